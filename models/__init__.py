@@ -1,0 +1,1 @@
+"""The models behind Banyan: embeddings, the chat model, and the Reasoner interface over both."""

@@ -1,0 +1,57 @@
+"""The typed interface of every step that needs language understanding."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from ..schemas.extraction import Extraction, ExtractionRequest
+from ..schemas.graph_schema import GraphSchema
+from ..schemas.retrieval import (
+    CommunityDigest,
+    CommunitySummary,
+    DraftAnswer,
+    Mode,
+    Passage,
+    Reflection,
+    SubAnswer,
+    SubQuery,
+)
+
+
+class ReasonerError(RuntimeError):
+    """A step failed for good: the endpoint refused, or its answer stayed unusable after a repair."""
+
+
+class Reasoner(Protocol):
+    """Understands language. Implementations: `rules` (no model) and `llm` (any OpenAI endpoint).
+
+    Methods are called from several threads at once and must be safe for that. Each raises
+    `ReasonerError` when it failed for good.
+    """
+
+    @property
+    def fingerprint(self) -> str:
+        """Names the implementation and model; part of the identity of what it extracted."""
+
+    def extract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
+        """The entities, triples and attributes in one chunk, in the schema's terms where they fit."""
+
+    def summarise(self, communities: Sequence[CommunityDigest]) -> list[CommunitySummary]:
+        """A name and a description for each community, in order."""
+
+    def decompose(self, question: str, schema: GraphSchema, limit: int) -> list[SubQuery]:
+        """At most `limit` atomic sub-queries; a simple question comes back as one."""
+
+    def reflect(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
+                schema: GraphSchema) -> Reflection:
+        """Whether the passages suffice for the question; if not, what to look for next.
+
+        `history` holds the sub-queries asked so far. The reflection's `sub_answers` are their
+        answers as far as the passages give them, in the same order.
+        """
+
+    def answer(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
+               mode: Mode) -> DraftAnswer:
+        """The answer in claims with verbatim quotes; `answerable=False` where it is not in them."""
+
+    def condense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
+        """A follow-up question made to stand alone; `messages` are (role, text), oldest first."""

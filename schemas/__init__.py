@@ -1,0 +1,1 @@
+"""Typed models that every other part of Banyan speaks: documents, schema, extraction, retrieval."""

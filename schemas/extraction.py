@@ -1,0 +1,123 @@
+"""What a reasoner extracts from a chunk, and what of it is admitted.
+
+`Extraction` is what the reasoner said: names, types and labels as it wrote them. Bounding turns it
+into `BoundedExtraction`: facts that fit the schema and stand in the source, each with its span, and
+the rest with the reason why not. Bounding is a pure function of (extraction, chunk, schema), so a
+fact that waits for a schema element is written on acceptance without asking the reasoner again.
+"""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from .documents import Frozen, Span
+
+
+class _Said(BaseModel):
+    """A part of a reasoner's answer: unknown keys are dropped, not fatal."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class ExtractedEntity(_Said):
+    """An entity as the reasoner named it."""
+
+    name: str = Field(min_length=1, max_length=500)
+    type: str = Field(default="", max_length=100)
+
+
+class ExtractedTriple(_Said):
+    """A relation between two entities, by their names."""
+
+    head: str = Field(min_length=1, max_length=500)
+    relation: str = Field(min_length=1, max_length=200)
+    tail: str = Field(min_length=1, max_length=500)
+    evidence: str = Field(default="", description="the words of the source that say so")
+    confidence: float = Field(default=1.0, ge=0, le=1)
+
+
+class ExtractedAttribute(_Said):
+    """A value that describes an entity."""
+
+    entity: str = Field(min_length=1, max_length=500)
+    attribute: str = Field(min_length=1, max_length=200)
+    value: str = Field(min_length=1, max_length=2000)
+    evidence: str = ""
+    confidence: float = Field(default=1.0, ge=0, le=1)
+
+
+class Extraction(_Said):
+    """All that a reasoner found in one chunk, as it said it."""
+
+    entities: tuple[ExtractedEntity, ...] = ()
+    triples: tuple[ExtractedTriple, ...] = ()
+    attributes: tuple[ExtractedAttribute, ...] = ()
+
+
+class ExtractionRequest(Frozen):
+    """What `Reasoner.extract` reads: one chunk's text and the title and heading above it."""
+
+    text: str
+    title: str = ""
+    heading: str = ""
+
+
+class EntityMention(Frozen):
+    """An admitted entity; the span is relative to the chunk's text."""
+
+    name: str
+    type: str
+    span: Span
+
+
+class Fact(Frozen):
+    """An admitted triple; names and types are those of two `EntityMention`s of the same chunk."""
+
+    head: str
+    head_type: str
+    relation: str
+    tail: str
+    tail_type: str
+    span: Span
+    confidence: float = 1.0
+
+
+class AttributeFact(Frozen):
+    """An admitted attribute value of an entity mentioned in the same chunk."""
+
+    entity: str
+    entity_type: str
+    attribute: str
+    value: str
+    span: Span
+    confidence: float = 1.0
+
+
+Reason = Literal["unknown_entity_type", "unknown_relation", "unknown_attribute", "domain_range",
+                 "ungrounded", "undeclared_entity", "self_loop"]
+WAITING: frozenset[Reason] = frozenset({"unknown_entity_type", "unknown_relation", "unknown_attribute"})
+"""Reasons that an accepted schema element can remove: such facts wait in the ledger."""
+
+
+class Rejection(Frozen):
+    """Something extracted that was not admitted, and why.
+
+    `label` is the type, relation or attribute that was not known, where that is the reason.
+    """
+
+    reason: Reason
+    label: str = ""
+    text: str = Field(description="the rejected item, for people")
+    subject_type: str = ""
+    object_type: str = ""
+    confidence: float = 1.0
+
+
+class BoundedExtraction(Frozen):
+    """What one chunk contributes to the graph, and what it does not."""
+
+    mentions: tuple[EntityMention, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    attributes: tuple[AttributeFact, ...] = ()
+    rejections: tuple[Rejection, ...] = ()
+    swapped: int = Field(default=0, description="facts admitted after swapping head and tail")

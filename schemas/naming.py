@@ -1,0 +1,66 @@
+"""How names are compared.
+
+What is shown and stored is always the source's own text. Comparison alone is done on a
+normalised form, which keeps every script: nothing is transliterated and no letter is erased.
+"""
+
+import hashlib
+import re
+import unicodedata
+
+_EDGES = re.compile(r"^[\s\"'“”‘’«»()\[\]{}《》〈〉「」『』（）【】,.;:!?，。；：！？、]+|"
+                    r"[\s\"'“”‘’«»()\[\]{}《》〈〉「」『』（）【】,.;:!?，。；：！？、]+$")
+_SPACES = re.compile(r"\s+")
+
+
+def normalise(text: str) -> str:
+    """Fold case, width and white space; a canonical form for comparing, never for showing.
+
+    Args:
+        text: any text in any script.
+
+    Returns:
+        The NFKC, case-folded text with runs of white space as one space.
+    """
+    return _SPACES.sub(" ", unicodedata.normalize("NFKC", text).casefold()).strip()
+
+
+def canonical_name(name: str) -> str:
+    """The form under which two spellings of an entity's name count as the same name.
+
+    Args:
+        name: a name as written in a source.
+
+    Returns:
+        The normalised name without enclosing quotes, brackets and end punctuation. A name made
+        of punctuation alone keeps it, so that the result is empty only for blank names.
+    """
+    folded = normalise(name)
+    return _EDGES.sub("", folded) or folded
+
+
+def content_id(*parts: str) -> str:
+    """A stable 20-digit hexadecimal id of some texts.
+
+    Args:
+        parts: the texts, in order; their boundaries count.
+
+    Returns:
+        The first 80 bits of the SHA-256 of the length-prefixed parts.
+    """
+    digest = hashlib.sha256()
+    for part in parts:
+        data = part.encode("utf-8", "surrogatepass")
+        digest.update(len(data).to_bytes(8, "big"))
+        digest.update(data)
+    return digest.hexdigest()[:20]
+
+
+def entity_id(name: str, type_name: str) -> str:
+    """The id of the entity with this name and type: equal for all spellings of one name."""
+    return content_id("entity", canonical_name(name), type_name)
+
+
+def triple_id(head: str, relation: str, tail: str) -> str:
+    """The id of a triple, from the ids of its head and tail entities and its relation's name."""
+    return content_id("triple", head, relation, tail)
