@@ -1,0 +1,1 @@
+"""Banyan: schema-bounded knowledge graphs from documents, and answers with checked citations."""

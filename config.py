@@ -1,0 +1,44 @@
+"""Settings: environment variables with the prefix BANYAN_, a `.env` file, or keyword arguments."""
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+DEFAULT_EMBEDDING_MODEL = "all-MiniLM-L6-v2"
+
+
+class Settings(BaseSettings):
+    """All that can be set. Every field is the variable BANYAN_<NAME> in the environment."""
+
+    model_config = SettingsConfigDict(env_prefix="BANYAN_", env_file=".env", extra="ignore")
+
+    home: Path = Field(Path(".banyan"), description="folder of the knowledge bases")
+
+    llm_base_url: str | None = Field(None, description="OpenAI-compatible endpoint; none: rules reasoner")
+    llm_api_key: SecretStr = Field(SecretStr("none"), description="its key; never logged or stored")
+    llm_model: str = Field("gpt-4o-mini", description="its model's name")
+    llm_timeout: float = Field(60.0, gt=0, description="seconds for one call")
+    llm_retries: int = Field(4, ge=0, description="retries on 429, 5xx and lost connections")
+    llm_requests_per_second: float | None = Field(None, gt=0, description="rate limit; none: unlimited")
+    llm_concurrency: int = Field(32, ge=1, description="extraction calls at once")
+    language: Literal["auto", "en", "zh"] = Field("auto", description="language of the prompts")
+
+    embedding_model: str = Field(DEFAULT_EMBEDDING_MODEL, description="sentence-transformers model name")
+    embedding_batch: int = Field(32, ge=1)
+
+    chunk_tokens: int = Field(400, ge=32, description="upper size of a chunk, estimated tokens")
+    chunk_overlap: int = Field(60, ge=0, description="whole sentences repeated, up to these tokens")
+    batch_chunks: int = Field(64, ge=1, description="chunks between two commits of a build")
+
+    schema_confidence: float = Field(0.8, ge=0, le=1, description="mu of eq. 3: mean confidence to accept")
+    schema_support: int = Field(2, ge=1, description="documents that must support a new element")
+
+    max_sub_queries: int = Field(5, ge=1)
+    max_rounds: int = Field(3, ge=1)
+    context_tokens: int = Field(3000, ge=100, description="budget of the passages given to the answer")
+    top_k: int = Field(20, ge=1, description="passages ranked for a question")
+
+
+__all__ = ["DEFAULT_EMBEDDING_MODEL", "Settings"]

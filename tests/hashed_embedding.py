@@ -1,0 +1,25 @@
+"""An embedder for tests: hashed character trigrams. Fast, deterministic, no model."""
+
+import hashlib
+from collections.abc import Sequence
+
+import numpy as np
+from banyan.models.embedding import Vectors
+from banyan.schemas.naming import normalise
+
+
+class HashedEmbedder:
+    """Implements `Embedder`: texts that share trigrams have similar vectors."""
+
+    name = "hashed-trigrams"
+    dimension = 128
+    fingerprint = "hashed-trigrams-128"
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        vectors = np.zeros((len(texts), self.dimension), np.float32)
+        for row, text in enumerate(texts):
+            padded = f"  {normalise(text)}  "
+            for i in range(len(padded) - 2):
+                digest = hashlib.blake2b(padded[i : i + 3].encode(), digest_size=4).digest()
+                vectors[row, int.from_bytes(digest, "big") % self.dimension] += 1.0
+        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
