@@ -30,6 +30,7 @@ class SchemaElement(Frozen):
     name: str = Field(min_length=1, max_length=100)
     description: str = ""
     labels: dict[str, str] = Field(default_factory=dict)
+    aliases: tuple[str, ...] = Field(default=(), description="other names that reasoners use for it")
     cues: dict[str, tuple[str, ...]] = Field(default_factory=dict)
 
     @field_validator("name")
@@ -42,6 +43,10 @@ class SchemaElement(Frozen):
     def label(self, language: str) -> str:
         """The element's name in a language ("en", "zh"), or its own name where there is none."""
         return self.labels.get(language, self.name)
+
+    def all_names(self) -> tuple[str, ...]:
+        """Everything it is called: its name, its labels in every language, its aliases."""
+        return (self.name, *self.labels.values(), *self.aliases)
 
     def all_cues(self) -> tuple[str, ...]:
         """The cue words of every language."""

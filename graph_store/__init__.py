@@ -1,0 +1,1 @@
+"""The knowledge base on disk: ledger, NetworkX graph, Chroma vectors, knowledge tree."""

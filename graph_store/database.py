@@ -1,0 +1,161 @@
+"""The ledger's SQLite database: connection, tables, transactions."""
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from .errors import FormatError
+
+FORMAT = 1
+
+_TABLES = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE documents (
+    id TEXT PRIMARY KEY, title TEXT NOT NULL, text TEXT NOT NULL, source TEXT NOT NULL,
+    added_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now')));
+CREATE TABLE chunks (
+    id TEXT PRIMARY KEY, document TEXT NOT NULL REFERENCES documents ON DELETE CASCADE,
+    ordinal INTEGER NOT NULL, start INTEGER NOT NULL, "end" INTEGER NOT NULL, heading TEXT NOT NULL,
+    status TEXT NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'extracted', 'done', 'failed')));
+CREATE INDEX chunks_by_document ON chunks (document, ordinal);
+CREATE INDEX chunks_to_do ON chunks (status, document, ordinal) WHERE status <> 'done';
+CREATE TABLE extractions (
+    chunk TEXT PRIMARY KEY REFERENCES chunks ON DELETE CASCADE,
+    reasoner TEXT NOT NULL, said TEXT NOT NULL, bounded TEXT);
+CREATE TABLE rejections (
+    chunk TEXT NOT NULL REFERENCES chunks ON DELETE CASCADE, document TEXT NOT NULL,
+    reason TEXT NOT NULL, label TEXT NOT NULL, text TEXT NOT NULL,
+    subject_type TEXT NOT NULL, object_type TEXT NOT NULL, confidence REAL NOT NULL);
+CREATE INDEX rejections_by_chunk ON rejections (chunk);
+CREATE INDEX rejections_by_label ON rejections (reason, label);
+CREATE TABLE failures (
+    chunk TEXT PRIMARY KEY REFERENCES chunks ON DELETE CASCADE, reason TEXT NOT NULL,
+    attempts INTEGER NOT NULL DEFAULT 1,
+    failed_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now')));
+CREATE TABLE changes (seq INTEGER PRIMARY KEY AUTOINCREMENT, chunk TEXT NOT NULL);
+CREATE TABLE schema_versions (
+    version INTEGER PRIMARY KEY, schema TEXT NOT NULL, decisions TEXT NOT NULL, who TEXT NOT NULL,
+    decided_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now')));
+CREATE TABLE declined (kind TEXT NOT NULL, name TEXT NOT NULL, who TEXT NOT NULL, why TEXT NOT NULL,
+    decided_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now')),
+    PRIMARY KEY (kind, name)) WITHOUT ROWID;
+CREATE TABLE calls (
+    key TEXT PRIMARY KEY, step TEXT NOT NULL, response TEXT NOT NULL,
+    prompt_tokens INTEGER NOT NULL, completion_tokens INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE tokens (
+    step TEXT PRIMARY KEY, calls INTEGER NOT NULL, prompt INTEGER NOT NULL, completion INTEGER NOT NULL);
+CREATE TABLE communities (
+    id TEXT PRIMARY KEY, name TEXT NOT NULL, summary TEXT NOT NULL, keywords TEXT NOT NULL,
+    members TEXT NOT NULL);
+"""
+
+
+class Database:
+    """One connection to a ledger, shared by the threads of this process.
+
+    SQLite's own locking keeps processes apart: WAL lets readers read while the writer writes. A
+    re-entrant lock keeps this process's threads from mixing their statements in one transaction.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Open a ledger, creating its tables in a new file.
+
+        Raises:
+            FormatError: the file is no ledger, or one of another format.
+        """
+        self._lock = threading.RLock()
+        self._depth = 0
+        # Transactions are ours (isolation_level=None): `transaction` says where they begin and end.
+        self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None, timeout=30)
+        self._connection.row_factory = sqlite3.Row
+        try:
+            self._prepare(path)
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def _prepare(self, path: Path) -> None:
+        try:
+            self._connection.execute("PRAGMA journal_mode=WAL")
+            self._connection.execute("PRAGMA foreign_keys=ON")
+            # WAL with NORMAL never corrupts; FULL would also keep the last commit through a power cut.
+            self._connection.execute("PRAGMA synchronous=FULL")
+            found = self._connection.execute("PRAGMA user_version").fetchone()[0]
+        except sqlite3.DatabaseError as error:
+            raise FormatError(f"{path} is not a readable ledger ({error}); restore it from a copy") from error
+        if found == 0:
+            with self.transaction():
+                for statement in _TABLES.split(";"):
+                    self._connection.execute(statement)
+                self._connection.execute(f"PRAGMA user_version={FORMAT}")
+        elif found != FORMAT:
+            raise FormatError(f"{path} has format {found}; this version of Banyan reads format {FORMAT}: "
+                              "use the version that wrote it")
+
+    def close(self) -> None:
+        """Close the connection; further use is an error."""
+        with self._lock:
+            self._connection.close()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All or nothing: commits at the end, rolls back on any exception. May be nested."""
+        with self._lock:
+            if self._depth == 0:
+                self._connection.execute("BEGIN IMMEDIATE")
+            self._depth += 1
+            try:
+                yield
+                if self._depth == 1:
+                    self._connection.execute("COMMIT")
+            except BaseException:
+                # A full disk fails the COMMIT itself and leaves the transaction open.
+                if self._depth == 1 and self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+            finally:
+                self._depth -= 1
+
+    def rows(self, sql: str, *values: object) -> list[sqlite3.Row]:
+        """The rows of a query."""
+        with self._lock:
+            return self._connection.execute(sql, values).fetchall()
+
+    def scalar(self, sql: str, *values: object) -> object:
+        """The first column of the first row of a query, or None."""
+        with self._lock:
+            row = self._connection.execute(sql, values).fetchone()
+        return row[0] if row else None
+
+    def count(self, sql: str, *values: object) -> int:
+        """A query's single number."""
+        return int(str(self.scalar(sql, *values) or 0))
+
+    def execute(self, sql: str, *values: object) -> int:
+        """Run one statement; returns the number of rows it changed."""
+        with self._lock:
+            return self._connection.execute(sql, values).rowcount
+
+    def execute_many(self, sql: str, rows: list[tuple[object, ...]]) -> None:
+        """Run one statement for many rows of values."""
+        with self._lock:
+            self._connection.executemany(sql, rows)
+
+    def get_meta(self, key: str) -> str | None:
+        """A stored setting of the knowledge base, or None."""
+        value = self.scalar("SELECT value FROM meta WHERE key = ?", key)
+        return None if value is None else str(value)
+
+    def set_meta(self, key: str, value: str) -> None:
+        """Store a setting of the knowledge base."""
+        self.execute("INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+                     key, value)
+
+    def integrity_problems(self) -> list[str]:
+        """What SQLite's own checks find wrong with the file; empty when sound."""
+        found = [str(row[0]) for row in self.rows("PRAGMA integrity_check")]
+        broken = [f"table {row[0]}, row {row[1]}: refers to a missing {row[2]}"
+                  for row in self.rows("PRAGMA foreign_key_check")]
+        return [line for line in found if line != "ok"] + broken

@@ -1,0 +1,144 @@
+"""The ledger's documents and chunks, and where each chunk stands in a build."""
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+from ..schemas.documents import Chunk, Document, Frozen
+from .database import Database
+from .errors import UnknownDocumentError
+
+Status = Literal["pending", "extracted", "done", "failed"]
+
+
+class DocumentEntry(Frozen):
+    """A line of `banyan documents`."""
+
+    id: str
+    title: str
+    source: str
+    characters: int
+    chunks: int
+    failed: int
+    added_at: str
+
+
+class Documents:
+    """Documents and their chunks. A chunk whose text did not change keeps its id and extraction."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def put(self, document: Document, chunks: Sequence[Chunk]) -> bool:
+        """Store a document, or its new content under the same id.
+
+        Args:
+            document: the document.
+            chunks: all its chunks; those stored before under the same ids stay as they are.
+
+        Returns:
+            Whether anything changed.
+        """
+        with self._db.transaction():
+            before = self._db.rows("SELECT title, text, source FROM documents WHERE id = ?", document.id)
+            old = {str(row["id"]): (row["ordinal"], row["start"])
+                   for row in self._db.rows("SELECT id, ordinal, start FROM chunks WHERE document = ?",
+                                            document.id)}
+            new = {chunk.id: (chunk.ordinal, chunk.start) for chunk in chunks}
+            if before and tuple(before[0]) == (document.title, document.text, document.source) and old == new:
+                return False
+            self._db.execute(
+                "INSERT INTO documents (id, title, text, source) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO UPDATE "
+                "SET title = excluded.title, text = excluded.text, source = excluded.source",
+                document.id, document.title, document.text, document.source)
+            self._drop_chunks(sorted(old.keys() - new.keys()))
+            self._db.execute_many(
+                'INSERT INTO chunks (id, document, ordinal, start, "end", heading) VALUES (?, ?, ?, ?, ?, ?) '
+                'ON CONFLICT (id) DO UPDATE SET ordinal = excluded.ordinal, start = excluded.start, '
+                '"end" = excluded."end"',
+                [(c.id, document.id, c.ordinal, c.start, c.end, c.heading) for c in chunks])
+        return True
+
+    def delete(self, document_id: str) -> None:
+        """Remove a document with all that only it supports.
+
+        Raises:
+            UnknownDocumentError: there is none of that id.
+        """
+        with self._db.transaction():
+            self._drop_chunks([str(row[0]) for row in
+                               self._db.rows("SELECT id FROM chunks WHERE document = ?", document_id)])
+            if not self._db.execute("DELETE FROM documents WHERE id = ?", document_id):
+                raise UnknownDocumentError(f"there is no document {document_id!r}; see `banyan documents`")
+
+    def _drop_chunks(self, chunk_ids: list[str]) -> None:
+        self._db.execute_many("INSERT INTO changes (chunk) VALUES (?)", [(c,) for c in chunk_ids])
+        self._db.execute_many("DELETE FROM chunks WHERE id = ?", [(c,) for c in chunk_ids])
+
+    def get(self, document_id: str) -> Document:
+        """A document with its text.
+
+        Raises:
+            UnknownDocumentError: there is none of that id.
+        """
+        rows = self._db.rows("SELECT id, title, text, source FROM documents WHERE id = ?", document_id)
+        if not rows:
+            raise UnknownDocumentError(f"there is no document {document_id!r}; see `banyan documents`")
+        return Document(**dict(rows[0]))
+
+    def entries(self) -> list[DocumentEntry]:
+        """All documents by id, without their texts."""
+        return [DocumentEntry(**dict(row)) for row in self._db.rows(
+            "SELECT d.id, d.title, d.source, length(d.text) AS characters, count(c.id) AS chunks, "
+            "coalesce(sum(c.status = 'failed'), 0) AS failed, d.added_at "
+            "FROM documents d LEFT JOIN chunks c ON c.document = d.id GROUP BY d.id ORDER BY d.id")]
+
+    def chunks(self, chunk_ids: Iterable[str] | None = None) -> list[Chunk]:
+        """Chunks with their texts: all by document and position, or those of some ids, in their order.
+
+        An id that is not there is left out.
+        """
+        if chunk_ids is None:
+            rows = self._db.rows(f"{_CHUNK} ORDER BY document, ordinal")
+        else:
+            rows = [row for one in chunk_ids for row in self._db.rows(f"{_CHUNK} WHERE id = ?", one)]
+        # Each text is read once and cut here: substr() in SQL counts characters from the text's
+        # beginning for every chunk, which is quadratic in a long document.
+        parents = {str(row["document"]): None for row in rows}
+        documents = {one: self.get(one) for one in parents}
+        return [_chunk(row, documents[str(row["document"])]) for row in rows]
+
+    def count(self, status: Status | None = None) -> int:
+        """The number of chunks, of all or of one status."""
+        if status is None:
+            return self._db.count("SELECT count(*) FROM chunks")
+        return self._db.count("SELECT count(*) FROM chunks WHERE status = ?", status)
+
+    def count_documents(self) -> int:
+        """The number of documents."""
+        return self._db.count("SELECT count(*) FROM documents")
+
+    def next_batch(self, limit: int) -> list[str]:
+        """The ids of the next chunks that a build has to do, in order of document and position."""
+        return [str(row[0]) for row in self._db.rows(
+            "SELECT id FROM chunks WHERE status IN ('pending', 'extracted') ORDER BY document, ordinal LIMIT ?",
+            limit)]
+
+    def retry_failed(self) -> int:
+        """Make failed chunks pending again; returns how many."""
+        return self._db.execute("UPDATE chunks SET status = 'pending' WHERE status = 'failed'")
+
+    def failures(self) -> list[tuple[str, int, str]]:
+        """The failed chunks as (document, chunk's position, reason), by document and position."""
+        return [(str(row[0]), int(row[1]), str(row[2])) for row in self._db.rows(
+            "SELECT c.document, c.ordinal, f.reason FROM failures f JOIN chunks c ON c.id = f.chunk "
+            "WHERE c.status = 'failed' ORDER BY c.document, c.ordinal")]
+
+
+_CHUNK = 'SELECT id, document, ordinal, start, "end", heading FROM chunks'
+
+
+def _chunk(row: sqlite3.Row, document: Document) -> Chunk:
+    return Chunk(id=row["id"], document_id=document.id, ordinal=row["ordinal"], start=row["start"],
+                 end=row["end"], heading=row["heading"], title=document.title,
+                 text=document.text[row["start"]:row["end"]])

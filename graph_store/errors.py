@@ -1,0 +1,29 @@
+"""What can go wrong with a knowledge base, each with its cause and its mend in the message."""
+
+
+class StoreError(RuntimeError):
+    """Base of all errors of a knowledge base; what was stored before stands."""
+
+
+class KnowledgeBaseNameError(StoreError, ValueError):
+    """A name that is not safe as a folder's name."""
+
+
+class UnknownKnowledgeBaseError(StoreError):
+    """There is no knowledge base of that name."""
+
+
+class UnknownDocumentError(StoreError):
+    """There is no document of that id."""
+
+
+class WriterBusyError(StoreError):
+    """Another process or run is writing to the knowledge base."""
+
+
+class EmbeddingMismatchError(StoreError):
+    """The store's vectors come from another embedding model than the one in use."""
+
+
+class FormatError(StoreError):
+    """The store was written in a format that this version does not read."""

@@ -1,0 +1,234 @@
+"""The knowledge graph: a NetworkX MultiDiGraph made of the contributions of chunks.
+
+Every node, edge and attribute value knows which chunks support it and where, and disappears with
+the last of them. The graph is a function of the set of contributions: order changes nothing.
+
+Nodes (kind "entity"): `type`; `names` {name: {chunk: span}}; `attributes` {attribute: {value: {chunk: span}}}.
+Edges, keyed by relation: `support` {chunk: (start, end, confidence)}. Spans are (start, end) in the chunk.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import networkx as nx
+
+from ..schemas.documents import Frozen
+from ..schemas.naming import canonical_name, entity_id, triple_id
+from .extractions import Contribution
+
+EdgeKey = tuple[str, str, str]
+"""Head entity's id, relation, tail entity's id."""
+
+
+class Entity(Frozen):
+    """An entity of the graph as others see it."""
+
+    id: str
+    name: str
+    type: str
+
+
+class Triple(Frozen):
+    """A triple of the graph as others see it; `confidence` is the best of its supports."""
+
+    id: str
+    head: Entity
+    relation: str
+    tail: Entity
+    confidence: float
+
+    def text(self) -> str:
+        """The triple in words."""
+        return f"{self.head.name} {self.relation.replace('_', ' ')} {self.tail.name}"
+
+
+@dataclass
+class Touched:
+    """What a change of the graph touched."""
+
+    entities: set[str] = field(default_factory=set)
+    edges: set[EdgeKey] = field(default_factory=set)
+    chunks: set[str] = field(default_factory=set)
+
+    def add(self, other: "Touched") -> None:
+        """Include what another change touched."""
+        self.entities |= other.entities
+        self.edges |= other.edges
+        self.chunks |= other.chunks
+
+
+class KnowledgeGraph:
+    """Entities and triples with their support. Not safe for writing from several threads."""
+
+    def __init__(self) -> None:
+        self.network: nx.MultiDiGraph[str] = nx.MultiDiGraph()
+        self._by_chunk: dict[str, Touched] = {}
+
+    def replace(self, chunk_id: str, contribution: Contribution | None) -> Touched:
+        """Make a chunk's contribution what is given, whatever it was before.
+
+        Args:
+            chunk_id: the chunk.
+            contribution: its facts; None takes all that it supported back.
+
+        Returns:
+            What was touched, removed items included.
+        """
+        touched = self._withdraw(chunk_id)
+        if contribution is not None:
+            added = self._add(chunk_id, contribution)
+            self._by_chunk[chunk_id] = added
+            touched.add(added)
+        return touched
+
+    def _withdraw(self, chunk_id: str) -> Touched:
+        owned = self._by_chunk.pop(chunk_id, Touched())
+        for head, relation, tail in owned.edges:
+            support = self.network.edges[head, tail, relation]["support"]
+            support.pop(chunk_id)
+            if not support:
+                self.network.remove_edge(head, tail, relation)
+        for one in owned.entities:
+            node = self.network.nodes[one]
+            _drop(node["names"], chunk_id)
+            for values in node["attributes"].values():
+                _drop(values, chunk_id)
+            node["attributes"] = {name: values for name, values in node["attributes"].items() if values}
+            if not node["names"]:
+                self.network.remove_node(one)
+        return Touched(set(owned.entities), set(owned.edges), {chunk_id})
+
+    def _add(self, chunk_id: str, contribution: Contribution) -> Touched:
+        touched = Touched(chunks={chunk_id})
+        for mention in contribution.mentions:
+            one = entity_id(mention.name, mention.type)
+            if one not in self.network:
+                self.network.add_node(one, kind="entity", type=mention.type, names={}, attributes={})
+            names = self.network.nodes[one]["names"]
+            names.setdefault(mention.name, {})[chunk_id] = [mention.span.start, mention.span.end]
+            touched.entities.add(one)
+        for fact in contribution.facts:
+            head, tail = entity_id(fact.head, fact.head_type), entity_id(fact.tail, fact.tail_type)
+            if not self.network.has_edge(head, tail, fact.relation):
+                self.network.add_edge(head, tail, fact.relation, support={})
+            self.network.edges[head, tail, fact.relation]["support"][chunk_id] = [
+                fact.span.start, fact.span.end, fact.confidence]
+            touched.edges.add((head, fact.relation, tail))
+        for attribute in contribution.attributes:
+            one = entity_id(attribute.entity, attribute.entity_type)
+            values = self.network.nodes[one]["attributes"].setdefault(attribute.attribute, {})
+            values.setdefault(attribute.value, {})[chunk_id] = [attribute.span.start, attribute.span.end]
+        return touched
+
+    def entity_ids(self) -> list[str]:
+        """All entities' ids, sorted."""
+        return sorted(self.network.nodes)
+
+    def entity(self, one: str) -> Entity:
+        """An entity by id, under the name that most chunks use (the first in order of equals)."""
+        node = self.network.nodes[one]
+        name = min(node["names"], key=lambda n: (-len(node["names"][n]), n))
+        return Entity(id=one, name=name, type=node["type"])
+
+    def names(self, one: str) -> list[str]:
+        """All names that the sources use for an entity, sorted."""
+        return sorted(self.network.nodes[one]["names"])
+
+    def attributes(self, one: str) -> dict[str, list[str]]:
+        """An entity's attribute values, sorted."""
+        return {name: sorted(values) for name, values in sorted(self.network.nodes[one]["attributes"].items())}
+
+    def attribute_support(self, one: str, attribute: str, value: str) -> list[str]:
+        """The chunks that support an attribute's value, sorted."""
+        return sorted(self.network.nodes[one]["attributes"][attribute][value])
+
+    def entity_support(self, one: str) -> list[str]:
+        """The chunks that mention an entity, sorted."""
+        return sorted({chunk for chunks in self.network.nodes[one]["names"].values() for chunk in chunks})
+
+    def triple(self, key: EdgeKey) -> Triple:
+        """A triple by its key."""
+        head, relation, tail = key
+        support = self.network.edges[head, tail, relation]["support"]
+        return Triple(id=triple_id(head, relation, tail), head=self.entity(head), relation=relation,
+                      tail=self.entity(tail), confidence=max(entry[2] for entry in support.values()))
+
+    def triple_support(self, key: EdgeKey) -> list[str]:
+        """The chunks that support a triple, sorted."""
+        head, relation, tail = key
+        return sorted(self.network.edges[head, tail, relation]["support"])
+
+    def edges(self) -> list[EdgeKey]:
+        """All triples' keys, sorted."""
+        return sorted((head, relation, tail) for head, tail, relation in self.network.edges(keys=True))
+
+    def incident(self, one: str) -> list[EdgeKey]:
+        """The triples in which an entity is head or tail, sorted."""
+        out = ((h, r, t) for h, t, r in self.network.out_edges(one, keys=True))
+        into = ((h, r, t) for h, t, r in self.network.in_edges(one, keys=True))
+        return sorted({*out, *into})
+
+    def count_attributes(self) -> int:
+        """The number of attribute values of all entities."""
+        return sum(len(values) for _, node in self.network.nodes(data=True)
+                   for values in node["attributes"].values())
+
+    def mentions(self) -> Iterator[tuple[str, str]]:
+        """(entity, chunk) for every chunk that mentions an entity, by entity and chunk."""
+        for one in self.entity_ids():
+            for chunk in self.entity_support(one):
+                yield one, chunk
+
+    def entity_text(self, one: str) -> str:
+        """What is embedded for an entity: its canonical name, the same for all spellings."""
+        return canonical_name(next(iter(self.network.nodes[one]["names"])))
+
+    def triple_text(self, key: EdgeKey) -> str:
+        """What is embedded for a triple: a function of its id."""
+        head, relation, tail = key
+        return f"{self.entity_text(head)} {relation_text(relation)} {self.entity_text(tail)}"
+
+    def dump(self) -> dict[str, Any]:
+        """The graph as plain data, equal for equal graphs."""
+        return {
+            "nodes": {one: _ordered(self.network.nodes[one]) for one in self.entity_ids()},
+            "edges": [[h, r, t, _ordered(self.network.edges[h, t, r])] for h, r, t in self.edges()],
+        }
+
+    @classmethod
+    def load(cls, data: dict[str, Any]) -> "KnowledgeGraph":
+        """The graph that `dump` gave.
+
+        Raises:
+            KeyError, TypeError, ValueError: the data is not of that form.
+        """
+        graph = cls()
+        for one, node in data["nodes"].items():
+            graph.network.add_node(one, **node)
+            for chunks in node["names"].values():
+                for chunk in chunks:
+                    graph._by_chunk.setdefault(chunk, Touched(chunks={chunk})).entities.add(one)
+        for head, relation, tail, edge in data["edges"]:
+            graph.network.add_edge(head, tail, relation, **edge)
+            for chunk in edge["support"]:
+                graph._by_chunk.setdefault(chunk, Touched(chunks={chunk})).edges.add((head, relation, tail))
+        return graph
+
+
+def relation_text(relation: str) -> str:
+    """A relation's name as words."""
+    return relation.replace("_", " ")
+
+
+def _drop(support: dict[str, dict[str, Any]], chunk_id: str) -> None:
+    for key in [key for key, chunks in support.items() if chunk_id in chunks]:
+        del support[key][chunk_id]
+        if not support[key]:
+            del support[key]
+
+
+def _ordered(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _ordered(value[key]) for key in sorted(value)}
+    return value

@@ -1,0 +1,158 @@
+"""Sentences of a text in any script, as offsets.
+
+A break is looked for at sentence-final punctuation and at ends of lines, in one pass whose work at
+each place is bounded, so the time is linear in the text. Where a full stop is ambiguous the text is
+rather left together: a joined sentence costs little, a fact cut in two is lost.
+"""
+
+import re
+
+from .scripts import CJK
+
+# Full stops of scripts that write no space after them, or that use the mark for nothing else.
+_FINAL = ("。！？；｡\u037e\u0589\u061f\u06d4\u0700-\u0702\u0964\u0965\u0f0d\u0f0e\u104b\u1362\u1367\u1368\u17d4\u17d5"
+          "\u1803\u07f9")
+_CLOSERS = "”’」』）》】〉〕］｝»›)\\]}"
+_MARK = re.compile(
+    rf"(?P<final>[{_FINAL}][{_FINAL}!?…]*+[{_CLOSERS}]*+)"
+    rf"|(?P<stop>[.!?…．][.!?…．{_FINAL}]*+[{_CLOSERS}\"'*_]*+(?:[ \u00a0\u202f]»)?+"
+    r"(?:\[\d{1,4}\]){0,20}+)"
+    r"|(?P<line>\n\s*+)"
+)
+_NEXT_WORD = re.compile(r"[\"'“‘«‹(\[¿¡*_「『《（]*+(?P<word>[^\W_]+(?:['’-][^\W_]+)*+)?(?P<dot>\.)?")
+_LAST_WORD = re.compile(r"[^\s\"'“”‘’«»()\[\]{}（）《》「」,;:/]+\Z")
+_CJK = re.compile(f"[{CJK}]")
+_DOTTED = re.compile(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}")
+_LIST_MARK = re.compile(r"[#>|]|[-*+•·‣◦▪][^\S\n]|\(?(?:\d{1,3}|[A-Za-z])[.)][^\S\n]"
+                        r"|[（(]?[\d一二三四五六七八九十]{1,3}[)、）]")
+
+# Always followed by what belongs to them: a name, a number, a comparison.
+_BOUND = frozenset(
+    "mr mrs ms mx dr prof sra srta dña mme mlle hr fr frau gen col maj capt cpt lt cmdr adm sgt cpl "
+    "pvt rev hon pres gov sen rep supt amb msgr messrs vs cf viz al approx resp esp incl excl "
+    "e.g i.e z.b d.h u.a p.ex bzw vgl nr т.е т.к им ул".split())
+# Abbreviations only before a number ("No. 5", "Fig. 2", "Jan. 3"); else ordinary words.
+_NUMBERED = frozenset(
+    "no nos ca max min fig figs eq eqs sec ch chap vol vols pp pg art para tab ref app ed pt op par abs bd "
+    "jan feb mar apr jun jul aug sep sept oct nov dec гл рис табл стр".split())
+# Abbreviations that may also end a sentence: the next word decides.
+_EITHER = frozenset(
+    "inc ltd co corp llc plc bros jr sr st mt ft esq dept univ assn ave blvd rd sq bldg est gmbh etc usw".split())
+# Words that, written with a capital after an abbreviation, nearly always begin a sentence.
+_STARTERS = frozenset(
+    "a about after all also although among an and another any are as at because before both but by can could "
+    "critics did do does during each even every few finally first for from had has have he her here his how "
+    "however i if in instead is it its later like many may meanwhile more most much my nearly no not now "
+    "of on once one only or other our over she should since so some such than that the their then there these "
+    "they this those though three through thus to today two under unlike until was we were what when where "
+    "whether which while who why will with within without would yet you your".split())
+
+_WRAP_COLUMNS = range(40, 161)
+"""Widths at which text is wrapped: such a line goes on in the next, a shorter or longer one ends."""
+_LOOK = 40
+"""Characters looked at before a full stop: no abbreviation is longer."""
+
+
+def split_sentences(text: str) -> list[tuple[int, int]]:
+    """The sentences of a text.
+
+    Args:
+        text: any text; `\\n` is its only line break.
+
+    Returns:
+        (start, end) of each sentence in order, in characters, without white space around it. The
+        spans do not overlap and leave out nothing but white space.
+    """
+    spans: list[tuple[int, int]] = []
+    start = 0
+    for match in _MARK.finditer(text):
+        at, end = match.span()
+        kind = match.lastgroup
+        if kind == "final":
+            end = _after_straight_quote(text, start, end)
+        elif kind == "line":
+            if not _line_ends(text, at, end):
+                continue
+        elif not _stop_ends(text, start, at, end):
+            continue
+        if end > start:
+            _append(spans, text, start, end)
+            start = end
+    _append(spans, text, start, len(text))
+    return spans
+
+
+def _append(spans: list[tuple[int, int]], text: str, start: int, end: int) -> None:
+    piece = text[start:end]
+    stripped = piece.lstrip()
+    begin = end - len(stripped)
+    stripped = stripped.rstrip()
+    if stripped:
+        spans.append((begin, begin + len(stripped)))
+
+
+def _after_straight_quote(text: str, start: int, end: int) -> int:
+    """A straight quote after a full stop belongs to the sentence that it closes, not one it opens."""
+    quote = text[end : end + 1]
+    closes = quote in {'"', "'"} and text.count(quote, start, end) % 2 == 1
+    return end + 1 if closes else end
+
+
+def _stop_ends(text: str, start: int, at: int, end: int) -> bool:
+    """Whether `.`, `!`, `?` or an ellipsis ends the sentence that began at `start`."""
+    following = text[end : end + 1]
+    if following and not following.isspace():
+        # Without a space it is a decimal, a file name or an address, unless between CJK letters.
+        return (text[at] != "…" and bool(_CJK.match(following))
+                and bool(_CJK.match(text, max(at - 1, 0))))
+    ahead = _NEXT_WORD.match(text[end : end + 3 * _LOOK].lstrip())
+    word = (ahead and ahead["word"]) or ""
+    if _is_lower(word):
+        return False
+    if text[at : end].rstrip("*_") != ".":
+        return True
+    before = _LAST_WORD.search(text, max(start, at - _LOOK), at)
+    if before is None:
+        return True
+    starter = word.lower() in _STARTERS and not (ahead and ahead["dot"])
+    return _word_ends(before[0].lstrip("*_"), text, before.start(), word, starter=starter)
+
+
+def _word_ends(last: str, text: str, at: int, following: str, *, starter: bool) -> bool:
+    """Whether the full stop after the word `last`, which begins at `at`, ends the sentence."""
+    key = last.casefold()
+    if key in _BOUND:
+        return False
+    if key in _NUMBERED:
+        return not following[:1].isdigit()
+    if last.isdecimal():
+        return len(last) > 3 or not _begins_line(text, at)  # noqa: PLR2004 - "12." numbers a list item
+    one_letter = len(last) == 1 and last.isalpha() and not _CJK.match(last)
+    if one_letter or key in _EITHER or _DOTTED.fullmatch(last):
+        return starter or not following
+    return True
+
+
+def _is_lower(word: str) -> bool:
+    """Whether a word is in small letters of a script whose sentences begin with a capital one."""
+    return word.islower() and word[0].title() != word[0]  # Georgian letters are their own title case
+
+
+def _begins_line(text: str, at: int) -> bool:
+    lead = text[max(0, at - _LOOK) : at].rstrip(" \t#>*_-(")
+    return not lead or lead.endswith("\n")
+
+
+def _line_ends(text: str, at: int, end: int) -> bool:
+    """Whether the line break at `at` ends a paragraph, rather than wrapping a sentence."""
+    if text.count("\n", at, end) > 1 or end == len(text):
+        return True
+    begin = text.rfind("\n", 0, at) + 1
+    if _LIST_MARK.match(text, end) or text[begin : begin + 8].lstrip()[:1] in {"#", "|"}:
+        return True
+    if _is_lower(text[end]):
+        return False
+    width = at - begin
+    if width <= _WRAP_COLUMNS[-1]:
+        width += len(_CJK.findall(text, begin, at))  # they are two columns wide
+    return width not in _WRAP_COLUMNS

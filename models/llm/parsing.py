@@ -1,0 +1,53 @@
+"""Finding the JSON object in what a model wrote."""
+
+import json
+import re
+from typing import Any
+
+# Some servers' chat templates open the block in the prompt, so that only its end is in the answer.
+_THINKING = re.compile(r"\A\s*(?:<think(?:ing)?>)?.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+_DECODER = json.JSONDecoder(strict=False)  # line breaks within strings are a common and harmless slip
+_SHOWN = 80
+
+
+class UnusableAnswer(ValueError):
+    """An answer that is no JSON object or not of the shape asked for; the text says what is wrong."""
+
+
+def json_object(text: str) -> dict[str, Any]:
+    """The JSON object of an answer, without `<think>` blocks, code fences and words around it.
+
+    The text is never completed: a truncated object is an error, as what it leaves out is not known.
+
+    Args:
+        text: the answer as it came.
+
+    Returns:
+        The object; the longest where there are several side by side.
+
+    Raises:
+        UnusableAnswer: there is no complete object.
+    """
+    whole = _decode(text.strip(), 0)
+    if whole is not None and whole[1] == len(text.strip()):
+        return whole[0]
+    answer = _THINKING.sub("", text)
+    found: tuple[dict[str, Any], int] | None = None
+    start = answer.find("{")
+    while start >= 0:
+        decoded = _decode(answer, start)
+        if decoded is not None and (found is None or decoded[1] - start > found[1]):
+            found = decoded[0], decoded[1] - start
+        start = answer.find("{", decoded[1] if decoded else start + 1)
+    if found is None:
+        shown = answer.strip()[:_SHOWN] or "nothing"
+        raise UnusableAnswer(f"there is no complete JSON object in it; it begins: {shown}")
+    return found[0]
+
+
+def _decode(text: str, start: int) -> tuple[dict[str, Any], int] | None:
+    try:
+        value, end = _DECODER.raw_decode(text, start)
+    except (ValueError, RecursionError):
+        return None
+    return (value, end) if isinstance(value, dict) else None

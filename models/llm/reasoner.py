@@ -1,0 +1,174 @@
+"""The Reasoner over an OpenAI-compatible endpoint."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+from langchain_core.runnables.config import ContextThreadPoolExecutor
+
+from ...config import Settings
+from ...prompts import Language, Step, language_of, numbered, render, schema_block
+from ...schemas.extraction import Extraction, ExtractionRequest
+from ...schemas.graph_schema import GraphSchema
+from ...schemas.retrieval import (
+    CommunityDigest,
+    CommunitySummary,
+    DraftAnswer,
+    Mode,
+    Passage,
+    Reflection,
+    SubAnswer,
+    SubQuery,
+)
+from . import wire
+from .accounts import CallLedger
+from .structured import Endpoint, Messages, Reply, StructuredChat
+
+COMMUNITIES_PER_CALL = 8
+"""Few enough that none is forgotten, many enough that the fixed prompt hardly counts."""
+
+_ANSWER_STEPS: dict[Mode, Step] = {"reject": "answer_reject", "open": "answer_open"}
+
+
+class LlmReasoner:
+    """Implements `Reasoner` with one structured call for each step.
+
+    Document text, names learnt from documents and conversations go into the prompts as fenced data.
+
+    Args:
+        settings: the endpoint, its limits and the prompts' language.
+        ledger: response cache, token accounts and budget.
+        endpoint: where calls go; none: the one in the settings.
+
+    Raises:
+        ValueError: no endpoint is given and the settings name none.
+    """
+
+    def __init__(self, settings: Settings, ledger: CallLedger, endpoint: Endpoint | None = None) -> None:
+        if endpoint is None and settings.llm_base_url is None:
+            raise ValueError("no LLM endpoint is set: set BANYAN_LLM_BASE_URL, or use the rules reasoner")
+        self._settings = settings
+        self._chat = StructuredChat(settings.llm_model, endpoint or _LateEndpoint(settings), ledger)
+
+    @property
+    def fingerprint(self) -> str:
+        """The implementation and the model's name."""
+        return f"llm:{self._settings.llm_model}"
+
+    def extract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
+        """The entities, triples and attributes in one chunk, in the schema's terms where they fit.
+
+        A label of the model's own keeps the confidence it was proposed with.
+
+        Raises:
+            ReasonerError: the endpoint failed or its answer stayed unusable.
+            BudgetExceeded: the token budget is reached.
+        """
+        language = self._language(request.text)
+        context = " > ".join(part for part in (request.title, request.heading) if part)
+        prompt = render("extract", language, schema=schema_block(schema, language), context=context or "-",
+                        text=request.text)
+        return self._chat.ask("extract", prompt, wire.extraction(schema), language)
+
+    def summarise(self, communities: Sequence[CommunityDigest]) -> list[CommunitySummary]:
+        """A name and a description for each community, in order; several go into one call.
+
+        Raises:
+            ReasonerError: the endpoint failed or its answer stayed unusable.
+            BudgetExceeded: the token budget is reached.
+        """
+        batches = [communities[start:start + COMMUNITIES_PER_CALL]
+                   for start in range(0, len(communities), COMMUNITIES_PER_CALL)]
+        with ContextThreadPoolExecutor(max_workers=self._settings.llm_concurrency) as pool:
+            return [summary for batch in pool.map(self._summarise, batches) for summary in batch]
+
+    def _summarise(self, communities: Sequence[CommunityDigest]) -> list[CommunitySummary]:
+        text = numbered(_digest_text(community) for community in communities)
+        language = self._language(text)
+        prompt = render("summarise", language, communities=text)
+        return self._chat.ask("summarise", prompt, wire.summaries(len(communities)), language)
+
+    def decompose(self, question: str, schema: GraphSchema, limit: int) -> list[SubQuery]:
+        """At most `limit` atomic sub-queries; a simple question comes back as one.
+
+        Schema elements are named as the model named them, its labels turned into the schema's names.
+
+        Raises:
+            ReasonerError: the endpoint failed or its answer stayed unusable.
+            BudgetExceeded: the token budget is reached.
+        """
+        language = self._language(question)
+        prompt = render("decompose", language, schema=schema_block(schema, language), limit=str(limit),
+                        question=question)
+        return self._chat.ask("decompose", prompt, wire.decomposition(schema, limit), language)
+
+    def reflect(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
+                schema: GraphSchema) -> Reflection:
+        """Whether the passages suffice, the answers found so far, and what to look for next.
+
+        Raises:
+            ReasonerError: the endpoint failed or its answer stayed unusable.
+            BudgetExceeded: the token budget is reached.
+        """
+        language = self._language(question)
+        prompt = render("reflect", language, schema=schema_block(schema, language),
+                        passages=_passages_text(passages), history=_history_text(history), question=question)
+        return self._chat.ask("reflect", prompt, wire.reflection(schema, history), language)
+
+    def answer(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
+               mode: Mode) -> DraftAnswer:
+        """The answer in claims with quotes; in mode open, a claim without quotes is the model's own.
+
+        Raises:
+            ReasonerError: the endpoint failed or its answer stayed unusable.
+            BudgetExceeded: the token budget is reached.
+        """
+        language = self._language(question)
+        prompt = render(_ANSWER_STEPS[mode], language, passages=_passages_text(passages),
+                        history=_history_text(history), question=question)
+        return self._chat.ask("answer", prompt, wire.draft_answer(), language)
+
+    def condense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
+        """A follow-up question made to stand alone; without earlier messages it is left as it is.
+
+        Raises:
+            ReasonerError: the endpoint failed or its answer stayed unusable.
+            BudgetExceeded: the token budget is reached.
+        """
+        if not messages:
+            return question
+        language = self._language(question)
+        conversation = "\n".join(f"{role}: {text}" for role, text in messages)
+        prompt = render("condense", language, conversation=conversation, question=question)
+        return self._chat.ask("condense", prompt, wire.standalone_question(), language)
+
+    def _language(self, text: str) -> Language:
+        return language_of(text) if self._settings.language == "auto" else self._settings.language
+
+
+class _LateEndpoint:
+    """The endpoint in the settings. Its client, two seconds to import, is made for the first paid call."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    @cached_property
+    def _endpoint(self) -> Endpoint:
+        from .chat import OpenAiEndpoint  # noqa: PLC0415  # see above
+
+        return OpenAiEndpoint(self._settings)
+
+    def send(self, messages: Messages, json_schema: dict[str, Any]) -> Reply:
+        return self._endpoint.send(messages, json_schema)
+
+
+def _digest_text(community: CommunityDigest) -> str:
+    return "\n".join([", ".join(community.keywords), *(f"- {fact}" for fact in community.facts)])
+
+
+def _passages_text(passages: Sequence[Passage]) -> str:
+    return numbered(f"{passage.title}\n{passage.text}" for passage in passages)
+
+
+def _history_text(history: Sequence[SubAnswer]) -> str:
+    return numbered(f"{asked.question} -> {asked.answer or '?'}" for asked in history)

@@ -1,0 +1,247 @@
+"""What goes over the wire: the JSON each step asks for, and its way into our typed models.
+
+Extraction, where the completion tokens are, uses rows: `["head", "relation", "tail", "words"]`. They
+are what the papers' prompts ask for and models write well; every cell is a string, so that strict
+JSON-schema decoding (which knows no tuples) can still enforce them; and ten triples with their
+entities cost about a third fewer tokens than as objects. How many cells a row has is checked here. The other
+steps' answers are short and their parts differ in kind: named fields keep those from being confused.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Generic, TypeVar, get_args
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from ...schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
+from ...schemas.graph_schema import GraphSchema, SchemaElement
+from ...schemas.naming import normalise
+from ...schemas.retrieval import (
+    ROUTES,
+    CommunitySummary,
+    DraftAnswer,
+    Reflection,
+    Route,
+    SubAnswer,
+    SubQuery,
+)
+
+T = TypeVar("T")
+
+UNPROPOSED = 0.5
+"""Confidence of a label that is not in the schema and was not proposed either: as likely a slip as a
+need. It stays below the default acceptance threshold mu = 0.8."""
+
+
+@dataclass(frozen=True)
+class Shape(Generic[T]):
+    """The form of an answer: a JSON schema for the endpoint, and `read`, which checks and converts.
+
+    `read` takes the decoded JSON object and raises ValueError (pydantic's included) where it does
+    not fit; the message goes back to the model.
+    """
+
+    json_schema: dict[str, Any]
+    read: Callable[[dict[str, Any]], T]
+
+
+class _Wire(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True, coerce_numbers_to_str=True)
+
+
+def _object(**properties: Any) -> dict[str, Any]:
+    # Strict mode wants every property required and no other; optional ones come back empty.
+    return {"type": "object", "properties": properties, "required": list(properties),
+            "additionalProperties": False}
+
+
+def _answer(name: str, **properties: Any) -> dict[str, Any]:
+    return {"title": name, **_object(**properties)}
+
+
+def _list(item: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": item}
+
+
+_TEXT = {"type": "string"}
+_NUMBER = {"type": "number"}
+_INTEGER = {"type": "integer"}
+_FLAG = {"type": "boolean"}
+_ROWS = _list(_list(_TEXT))
+_SUB_QUERIES = _list(_object(question=_TEXT, types=_list(_TEXT), relations=_list(_TEXT),
+                             attributes=_list(_TEXT),
+                             routes=_list({"type": "string", "enum": list(ROUTES)})))
+
+_EXTRACTION = _answer("extraction", entities=_ROWS, triples=_ROWS, attributes=_ROWS,
+                      new=_list(_object(label=_TEXT, confidence=_NUMBER)))
+_SUMMARIES = _answer("summaries", communities=_list(_object(id=_INTEGER, name=_TEXT, summary=_TEXT)))
+_DECOMPOSITION = _answer("decomposition", sub_queries=_SUB_QUERIES)
+_REFLECTION = _answer("reflection", sufficient=_FLAG, missing=_TEXT,
+                      answers=_list(_object(id=_INTEGER, answer=_TEXT)), sub_queries=_SUB_QUERIES)
+_DRAFT = _answer("answer", answerable=_FLAG, claims=_list(_object(
+    text=_TEXT, quotes=_list(_object(passage=_INTEGER, words=_TEXT)))), confidence=_NUMBER)
+_QUESTION = _answer("question", question=_TEXT)
+
+
+class _Terms:
+    """The schema's elements by all they are called: prompts show labels, the graph speaks names."""
+
+    def __init__(self, schema: GraphSchema) -> None:
+        self.types = self._names(schema.entity_types)
+        self.relations = self._names(schema.relation_types)
+        self.attributes = self._names(schema.attribute_types)
+
+    @staticmethod
+    def _names(elements: Sequence[SchemaElement]) -> dict[str, str]:
+        called = {normalise(name): e.name for e in elements for name in e.all_names()}
+        return called | {normalise(e.name): e.name for e in elements}  # a name beats another's label
+
+
+def _named(label: str, terms: dict[str, str]) -> str:
+    return terms.get(normalise(label), label.strip())
+
+
+def _said(rows: Iterable[list[str]], needed: int) -> list[list[str]]:
+    """The rows whose needed cells are filled: a blank one says nothing and is dropped."""
+    return [row for row in rows if all(cell.strip() for cell in row[:needed])]
+
+
+class _NewLabel(_Wire):
+    label: str
+    confidence: float = Field(ge=0, le=1)
+
+
+_EntityRow = Annotated[list[str], Field(min_length=1, max_length=2)]
+_FactRow = Annotated[list[str], Field(min_length=3, max_length=4)]
+
+
+class _Extraction(_Wire):
+    entities: list[_EntityRow]
+    triples: list[_FactRow]
+    attributes: list[_FactRow]
+    new: list[_NewLabel] = []
+
+    def typed(self, schema: GraphSchema) -> Extraction:
+        terms = _Terms(schema)
+        proposed = {normalise(new.label): new.confidence for new in self.new}
+
+        def confidence(label: str, known: dict[str, str]) -> float:
+            key = normalise(label)
+            return 1.0 if schema.open or key in known else proposed.get(key, UNPROPOSED)
+
+        return Extraction(
+            entities=tuple(
+                ExtractedEntity(name=name, type=_named(rest[0], terms.types) if rest else "")
+                for name, *rest in _said(self.entities, 1)),
+            triples=tuple(
+                ExtractedTriple(head=head, relation=_named(relation, terms.relations), tail=tail,
+                                evidence=words[0] if words else "",
+                                confidence=confidence(relation, terms.relations))
+                for head, relation, tail, *words in _said(self.triples, 3)),
+            attributes=tuple(
+                ExtractedAttribute(entity=owner, attribute=_named(attribute, terms.attributes), value=value,
+                                   evidence=words[0] if words else "",
+                                   confidence=confidence(attribute, terms.attributes))
+                for owner, attribute, value, *words in _said(self.attributes, 3)))
+
+
+class _Summary(_Wire):
+    id: int
+    name: str = Field(min_length=1)
+    summary: str = Field(min_length=1)
+
+
+class _Summaries(_Wire):
+    communities: list[_Summary]
+
+    def in_order(self, count: int) -> list[CommunitySummary]:
+        by_number = {summary.id: summary for summary in self.communities}
+        missing = [str(number) for number in range(1, count + 1) if number not in by_number]
+        if missing:
+            raise ValueError(f"communities: no item with id {', '.join(missing)}")
+        return [CommunitySummary(name=by_number[number].name, summary=by_number[number].summary)
+                for number in range(1, count + 1)]
+
+
+class _SubQuery(_Wire):
+    question: str = Field(min_length=1)
+    types: list[str] = []
+    relations: list[str] = []
+    attributes: list[str] = []
+    routes: list[str] = []
+
+    def typed(self, terms: _Terms) -> SubQuery:
+        routes: tuple[Route, ...] = tuple(route for route in get_args(Route) if route in self.routes)
+        return SubQuery(question=self.question,
+                        entity_types=tuple(_named(label, terms.types) for label in self.types),
+                        relations=tuple(_named(label, terms.relations) for label in self.relations),
+                        attributes=tuple(_named(label, terms.attributes) for label in self.attributes),
+                        routes=routes or ROUTES)
+
+
+class _Decomposition(_Wire):
+    sub_queries: list[_SubQuery] = Field(min_length=1)
+
+
+class _NumberedAnswer(_Wire):
+    id: int
+    answer: str
+
+
+class _Reflection(_Wire):
+    sufficient: bool
+    missing: str = ""
+    answers: list[_NumberedAnswer] = []
+    sub_queries: list[_SubQuery] = []
+
+    def typed(self, history: Sequence[SubAnswer], terms: _Terms) -> Reflection:
+        found = {item.id: item.answer.strip() for item in self.answers}
+        return Reflection(
+            sufficient=self.sufficient,
+            missing=self.missing,
+            # Where this answer leaves out what an earlier round found, that stands.
+            sub_answers=[SubAnswer(question=asked.question, answer=found.get(number) or asked.answer)
+                         for number, asked in enumerate(history, 1)],
+            sub_queries=[] if self.sufficient else [query.typed(terms) for query in self.sub_queries])
+
+
+class _Question(_Wire):
+    question: str = Field(min_length=1)
+
+
+def extraction(schema: GraphSchema) -> Shape[Extraction]:
+    """The answer to an extraction, its labels turned into the schema's names."""
+    return Shape(_EXTRACTION, lambda data: _Extraction.model_validate(data).typed(schema))
+
+
+def summaries(count: int) -> Shape[list[CommunitySummary]]:
+    """The names and summaries of `count` communities, in order; each must be there."""
+    return Shape(_SUMMARIES, lambda data: _Summaries.model_validate(data).in_order(count))
+
+
+def decomposition(schema: GraphSchema, limit: int) -> Shape[list[SubQuery]]:
+    """At least one and at most `limit` sub-queries; what goes beyond is cut off."""
+    terms = _Terms(schema)
+    return Shape(_DECOMPOSITION, lambda data: [
+        query.typed(terms) for query in _Decomposition.model_validate(data).sub_queries[:limit]])
+
+
+def reflection(schema: GraphSchema, history: Sequence[SubAnswer]) -> Shape[Reflection]:
+    """A reflection with one sub-answer for each sub-query of `history`."""
+    terms = _Terms(schema)
+    return Shape(_REFLECTION, lambda data: _Reflection.model_validate(data).typed(history, terms))
+
+
+def draft_answer() -> Shape[DraftAnswer]:
+    """An answer in claims; one that says it is answerable has at least one claim."""
+    def read(data: dict[str, Any]) -> DraftAnswer:
+        draft = DraftAnswer.model_validate(data)
+        if draft.answerable and not draft.claims:
+            raise ValueError("claims: empty although answerable is true")
+        return draft
+    return Shape(_DRAFT, read)
+
+
+def standalone_question() -> Shape[str]:
+    """A rewritten question."""
+    return Shape(_QUESTION, lambda data: _Question.model_validate(data).question)

@@ -1,0 +1,81 @@
+"""Content words of a text in any script: what questions and sentences are compared by."""
+
+import functools
+import re
+from typing import Literal
+
+from ...schemas.naming import normalise
+from .lexicon import CHINESE_CONCEPTS, CHINESE_STOP, ENGLISH_CONCEPTS, ENGLISH_STOP
+
+Language = Literal["en", "zh"]
+
+_HAN = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u3040-\u30ff"
+_HAN_CHARACTER = re.compile(f"[{_HAN}]")
+_RUN = re.compile(rf"\d+[年月日号]|[{_HAN}]+|[^\W_{_HAN}](?:[^\W_{_HAN}]|[-'’.](?=[^\W_{_HAN}]))*")
+_CHINESE_CONCEPT = re.compile("|".join(sorted(CHINESE_CONCEPTS, key=lambda word: (-len(word), word))))
+_SUFFIXES = ("ations", "ation", "ements", "ement", "ings", "ing", "ers", "ors", "ions", "ies", "ied", "ion", "er",
+             "or", "ed", "es", "ly", "s", "e", "y")
+_POSSESSIVE = re.compile(r"['’]s?$")
+_SHORTEST_STEM = 4
+
+
+def language_of(text: str) -> Language:
+    """"zh" where the text holds a Chinese character, else "en" (whose rules fit other scripts best)."""
+    return "zh" if _HAN_CHARACTER.search(text) else "en"
+
+
+def stem(word: str) -> str:
+    """The word without its ending, or the concept it stands for where the lexicon knows it.
+
+    Args:
+        word: one normalised word.
+
+    Returns:
+        A form that inflections and derivations of the word share ('discoverer', 'discovered').
+    """
+    plain = _POSSESSIVE.sub("", word)
+    if plain in ENGLISH_CONCEPTS:
+        return ENGLISH_CONCEPTS[plain]
+    for suffix in _SUFFIXES:
+        if plain.endswith(suffix) and len(plain) - len(suffix) >= _SHORTEST_STEM:
+            return stem(plain.removesuffix(suffix))
+    return plain
+
+
+@functools.lru_cache(maxsize=4096)
+def content_words(text: str) -> tuple[str, ...]:
+    """What a text is about: stems of its words, bigrams of its Chinese characters, in order.
+
+    Args:
+        text: any text in any script.
+
+    Returns:
+        The words without function words, repeated as often as they occur.
+    """
+    words: list[str] = []
+    for match in _RUN.finditer(normalise(text)):
+        run = match.group()
+        if _HAN_CHARACTER.match(run):
+            words.extend(_chinese_words(run))
+        elif run not in ENGLISH_STOP:
+            words.append(stem(run))
+    return tuple(words)
+
+
+def _chinese_words(run: str) -> list[str]:
+    """Concepts and character bigrams of one run of characters; a lone character stands for itself."""
+    words: list[str] = []
+    cut = 0
+    for match in [*_CHINESE_CONCEPT.finditer(run), None]:
+        for piece in CHINESE_STOP.split(run[cut : match.start() if match else len(run)]):
+            words.extend(_bigrams(piece))
+        if match:
+            words.append(CHINESE_CONCEPTS[match.group()])
+            cut = match.end()
+    return words
+
+
+def _bigrams(piece: str) -> list[str]:
+    if len(piece) < 2:  # noqa: PLR2004 - a bigram has two characters
+        return [piece] if piece else []
+    return [piece[i : i + 2] for i in range(len(piece) - 1)]

@@ -1,0 +1,118 @@
+"""Closed word lists of the rules reasoner: function words, relational nouns, words of one meaning.
+
+They are general grammar of English and Chinese, short on purpose: what is not listed is matched as
+it is written, by stem or by character bigrams.
+"""
+
+import re
+
+ENGLISH_STOP = frozenset(
+    "a an the of in on at to for from by with and or as is are was were be been being do does did has have "
+    "had this that these those there it its he she they him her them his their who whom whose which what "
+    "when where why how many much name called named not no can could will would shall should may might "
+    "must about into than then so if but also i you we me my your our please tell give".split()
+)
+"""English words that carry no content of their own in a question or a sentence."""
+
+CHINESE_STOP = re.compile(
+    "什么时候|什么地方|什么样|多少|什么|哪一[年天个位家些]|哪[个家位年天里儿些所座条部本国省市月]|何时|何地|为何|如何|怎么|怎样|是否|"
+    "有没有|请问|告诉我|[的了是在于和与及吗呢吧啊谁哪几么被把由从对将为其之这那有个]"
+)
+"""Chinese words and characters that carry no content; runs of characters are cut at them."""
+
+ENGLISH_CONCEPTS = {
+    "born": "birth", "birthplace": "birth", "birthdate": "birth", "birthday": "birth",
+    "die": "death", "died": "death", "dies": "death", "dead": "death", "dying": "death",
+    "wrote": "write", "written": "write", "writer": "write", "author": "write", "authored": "write",
+    "writing": "write", "writes": "write", "authors": "write", "novelist": "write",
+    "founded": "establish", "founder": "establish", "founders": "establish", "founding": "establish",
+    "established": "establish", "cofounded": "establish", "co-founded": "establish",
+    "won": "win", "winner": "win", "winning": "win", "wins": "win",
+    "wife": "spouse", "husband": "spouse", "married": "spouse", "marry": "spouse", "marriage": "spouse",
+    "son": "child", "daughter": "child", "children": "child", "sons": "child", "daughters": "child",
+    "made": "make", "maker": "make", "built": "build", "builder": "build", "building": "building",
+    "led": "lead", "leader": "lead", "taught": "teach", "teacher": "teach", "teaching": "teach",
+    "lie": "locate", "lies": "locate", "lay": "locate", "located": "locate", "situated": "locate",
+    "stands": "locate", "location": "locate", "headquarters": "headquarter", "headquartered": "headquarter",
+    "studied": "study", "studies": "study", "educated": "study", "graduated": "study",
+    "alma": "study", "sang": "sing", "sung": "sing", "singer": "sing",
+    "spoken": "speak", "spoke": "speak", "inhabitants": "population", "populous": "population",
+    "populations": "population", "bought": "acquire", "tall": "height", "high": "height", "long": "length",
+    "large": "size", "big": "size", "area": "size", "old": "age", "aged": "age", "far": "distance",
+    "acquired": "acquire", "starring": "star", "starred": "star", "stars": "star",
+}
+"""English word forms that a suffix rule does not bring together, by the concept they stand for."""
+
+CHINESE_CONCEPTS = {
+    "出生地": "birth", "出生": "birth", "生于": "birth", "诞生": "birth",
+    "去世": "death", "逝世": "death", "卒于": "death", "病逝": "death", "死于": "death",
+    "作者": "write", "撰写": "write", "写": "write", "著": "write",
+    "创始人": "establish", "成立": "establish", "创立": "establish", "创建": "establish", "创办": "establish",
+    "始建": "establish", "设立": "establish",
+    "位于": "locate", "坐落": "locate", "地处": "locate",
+    "妻子": "spouse", "丈夫": "spouse", "配偶": "spouse", "结婚": "spouse",
+    "儿子": "child", "女儿": "child", "子女": "child",
+    "毕业": "study", "就读": "study", "母校": "study",
+    "发现者": "discover", "发现": "discover", "发明者": "invent", "发明": "invent",
+    "导演": "direct", "执导": "direct", "总部": "headquarter", "人口": "population", "居民": "population",
+}
+"""Chinese words that are said in several ways, by the concept they stand for."""
+
+PERSON_NOUNS = frozenset(
+    "person man woman people scientist physicist chemist mathematician author writer novelist poet playwright "
+    "director producer actor actress composer singer musician artist painter sculptor architect engineer "
+    "inventor discoverer founder cofounder co-founder president chairman chairwoman chair chancellor "
+    "minister king queen emperor empress ruler monarch leader captain coach manager owner editor designer "
+    "creator developer explorer astronaut general mayor governor senator philosopher historian teacher student "
+    "professor wife husband spouse father mother son daughter brother sister child sibling parent uncle aunt "
+    "grandfather grandmother successor predecessor ceo performer translator lyricist "
+    "librettist screenwriter winner recipient host head biologist astronomer botanist doctor physician".split()
+)
+PLACE_NOUNS = frozenset(
+    "place country city town village state province county region river lake sea ocean mountain island "
+    "continent capital birthplace location district valley desert port harbour harbor street nation "
+    "municipality hometown seat headquarters headquarter kingdom bay peninsula".split()
+)
+ORGANISATION_NOUNS = frozenset(
+    "company organisation organization association institution university college school museum publisher "
+    "employer team club band group party agency society institute label studio network bank newspaper "
+    "magazine manufacturer firm corporation league observatory laboratory foundation alma".split()
+)
+DATE_NOUNS = frozenset("date year day month decade century birthdate birthday time".split())
+NUMBER_NOUNS = frozenset(
+    "population height length area depth weight price cost number amount age distance size elevation "
+    "revenue profit width diameter mass speed temperature capacity budget salary percentage".split()
+)
+NAME_NOUNS = frozenset(
+    "book novel film movie song album opera poem play language currency nationality award prize journal "
+    "ship religion occupation profession genre work invention element mineral subject".split()
+)
+RELATIONAL_NOUNS = frozenset(
+    (PERSON_NOUNS - frozenset("person man woman people general scientist physicist chemist doctor".split()))
+    | frozenset("birthplace capital hometown headquarters publisher employer label studio manufacturer".split())
+)
+"""Nouns that name a thing by its relation to another: 'the R of X' is then a question of its own."""
+
+PARTICIPLES = frozenset(
+    "written born built made led won held known sung taught drawn shot begun given hidden bought sold "
+    "spoken found run set worn thrown".split()
+)
+"""Irregular past participles and past forms that may begin or stand in a relative clause."""
+
+PAST_FORMS = frozenset("wrote sang led won built made held taught drew began bought sold ran gave became got "
+                       "found went left lost met spoke took shot came grew".split())
+FINAL_VERBS = frozenset(
+    "lie live die come belong flow border work study attend win play start begin end open close compete "
+    "serve speak have receive join marry born located founded established published released built formed "
+    "buried educated situated headquartered die graduate retire lose use rise move grow teach write direct "
+    "discover invent design compose sing perform run stand own created written made died opened".split()
+)
+"""Verbs that may end a question whose subject comes before them ('does ... lie', 'was ... born')."""
+
+SUMMARY_CUES = re.compile(
+    r"\b(summari[sz]e|summary|overview|main (themes?|topics?|points?|ideas?)|overall|in general|"
+    r"key (themes?|topics?)|what (is|are) (this|these|the) (documents?|texts?|corpus|collection)s? about)\b|"
+    r"总结|概括|概述|综述|总体|整体上|主要(主题|内容|议题|话题)|归纳",
+    re.IGNORECASE,
+)
+"""What asks for the whole rather than for a fact: such questions go to the communities."""
