@@ -1,5 +1,6 @@
 """The ledger's LLM calls: responses kept so that none is paid twice, and tokens by step."""
 
+from ..models.llm.accounts import BudgetExceeded
 from ..schemas.documents import Frozen
 from .database import Database
 
@@ -34,6 +35,13 @@ class Calls:
                              "completion = completion + excluded.completion",
                              step, prompt_tokens, completion_tokens)
 
+    def check_budget(self) -> None:
+        """The ledger as such has no budget."""
+
+    def within(self, token_limit: int | None) -> "Calls":
+        """The same accounts, refusing calls once their total has reached a limit."""
+        return self if token_limit is None else _LimitedCalls(self._db, token_limit)
+
     def steps(self) -> list[StepTokens]:
         """The accounts, by step's name."""
         return [StepTokens(**dict(row)) for row in self._db.rows("SELECT * FROM tokens ORDER BY step")]
@@ -44,3 +52,17 @@ class Calls:
                             "coalesce(sum(prompt), 0) AS prompt, coalesce(sum(completion), 0) AS completion "
                             "FROM tokens")[0]
         return StepTokens(**dict(row))
+
+
+class _LimitedCalls(Calls):
+    """Accounts with a hard limit on their total."""
+
+    def __init__(self, database: Database, token_limit: int) -> None:
+        super().__init__(database)
+        self._limit = token_limit
+
+    def check_budget(self) -> None:
+        total = self.total()
+        if total.prompt + total.completion >= self._limit:
+            raise BudgetExceeded(f"the token budget is reached ({total.prompt + total.completion} tokens spent in "
+                                 "all); run the command again with a larger --max-tokens to go on from here")

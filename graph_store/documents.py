@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterable, Sequence
-from typing import Literal
+from typing import Literal, cast
 
 from ..schemas.documents import Chunk, Document, Frozen
 from .database import Database
@@ -113,6 +113,10 @@ class Documents:
         if status is None:
             return self._db.count("SELECT count(*) FROM chunks")
         return self._db.count("SELECT count(*) FROM chunks WHERE status = ?", status)
+
+    def status(self, chunk_id: str) -> Status | None:
+        """Where a chunk stands in a build, or None if it is not there."""
+        return cast("Status | None", self._db.scalar("SELECT status FROM chunks WHERE id = ?", chunk_id))
 
     def count_documents(self) -> int:
         """The number of documents."""

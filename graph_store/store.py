@@ -175,6 +175,10 @@ class KnowledgeBase:
         self.refresh()
         self.sync_vectors()
 
+    def version(self) -> tuple[int, int]:
+        """Changes whenever the graph or the tree in memory or ledger changes."""
+        return self._position, int(self.database.get_meta("tree_position") or 0)
+
     # The graph: the snapshot, and what the ledger has beyond it.
 
     def _load_graph(self) -> None:

@@ -26,26 +26,31 @@ _DOTTED = re.compile(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}")
 _LIST_MARK = re.compile(r"[#>|]|[-*+•·‣◦▪][^\S\n]|\(?(?:\d{1,3}|[A-Za-z])[.)][^\S\n]"
                         r"|[（(]?[\d一二三四五六七八九十]{1,3}[)、）]")
 
+
+def _words(listed: str) -> frozenset[str]:
+    return frozenset(listed.split())
+
+
 # Always followed by what belongs to them: a name, a number, a comparison.
-_BOUND = frozenset(
+_BOUND = _words(
     "mr mrs ms mx dr prof sra srta dña mme mlle hr fr frau gen col maj capt cpt lt cmdr adm sgt cpl "
     "pvt rev hon pres gov sen rep supt amb msgr messrs vs cf viz al approx resp esp incl excl "
-    "e.g i.e z.b d.h u.a p.ex bzw vgl nr т.е т.к им ул".split())
+    "e.g i.e z.b d.h u.a p.ex bzw vgl nr т.е т.к им ул")
 # Abbreviations only before a number ("No. 5", "Fig. 2", "Jan. 3"); else ordinary words.
-_NUMBERED = frozenset(
+_NUMBERED = _words(
     "no nos ca max min fig figs eq eqs sec ch chap vol vols pp pg art para tab ref app ed pt op par abs bd "
-    "jan feb mar apr jun jul aug sep sept oct nov dec гл рис табл стр".split())
+    "jan feb mar apr jun jul aug sep sept oct nov dec гл рис табл стр")
 # Abbreviations that may also end a sentence: the next word decides.
-_EITHER = frozenset(
-    "inc ltd co corp llc plc bros jr sr st mt ft esq dept univ assn ave blvd rd sq bldg est gmbh etc usw".split())
+_EITHER = _words(
+    "inc ltd co corp llc plc bros jr sr st mt ft esq dept univ assn ave blvd rd sq bldg est gmbh etc usw")
 # Words that, written with a capital after an abbreviation, nearly always begin a sentence.
-_STARTERS = frozenset(
+_STARTERS = _words(
     "a about after all also although among an and another any are as at because before both but by can could "
     "critics did do does during each even every few finally first for from had has have he her here his how "
     "however i if in instead is it its later like many may meanwhile more most much my nearly no not now "
     "of on once one only or other our over she should since so some such than that the their then there these "
     "they this those though three through thus to today two under unlike until was we were what when where "
-    "whether which while who why will with within without would yet you your".split())
+    "whether which while who why will with within without would yet you your")
 
 _WRAP_COLUMNS = range(40, 161)
 """Widths at which text is wrapped: such a line goes on in the next, a shorter or longer one ends."""
@@ -54,10 +59,10 @@ _LOOK = 40
 
 
 def split_sentences(text: str) -> list[tuple[int, int]]:
-    """The sentences of a text.
+    r"""The sentences of a text.
 
     Args:
-        text: any text; `\\n` is its only line break.
+        text: any text; `\n` is its only line break.
 
     Returns:
         (start, end) of each sentence in order, in characters, without white space around it. The

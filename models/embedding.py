@@ -1,12 +1,18 @@
 """Embedding models: what turns texts into vectors."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..config import DEFAULT_EMBEDDING_MODEL, Settings
+
 Vectors = NDArray[np.float32]
+
+
+class EmbeddingError(RuntimeError):
+    """The embedding model cannot be used: missing, altered, or not to be prepared."""
 
 
 class Embedder(Protocol):
@@ -34,3 +40,46 @@ class Embedder(Protocol):
             float32 array of shape (n, d), rows of unit length, independent of order and batching
             up to rounding.
         """
+
+
+def load_embedder(settings: Settings) -> Embedder:
+    """The embedding model the settings name. Nothing is downloaded.
+
+    The default model is bundled; the first load on a machine exports it to ONNX (about 10 s).
+
+    Args:
+        settings: `embedding_model` is the default's name, or the name or folder of any other
+            sentence-transformers model on this machine; `embedding_batch` texts are encoded at once.
+
+    Returns:
+        The loaded model.
+
+    Raises:
+        EmbeddingError: the model is missing, altered, or its export cannot be stored.
+    """
+    name, batch = settings.embedding_model, settings.embedding_batch
+    # Imported when chosen: each brings its own heavy libraries, and most runs need only the first.
+    if name in {DEFAULT_EMBEDDING_MODEL, f"sentence-transformers/{DEFAULT_EMBEDDING_MODEL}"}:
+        from .onnx_embedding import load_bundled  # noqa: PLC0415
+
+        return load_bundled(batch)
+    from .torch_embedding import SentenceTransformerEmbedder  # noqa: PLC0415
+
+    return SentenceTransformerEmbedder(name, batch)
+
+
+def encode_distinct(texts: Sequence[str], encode: Callable[[list[str]], Vectors]) -> Vectors:
+    """Encode each different text once and give every text its vector.
+
+    Args:
+        texts: n texts.
+        encode: makes an array of shape (m, d) of m different texts, all valid Unicode.
+
+    Returns:
+        Array of shape (n, d), in the order of `texts`.
+    """
+    # Half a surrogate pair, as broken JSON brings it, is no character: tokenizers refuse it.
+    readable = [text.encode(errors="replace").decode() for text in texts]
+    row_of = {text: row for row, text in enumerate(dict.fromkeys(readable))}
+    vectors = encode(list(row_of))
+    return vectors[[row_of[text] for text in readable]]

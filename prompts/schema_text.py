@@ -1,7 +1,11 @@
 """The graph schema in as few tokens as a model needs to keep to it."""
 
-from ..schemas.graph_schema import GraphSchema, SchemaElement
+from ..ingest.tokens import estimate_tokens
+from ..schemas.graph_schema import ANY, GraphSchema, SchemaElement
 from .language import Language
+
+SCHEMA_TOKENS = 250
+"""What a schema may cost before its signatures are shortened: extraction pays it for every chunk."""
 
 _HEADINGS: dict[Language, tuple[str, str, str]] = {
     "en": ("Types", "Relations", "Attributes"),
@@ -18,7 +22,9 @@ def schema_block(schema: GraphSchema, language: Language) -> str:
     """The schema as text for a prompt: one line for each kind of element.
 
     Relations read `name(Domain->Range)`, attributes `name(Owner)`, several types `A|B`, any type
-    `*`. Descriptions are left out: they would cost more than the rest together.
+    `*`. Descriptions are left out: they would cost more than the rest together. Where the text goes
+    beyond `SCHEMA_TOKENS`, the longest lists of types become `*` too, and shorter ones as far as
+    need be: bounding checks domain and range in any case, and no element is ever left out.
 
     Args:
         schema: the schema in force.
@@ -27,10 +33,21 @@ def schema_block(schema: GraphSchema, language: Language) -> str:
     Returns:
         At most four lines, in the schema's order.
     """
+    lists = [names for r in schema.relation_types for names in (r.domain, r.range)]
+    lists += [a.owners for a in schema.attribute_types]
+    longest = max((len(names) for names in lists), default=1)
+    text = _text(schema, language, longest)
+    while longest > 1 and estimate_tokens(text) > SCHEMA_TOKENS:
+        longest -= 1
+        text = _text(schema, language, longest)
+    return text
+
+
+def _text(schema: GraphSchema, language: Language, longest: int) -> str:
     labels = {t.name: t.label(language) for t in schema.entity_types}
 
     def types(names: tuple[str, ...]) -> str:
-        return "|".join(labels.get(name, name) for name in names)
+        return "|".join(labels.get(name, name) for name in names) if len(names) <= longest else ANY
 
     def name(element: SchemaElement) -> str:
         return element.label(language)

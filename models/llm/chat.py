@@ -93,7 +93,7 @@ class OpenAiEndpoint:
             reply = self._plain(messages)  # raises again where the schema was not what it refused
             self._takes_schemas = False
             return reply
-        return self._of_message(messages, answer["raw"])  # type: ignore[index]  # a dict: include_raw
+        return self._of_message(messages, answer["raw"])
 
     def _plain(self, messages: Messages) -> Reply:
         return self._of_message(messages, self._chat.invoke(list(messages)))

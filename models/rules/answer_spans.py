@@ -7,6 +7,7 @@ from ...schemas.naming import canonical_name
 from .answer_types import Expected, Question
 from .content_words import content_words, language_of
 from .lexicon import ORGANISATION_NOUNS, PLACE_NOUNS
+from .name_words import CHINESE_SURNAMES
 from .question_names import find_names, mentions
 
 _MONTH = r"(?:January|February|March|April|May|June|July|August|September|October|November|December)"
@@ -16,7 +17,7 @@ _DATE = re.compile(
     r"\b\d{1,4} (?:BC|BCE|AD|CE)\b|\b(?:1\d{3}|20\d{2})s?\b|\bthe \d{1,2}th century\b|\d{1,2}\s*世纪|\d{1,2}月\d{1,2}日"
 )
 _NUMBER = re.compile(
-    r"(?:(?<![A-Za-z0-9.])[$€£¥]\s?)?(?<![A-Za-z0-9.,])\d[\d,，]*(?:\.\d+)?(?:\s?(?:%|‰|万亿|亿|万|千|百)*\s?"
+    r"(?:(?<![A-Za-z0-9.])[$€£¥]\s?)?(?<![A-Za-z0-9.,-])\d+(?:[,，]\d{3})*(?:\.\d+)?(?:\s?(?:%|‰|万亿|亿|万|千|百)*\s?"
     r"(?:percent|per cent|million|billion|thousand|trillion|kilomet(?:re|er)s?|met(?:re|er)s?|miles?|feet|km²|km|"
     r"kg|tonnes?|tons?|years?|hours?|days?|people|inhabitants|dollars|euros|square \w+|"
     r"平方公里|公里|千米|米|吨|公斤|元|美元|人|名|个|小时|天|年|次|项|家|座|所|岁|千瓦时|立方米|%)?)?|"
@@ -30,6 +31,7 @@ _AGENT_LEAD = re.compile(r"\bby\s+(?:[a-z-]+\s+){0,4}$|(?:由|被|是)$")
 _PLACE_TAIL = re.compile(r"(?:省|市|县|区|州|国|江|河|湖|山|岛|洋|海|村|镇)$")
 _ORGANISATION_TAIL = re.compile(r"(?:公司|集团|大学|学院|研究[所院]|实验室|银行|医院|中心|基金会|协会|学会|出版社|社|部|馆|台)$")
 _PIECE = re.compile(r"(?=([\u3400-\u9fff]{2}))|(?<![^\W\u3400-\u9fff])([^\W_\u3400-\u9fff]+(?:-[^\W_\u3400-\u9fff]+)*)")
+_CHINESE_PERSON = re.compile(rf"[{''.join(sorted(CHINESE_SURNAMES))}][\u4e00-\u9fff]{{1,3}}|[\u4e00-\u9fff]+(?:[·・•][\u4e00-\u9fff]+)+")
 _DESCRIBING = re.compile(r"\b(?:the|an?|its|his|her)\s+$", re.IGNORECASE)
 _NEAR = 40.0
 _LEAD = 40
@@ -112,7 +114,8 @@ def _fit(question: Question, sentence: str, start: int, end: int, words: str) ->
     focus = 1.0 if question.focus and question.focus in sentence[start : end + len(question.focus) + 1].casefold() else 0.0
     if question.expected is Expected.PERSON:
         describes = " " not in words and bool(_DESCRIBING.search(lead) and re.match(r"[ -][a-z]", sentence[end:]))
-        wrong = is_place or led_by_place or describes
+        unlike = language_of(words) == "zh" and not _CHINESE_PERSON.fullmatch(words)
+        wrong = is_place or led_by_place or describes or unlike
         return 1.0 * bool(_AGENT_LEAD.search(lead)) - 2.0 * wrong - 0.7 * is_organisation
     if question.expected is Expected.PLACE:
         return 1.0 * led_by_place + 0.5 * is_place + focus - 0.8 * is_organisation + _in_chain(question, sentence, start, end)

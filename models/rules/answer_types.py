@@ -1,6 +1,7 @@
 """What kind of answer a question expects, by its question words."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -33,8 +34,9 @@ class Expected(Enum):
 class Question:
     """A question taken apart.
 
-    `focus` is the noun asked for ('river' in 'On which river ...'), normalised, or empty; `words`
-    are the content words outside the names and the focus: what the question says of the names.
+    `focus` is the noun of the thing asked for ('river' in 'On which river ...'), normalised, or
+    empty; `words` are the content words outside the names and the focus: what the question says
+    of the names ('capital' in 'What is the capital of Poland?').
     """
 
     text: str
@@ -54,6 +56,7 @@ _WHICH = re.compile(r"\b(?:which|what)\s+((?:[\w-]+\s+){0,2}?[\w-]+?)(?=\s+(?:is
 _WHAT_IS = re.compile(r"\bwhat\s+(?:is|are|was|were)\s+(?:the\s+)?((?:[\w-]+\s+){0,3}?[\w-]+?)(?:['’]s)?"
                       r"(?=\s+(?:of|in|for|from|at|on)\b|\s*\?|$)")
 _POSSESSED = re.compile(r"\bwhat\s+(?:is|are|was|were)\s+.+['’]s?\s+((?:[\w-]+\s+)?[\w-]+)\s*\??$")
+_LONGEST_PREPOSITION = 8
 _ENGLISH = (
     (Expected.PERSON, re.compile(r"\b(who|whom|whose)\b")),
     (Expected.DATE, re.compile(r"\b(when|(?:what|which) (?:year|date|day|month|decade|century|time))\b")),
@@ -70,7 +73,7 @@ _CHINESE = (
     (Expected.PLACE, re.compile(r"哪里|哪儿|何地|什么地方|哪(?:个|座|条|一个|片)?(?:国家|国|城市|省份|省|市|县|地区|地方|江|河|"
                                 r"湖|山|岛|州|洲|大洲|海)|(?:首都|省会|出生地|总部)是(?:什么|哪)")),
     (Expected.PERSON, re.compile(r"(?:作者|导演|创始人|发明者|发现者|校长|总统|主席|丈夫|妻子|父亲|母亲)是(?:什么|哪)")),
-    (Expected.NAME, re.compile(r"哪(?:一)?[部本首种项款]|什么(?:名字|语言|奖|货币|书)|名称")),
+    (Expected.NAME, re.compile(r"哪(?:一)?[部本首种项款]|哪个\w{2,6}|(?:叫|名为|称为)什么|什么(?:名字|语言|奖|货币|书)|名称")),
 )
 _ONLY_ASKING = re.compile(r"\b(?:what|which) (?:year|date|day|month|time)\b|哪一?[年天月]|多少|什么|何时|哪[里儿]",
                           re.IGNORECASE)
@@ -78,22 +81,38 @@ _CHINESE_FOCUS = re.compile(r"(?:哪(?:一|几)?(?:个|座|条|家|所|部|本|�
                             r"(国家|城市|省份|省|市|县|河流|江|河|湖|山|岛|州|洲|海|公司|大学|机构|学校|语言|奖项|奖|货币)")
 
 
-def analyse(question: str) -> Question:
+def analyse(question: str, titles: Sequence[str] = ()) -> Question:
     """Take a question apart: expected answer, noun asked for, names, and the words that relate them.
 
     Args:
         question: a question in English, Chinese or (then with less insight) any language.
+        titles: titles of documents; those the question holds are names too ('polonium').
 
     Returns:
         The parts; never fails.
     """
     language = language_of(question)
-    names = names_in(question)
+    names = _with_titles(question, names_in(question), titles)
     expected, focus = _english(question) if language == "en" else _chinese(question)
     focus_words = set(content_words(focus)) if expected not in {Expected.NUMBER, Expected.TEXT} else set()
     words = tuple(dict.fromkeys(w for w in content_words(_asked(question, names))))
     others = tuple(word for word in words if word not in focus_words)
     return Question(question, language, expected, focus, names, others or words)
+
+
+def _with_titles(question: str, names: tuple[str, ...], titles: Sequence[str]) -> tuple[str, ...]:
+    """The names and the titles the question holds as whole words, none inside another."""
+    held = [match.group() for title in titles if len(title) > 1
+            for match in [re.search(_whole(title), question, re.IGNORECASE)] if match]
+    found = list(dict.fromkeys([*held, *names]))
+    return tuple(name for name in found if not any(name != other and name in other for other in found))
+
+
+def _whole(title: str) -> str:
+    """A pattern for a title; letters of scripts with spaces must not go on at either end."""
+    before = r"(?<![^\W\u3400-\u9fff])" if title[0].isascii() else ""
+    after = r"(?![^\W\u3400-\u9fff])" if title[-1].isascii() else ""
+    return before + re.escape(title) + after
 
 
 def _asked(question: str, names: tuple[str, ...]) -> str:
@@ -105,19 +124,23 @@ def _asked(question: str, names: tuple[str, ...]) -> str:
 
 def _english(question: str) -> tuple[Expected, str]:
     text = normalise(question)
-    for pattern in (_POSSESSED, _WHAT_IS, _WHICH):
+    for pattern in (_POSSESSED, _WHAT_IS):
         match = pattern.search(text)
         if match and (kind := _kind_of_noun(match.group(1))) is not None:
-            return kind
+            return kind[0], ""
+    which = _WHICH.search(text)
+    if which and (kind := _kind_of_noun(which.group(1))) is not None:
+        return kind
     for expected, pattern in _ENGLISH:
         if pattern.search(text):
             return expected, ""
-    return (Expected.NAME, _WHICH.findall(text)[0]) if re.match(r"(?:\w+ )?which\b", text) \
-        and _WHICH.search(text) else (Expected.TEXT, "")
+    if which and which.group().startswith("which") and which.start() <= _LONGEST_PREPOSITION:
+        return Expected.NAME, which.group(1).split()[-1]
+    return Expected.TEXT, ""
 
 
 def _kind_of_noun(phrase: str) -> tuple[Expected, str] | None:
-    """The kind of thing a noun phrase names, by its head noun, or a noun before it."""
+    """The kind of thing a noun phrase names, by the last of its nouns that is known."""
     words = phrase.split()
     for word in reversed(words):
         singular = word.removesuffix("s") if len(word) > 3 else word  # noqa: PLR2004 - 'gas', 'bus'

@@ -14,6 +14,8 @@ _NOUN_ONLY = re.compile(r"^(?:the|its|his|her|their)\s+([a-z][a-z ]*?)\s*\?*$", 
 _PERSONAL = re.compile(r"\b(?:he|she|him|his|her|hers)\b", re.IGNORECASE)
 _PRONOUN = re.compile(r"\b(?:(?P<owner>his|its|their|hers|her(?=\s+[a-z]+))|(?P<place>there)|"
                       r"(?P<thing>he|she|it|they|him|her|them|(?:this|that) (?:one|[a-z]+)))\b", re.IGNORECASE)
+_GENDERS = {"he": "m", "him": "m", "his": "m", "she": "f", "her": "f", "hers": "f", "it": "n", "its": "n",
+            "they": "p", "them": "p", "their": "p"}
 _NOT_OBJECT = frozenset("born die died live lived win won in on at to from for by when where and or".split())
 _EXISTENTIAL = re.compile(r"\b(?:is|are|was|were)\s+there\b", re.IGNORECASE)
 _CHINESE_OPENING = re.compile(r"^\s*(?:那么?|而且?|所以|然后|还有)[，,]?\s*")
@@ -54,7 +56,10 @@ def _english(question: str, messages: Sequence[tuple[str, str]]) -> str:
         return question
     if noun:
         return f"What is the {noun.group(1)} of {entity}?"
-    return _capital(_PRONOUN.sub(lambda match: _instead(match, text, entity), text))
+    kind = _GENDERS.get(pronoun.group().casefold()) if pronoun else None
+    return _capital(_PRONOUN.sub(
+        lambda match: _instead(match, text, entity) if _GENDERS.get(match.group().casefold()) == kind
+        else match.group(), text))
 
 
 def _first_pronoun(text: str) -> re.Match[str] | None:

@@ -48,7 +48,7 @@ CHINESE_CONCEPTS = {
     "去世": "death", "逝世": "death", "卒于": "death", "病逝": "death", "死于": "death",
     "作者": "write", "撰写": "write", "写": "write", "著": "write",
     "创始人": "establish", "成立": "establish", "创立": "establish", "创建": "establish", "创办": "establish",
-    "始建": "establish", "设立": "establish",
+    "设立": "establish", "建造": "build", "修建": "build", "兴建": "build", "建于": "build", "始建": "build",
     "位于": "locate", "坐落": "locate", "地处": "locate",
     "妻子": "spouse", "丈夫": "spouse", "配偶": "spouse", "结婚": "spouse",
     "儿子": "child", "女儿": "child", "子女": "child",

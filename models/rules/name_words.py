@@ -64,6 +64,9 @@ BODY_NOUNS = frozenset(
 )
 """Of these, the ones whose names run on with 'for ...' and '... and ...'."""
 
+FIELD_NOUNS = frozenset("prize prizes award medal bachelor master doctor diploma".split())
+"""Nouns whose names run on with 'in ...' and 'for ...': 'Nobel Prize in Physics'."""
+
 ROLES = frozenset(
     "president chairman chairwoman chancellor premier minister governor mayor secretary ambassador director "
     "ceo cfo cto coo chief head captain coach general senator representative professor dean emperor king queen "

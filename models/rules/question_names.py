@@ -32,7 +32,7 @@ _ORGANISATION_END = re.compile(
     r"(?:有限公司|公司|集团|大学|学院|研究所|研究院|实验室|银行|医院|中心|基金会|协会|学会|委员会|图书馆|博物馆|"
     r"天文台|出版社|杂志社|中学|小学|乐团|乐队|俱乐部)$"
 )
-_ORGANISATION_PART = frozenset({"n", "nz", "ns", "nr", "nt", "nrt", "v", "vn", "a", "an", "j", "eng", "b", "l"})
+_ORGANISATION_PART = frozenset({"n", "nz", "ns", "nr", "nt", "nrt", "vn", "a", "an", "j", "eng", "b", "l"})
 _LONGEST_ORGANISATION = 6
 _SURNAME_END = 3
 _DOTS = frozenset("·・•")
@@ -156,10 +156,16 @@ def _organisations(tokens: list[tuple[str, str, int]]) -> Iterator[Place]:
         if not _ORGANISATION_END.search(word):
             continue
         first = i
-        while first > max(0, i - _LONGEST_ORGANISATION) and tokens[first - 1][1] in _ORGANISATION_PART:
+        while first > max(0, i - _LONGEST_ORGANISATION) and _is_part(tokens, first - 1):
             first -= 1
         if first < i or not _ORGANISATION_END.fullmatch(word):
             yield tokens[first][2], start + len(word)
+
+
+def _is_part(tokens: list[tuple[str, str, int]], i: int) -> bool:
+    """Whether a token may belong to an organisation's name; a verb only where a clause begins (创新科技公司)."""
+    tag = tokens[i][1]
+    return tag in _ORGANISATION_PART or (tag == "v" and (i == 0 or tokens[i - 1][1] == "x"))
 
 
 def _tagged(tokens: list[tuple[str, str, int]]) -> Iterator[Place]:

@@ -16,6 +16,7 @@ _DATE = re.compile(
     rf"|\b{_YEAR}-\d{{2}}-\d{{2}}\b"
     rf"|(?:公元前?)?\d{{1,4}}\s?年(?:度|代|间)?(?:\s?\d{{1,2}}\s?月(?:份|\s?\d{{1,2}}\s?日)?)?"
     rf"|{_HAN_DIGIT}{{4}}年(?:[一二三四五六七八九十]{{1,2}}月(?:[一二三四五六七八九十]{{1,3}}日)?)?"
+    r"|[一二三四五六七八九十]{1,3}世纪(?:[初末中]|[一二三四五六七八九]十年代)?|\d{1,2}世纪(?:[初末中]|\d0年代)?"
     r"|\b\d{1,4}\s(?:BCE|BC|AD|CE)\b|\bAD\s\d{1,4}\b"
     rf"|(?:\bc(?:irca|a)?\.\s?)?(?<![\d.,$€£¥#-]){_YEAR}s?(?:{_RANGE}(?:{_YEAR}|\d\d))?(?![\d,.]\d|\d|%)\b"
     r"(?!\s?(?:km|kilomet|met|feet|ft|miles?|people|inhabitants|residents|square|hectares|employees|students|"
@@ -35,6 +36,9 @@ _NUMBER = re.compile(
 )
 _HAN_NUMBER = re.compile(rf"[一二三四五六七八九十百千两]+[百千万亿]+[多余]?{_HAN_UNIT}")
 
+Kind = Literal["date", "number"]
+_PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (("date", _DATE), ("number", _NUMBER), ("number", _HAN_NUMBER))
+
 
 @dataclass(frozen=True, slots=True)
 class Value:
@@ -43,7 +47,7 @@ class Value:
     start: int
     end: int
     text: str
-    kind: Literal["date", "number"]
+    kind: Kind
 
 
 def find_values(text: str) -> list[Value]:
@@ -55,15 +59,11 @@ def find_values(text: str) -> list[Value]:
     Returns:
         Values that do not overlap; `text` is verbatim, with its currency, scale and unit.
     """
-    values = [Value(m.start(), m.end(), m.group().strip(), "date") for m in _DATE.finditer(text)]
-    taken = [(value.start, value.end) for value in values]
-    for pattern in (_NUMBER, _HAN_NUMBER):
+    values: list[Value] = []
+    taken = bytearray(len(text))
+    for kind, pattern in _PATTERNS:
         for match in pattern.finditer(text):
-            if not _overlaps(match.start(), match.end(), taken):
-                values.append(Value(match.start(), match.end(), match.group().strip(), "number"))
-                taken.append((match.start(), match.end()))
+            if not any(taken[match.start() : match.end()]):
+                values.append(Value(match.start(), match.end(), match.group(), kind))
+                taken[match.start() : match.end()] = b"\x01" * len(match.group())
     return sorted(values, key=lambda value: value.start)
-
-
-def _overlaps(start: int, end: int, spans: list[tuple[int, int]]) -> bool:
-    return any(start < other_end and other_start < end for other_start, other_end in spans)

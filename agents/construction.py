@@ -1,0 +1,302 @@
+"""The construction graph: documents in, knowledge base out.
+
+    ingest -> [extract x n -> propose_schema_delta -> accept_or_reject -> write] per batch -> index
+
+The state carries ids and counts; texts and facts live in the ledger, where every step commits what it
+has done, so that a run that ends anywhere is taken up by the next one. Read from top to bottom.
+"""
+
+import operator
+import time
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.config import get_stream_writer
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import Runtime
+from langgraph.types import Send, interrupt
+from typing_extensions import TypedDict
+
+from ..graph_store import evolution
+from ..graph_store.store import KnowledgeBase
+from ..ingest.loaders import LoadFailure, load_documents
+from ..ingest.recorded import RecordedFormat, load_recorded
+from ..models.llm.accounts import BudgetExceeded
+from ..models.reasoner import ReasonerError
+from ..schemas.delta import Candidate, Decision, SchemaDelta
+from ..schemas.extraction import ExtractionRequest
+from ..schemas.graph_schema import load_schema
+from .resources import Resources, default_resources
+
+DEFAULT_SCHEMA = "general"
+_REVIEWED_AT_ONCE = 20
+
+
+@dataclass(kw_only=True)
+class BuildContext:
+    """How a build is to be run."""
+
+    review: bool = field(default=False, metadata={"description": "ask a person about schema candidates"})
+    retry_failed: bool = field(default=False, metadata={"description": "extract failed chunks again"})
+    max_tokens: int | None = field(default=None, metadata={"description": "hard budget of this build"})
+
+
+class BuildInput(TypedDict, total=False):
+    """What a build is given."""
+
+    knowledge_base: str
+    """Its name; made if there is none."""
+    paths: list[str]
+    """Files and folders to read; none: go on with what is stored."""
+    schema: str
+    """Seed schema, `open`, or a file; only for a knowledge base that has none yet."""
+    recorded: RecordedFormat | None
+    """Read `paths` as recorded triples in this format, instead of asking the reasoner."""
+
+
+class BuildReport(TypedDict):
+    """What a build did and what the knowledge base holds afterwards."""
+
+    kb: str
+    documents: int
+    chunks: int
+    chunks_failed: int
+    files_failed: list[str]
+    entities: int
+    triples: int
+    attributes: int
+    communities: int
+    schema_version: int
+    rejected: dict[str, int]
+    tokens: dict[str, int]
+    stopped: str
+    seconds: float
+
+
+class BuildOutput(TypedDict):
+    """The result of a build."""
+
+    report: BuildReport
+
+
+class BuildState(BuildInput, BuildOutput, total=False):
+    """What passes between the nodes."""
+
+    run: str
+    started: float
+    spent_before: dict[str, int]
+    files_failed: list[str]
+    total: int
+    batch: list[str]
+    candidates: list[dict[str, Any]]
+    stopped: Annotated[str, _first_reason]
+    """Why the build stopped before its end; empty while it has not."""
+    extracted: Annotated[int, operator.add]
+
+
+class ExtractInput(TypedDict):
+    """What one extraction is sent."""
+
+    knowledge_base: str
+    run: str
+    chunk: str
+    token_limit: int | None
+
+
+def _first_reason(old: str, new: str) -> str:
+    return old or new
+
+
+class _Nodes:
+    """The nodes, over the resources of a process."""
+
+    def __init__(self, resources: Resources | None) -> None:
+        self._given = resources
+
+    @property
+    def _resources(self) -> Resources:
+        return self._given or default_resources()
+
+    def ingest(self, state: BuildState, runtime: Runtime[BuildContext]) -> dict[str, Any]:
+        """Read documents into the ledger; unchanged ones cost nothing."""
+        name, run = state["knowledge_base"], uuid.uuid4().hex
+        failures: list[LoadFailure] = []
+        with self._resources.writer(name, run) as kb:
+            _set_schema(kb, state.get("schema") or "")
+            spent = kb.calls.total()
+            paths = [Path(path) for path in state.get("paths") or ()]
+            recorded = state.get("recorded")
+            if recorded is not None:
+                self._store_recorded(kb, paths, recorded, failures)
+            else:
+                self._store_documents(kb, paths, failures)
+            if (runtime.context or BuildContext()).retry_failed:
+                kb.documents.retry_failed()
+            batch = kb.documents.next_batch(self._resources.settings.batch_chunks)
+            total = kb.documents.count("pending") + kb.documents.count("extracted")
+        return {"run": run, "started": time.time(), "batch": batch, "total": total, "stopped": "",
+                "files_failed": [f"{f.path}: {f.reason}" for f in failures],
+                "spent_before": spent.model_dump(include={"calls", "prompt", "completion"})}
+
+    def _store_documents(self, kb: KnowledgeBase, paths: Sequence[Path], failures: list[LoadFailure]) -> None:
+        settings = self._resources.settings
+        for count, document in enumerate(load_documents(paths, on_failure=failures.append), 1):
+            kb.put_document(document, settings.chunk_tokens, settings.chunk_overlap)
+            _progress("read", count, None)
+
+    def _store_recorded(self, kb: KnowledgeBase, paths: Sequence[Path], recorded: RecordedFormat,
+                        failures: list[LoadFailure]) -> None:
+        with kb.database.transaction():
+            for count, record in enumerate(load_recorded(paths, recorded, on_failure=failures.append), 1):
+                kb.documents.put(record.document, [record.chunk])
+                if kb.extractions.said(record.chunk.id) != record.extraction:
+                    kb.extractions.save(record.chunk.id, "recorded", record.extraction)
+                _progress("read", count, None)
+
+    def fan_out(self, state: BuildState, runtime: Runtime[BuildContext]) -> list[Send] | str:
+        """One extraction for each chunk of the batch; straight to the end when none is left."""
+        if not state["batch"] or state["stopped"]:
+            return "index"
+        limit = None
+        budget = (runtime.context or BuildContext()).max_tokens
+        if budget is not None:
+            limit = budget + state["spent_before"]["prompt"] + state["spent_before"]["completion"]
+        return [Send("extract", ExtractInput(knowledge_base=state["knowledge_base"], run=state["run"], chunk=chunk,
+                                             token_limit=limit)) for chunk in state["batch"]]
+
+    def extract(self, state: ExtractInput) -> dict[str, Any]:
+        """Ask the reasoner for one chunk's extraction; what was extracted before is not asked again."""
+        name, chunk_id = state["knowledge_base"], state["chunk"]
+        with self._resources.writer(name, state["run"]) as kb:
+            if kb.extractions.said(chunk_id) is not None and kb.documents.status(chunk_id) == "extracted":
+                return {"extracted": 1}
+            chunk = kb.documents.chunks([chunk_id])[0]
+            request = ExtractionRequest(text=chunk.text, title=chunk.title, heading=chunk.heading)
+            try:
+                reasoner = self._resources.reasoner(name, state["token_limit"])
+                said = reasoner.extract(request, kb.schemas.seed())
+            except BudgetExceeded as error:
+                return {"stopped": str(error)}
+            except ReasonerError as error:
+                kb.extractions.fail(chunk_id, str(error))
+            else:
+                kb.extractions.save(chunk_id, reasoner.fingerprint, said)
+        return {"extracted": 1}
+
+    def propose_schema_delta(self, state: BuildState) -> dict[str, Any]:
+        """Collect what did not fit the schema, in this batch and before, as candidates."""
+        with self._resources.writer(state["knowledge_base"], state["run"]) as kb:
+            kb.note_rejections(state["batch"])
+            _progress("extract", state["extracted"], state["total"])
+            return {"candidates": [c.model_dump() for c in kb.extractions.candidates()]}
+
+    def accept_or_reject(self, state: BuildState, runtime: Runtime[BuildContext]) -> dict[str, Any]:
+        """Decide on the candidates: by the thresholds, or by a person (the interrupt's resume value)."""
+        context = runtime.context or BuildContext()
+        candidates = [Candidate(**data) for data in state["candidates"]]
+        settings = self._resources.settings
+        with self._resources.writer(state["knowledge_base"], state["run"]) as kb:
+            if context.review and candidates:
+                candidates = candidates[:_REVIEWED_AT_ONCE]
+                # Leaving the block by the interrupt's exception ends the run's hold on the lock.
+                decisions, who = _ask(candidates), "reviewer"
+            else:
+                decisions = evolution.decide(candidates, settings.schema_confidence, settings.schema_support)
+                who = "auto"
+            if decisions:
+                kb.schemas.append(evolution.apply(kb.schemas.current(), candidates, decisions), decisions, who)
+        return {"candidates": []}
+
+    def write(self, state: BuildState) -> dict[str, Any]:
+        """Make what was admitted part of the knowledge base, in one transaction; then its vectors."""
+        with self._resources.writer(state["knowledge_base"], state["run"]) as kb:
+            kb.write_chunks(state["batch"])
+            kb.sync_vectors()
+            _progress("write", kb.documents.count("done"), kb.documents.count())
+            return {"batch": kb.documents.next_batch(self._resources.settings.batch_chunks)}
+
+    def index(self, state: BuildState) -> dict[str, Any]:
+        """Find and describe the communities, save the graph, and report."""
+        name, stopped = state["knowledge_base"], state["stopped"]
+        with self._resources.writer(name, state["run"]) as kb:
+            _progress("index", 0, None)
+            kb.sync_vectors()
+            if kb.tree_behind() and not stopped:
+                try:
+                    kb.build_tree(self._resources.reasoner(name).summarise)
+                except (BudgetExceeded, ReasonerError) as error:
+                    stopped = f"the communities were not described: {error}"
+            kb.save_graph()
+            report = _report(kb, state, stopped)
+        self._resources.finish(name, state["run"])
+        return {"report": report}
+
+
+def _set_schema(kb: KnowledgeBase, wanted: str) -> None:
+    if kb.schemas.version() == 0:
+        kb.schemas.append(load_schema(wanted or DEFAULT_SCHEMA), (), "seed")
+    elif wanted and load_schema(wanted) != kb.schemas.seed():
+        raise ValueError(f"{kb.layout.name!r} was begun with the schema {kb.schemas.seed().name!r}; leave --schema "
+                         "out to go on with it, or build another knowledge base")
+
+
+def _ask(candidates: Sequence[Candidate]) -> list[Decision]:
+    said = interrupt({
+        "question": "Which of these may join the schema? Answer {'decisions': [{'kind', 'name', 'verdict': "
+                    "accept | reject | rename, 'new_name', 'why'}]}; what is left out keeps waiting.",
+        "delta": SchemaDelta(candidates=tuple(candidates)).model_dump(mode="json"),
+    })
+    return [Decision(**decision) for decision in said["decisions"]]
+
+
+def _progress(step: Literal["read", "extract", "write", "index"], done: int, total: int | None) -> None:
+    get_stream_writer()({"step": step, "done": done, "total": total})
+
+
+def _report(kb: KnowledgeBase, state: BuildState, stopped: str) -> BuildReport:
+    before, now = state["spent_before"], kb.calls.total()
+    return BuildReport(
+        kb=kb.layout.name, documents=kb.documents.count_documents(), chunks=kb.documents.count(),
+        chunks_failed=kb.documents.count("failed"), files_failed=state["files_failed"],
+        entities=kb.graph.network.number_of_nodes(), triples=kb.graph.network.number_of_edges(),
+        attributes=kb.graph.count_attributes(), communities=kb.communities.count(),
+        schema_version=kb.schemas.version(), rejected=kb.extractions.rejected(),
+        tokens={"prompt": now.prompt - before["prompt"], "completion": now.completion - before["completion"],
+                "calls": now.calls - before["calls"]},
+        stopped=stopped, seconds=round(time.time() - state["started"], 3))
+
+
+def build_graph(resources: Resources | None = None, checkpointer: BaseCheckpointSaver[str] | None = None,
+                ) -> CompiledStateGraph[BuildState, BuildContext, BuildInput, BuildOutput]:
+    """The construction graph.
+
+    Args:
+        resources: models and open knowledge bases; none: those of this process's environment.
+        checkpointer: needed for `review`, unless the graph runs in a server that brings its own.
+    """
+    nodes = _Nodes(resources)
+    graph = StateGraph(BuildState, context_schema=BuildContext, input_schema=BuildInput, output_schema=BuildOutput)
+    graph.add_node("ingest", nodes.ingest)
+    graph.add_node("extract", nodes.extract, input_schema=ExtractInput)
+    graph.add_node("propose_schema_delta", nodes.propose_schema_delta)
+    graph.add_node("accept_or_reject", nodes.accept_or_reject)
+    graph.add_node("write", nodes.write)
+    graph.add_node("index", nodes.index)
+    graph.add_edge(START, "ingest")
+    graph.add_conditional_edges("ingest", nodes.fan_out, ["extract", "index"])
+    graph.add_edge("extract", "propose_schema_delta")
+    graph.add_edge("propose_schema_delta", "accept_or_reject")
+    graph.add_edge("accept_or_reject", "write")
+    graph.add_conditional_edges("write", nodes.fan_out, ["extract", "index"])
+    graph.add_edge("index", END)
+    compiled = graph.compile(checkpointer=checkpointer, name="construction")
+    # Two rounds of LangGraph's limit would end a build after a few hundred chunks; a build ends by itself.
+    return compiled.with_config(recursion_limit=10_000_000)
+
+
+graph = build_graph()

@@ -1,0 +1,139 @@
+"""What the nodes of both graphs work with: settings, models and open knowledge bases of this process."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+
+from ..config import Settings
+from ..graph_store.errors import WriterBusyError
+from ..graph_store.layout import Layout
+from ..graph_store.store import KnowledgeBase
+from ..models.embedding import Embedder, load_embedder
+from ..models.reasoner import Reasoner
+from ..tools.retriever import Retriever
+
+
+class Resources:
+    """Opened once for a process and shared by its threads; everything is made when first needed."""
+
+    def __init__(self, settings: Settings | None = None, embedder: Embedder | None = None) -> None:
+        """Remember the settings; `embedder` replaces the one they name."""
+        self.settings = settings or Settings()
+        self._embedder = embedder
+        self._open: dict[str, KnowledgeBase] = {}
+        self._retrievers: dict[str, Retriever] = {}
+        self._reasoners: dict[tuple[str, int | None], Reasoner] = {}
+        self._runs: dict[str, str] = {}
+        self._lock = threading.RLock()
+
+    @property
+    def embedder(self) -> Embedder:
+        """The embedding model."""
+        with self._lock:
+            if self._embedder is None:
+                self._embedder = load_embedder(self.settings)
+            return self._embedder
+
+    def knowledge_base(self, name: str, *, create: bool = False) -> KnowledgeBase:
+        """An open knowledge base, brought up to what its ledger has now.
+
+        Raises:
+            UnknownKnowledgeBaseError: there is none of that name and `create` is not set.
+        """
+        with self._lock:
+            Layout.of(self.settings.home, name)
+            if name not in self._open:
+                opening = KnowledgeBase.create if create else KnowledgeBase.open
+                self._open[name] = opening(self.settings.home, name, self.embedder)
+            else:
+                self._open[name].refresh()
+            return self._open[name]
+
+    @contextmanager
+    def writer(self, name: str, run: str) -> Iterator[KnowledgeBase]:
+        """The knowledge base for a step of a writing run.
+
+        The run stays its one writer from its first step to `finish`, or to a step that raises: an
+        interrupt for a person's decision may last for days, and must not keep others out.
+
+        Args:
+            name: the knowledge base.
+            run: identifies the run.
+
+        Raises:
+            WriterBusyError: another run or process is writing to it.
+        """
+        with self._lock:
+            knowledge_base = self.knowledge_base(name, create=True)
+            holder = self._runs.get(name)
+            if holder is None:
+                knowledge_base.acquire()
+                self._runs[name] = run
+            elif holder != run:
+                raise WriterBusyError(f"another run is writing to {name!r}; wait until it has ended")
+        try:
+            yield knowledge_base
+        except BaseException:
+            self.finish(name, run)
+            raise
+
+    def finish(self, name: str, run: str) -> None:
+        """End a writing run, if it is still the writer."""
+        with self._lock:
+            if self._runs.get(name) == run:
+                del self._runs[name]
+                self._open[name].release()
+
+    def retriever(self, name: str) -> Retriever:
+        """The retriever of a knowledge base, made again only when the knowledge base has changed."""
+        with self._lock:
+            knowledge_base = self.knowledge_base(name)
+            made = self._retrievers.get(name)
+            if made is None or made.version != knowledge_base.version():
+                self._retrievers[name] = Retriever(knowledge_base)
+            return self._retrievers[name]
+
+    def reasoner(self, name: str, token_limit: int | None = None) -> Reasoner:
+        """The reasoner of the settings: an LLM where an endpoint is set, else the rules.
+
+        Args:
+            name: the knowledge base in whose ledger calls are accounted.
+            token_limit: no call is paid once the ledger's total has reached this; none: unlimited.
+        """
+        with self._lock:
+            if (name, token_limit) not in self._reasoners:
+                self._reasoners[name, token_limit] = self._make_reasoner(name, token_limit)
+            return self._reasoners[name, token_limit]
+
+    def _make_reasoner(self, name: str, token_limit: int | None) -> Reasoner:
+        # Either implementation is a second of imports that the other has no use for.
+        if self.settings.llm_base_url:
+            from ..models.llm.reasoner import LlmReasoner  # noqa: PLC0415
+
+            return LlmReasoner(self.settings, self.knowledge_base(name, create=True).calls.within(token_limit))
+        from ..models.rules.reasoner import RulesReasoner  # noqa: PLC0415
+
+        return RulesReasoner(self.embedder)
+
+    def close(self) -> None:
+        """Close every knowledge base."""
+        with self._lock:
+            for knowledge_base in self._open.values():
+                knowledge_base.close()
+            self._open.clear()
+            self._retrievers.clear()
+            self._reasoners.clear()
+            self._runs.clear()
+
+    def __enter__(self) -> "Resources":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+@cache
+def default_resources() -> Resources:
+    """The resources of this process, by the settings of its environment; made at the first call."""
+    return Resources()

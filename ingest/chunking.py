@@ -1,0 +1,144 @@
+"""Chunks: parts of a document that fit a model's context, each an exact span of the source.
+
+Chunks end with paragraphs where they can. That reads better, and after an edit the ends soon fall
+where they fell before, so that the chunks from there on, with their ids and all that was extracted
+from them, stay as they were. A heading ends a chunk always, which confines an edit to its section.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from ..schemas.documents import Chunk, Document
+from ..schemas.naming import content_id
+from .sections import Section, sections
+from .sentences import split_sentences
+from .tokens import TOKEN, estimate_tokens, fits
+
+_FILL = 0.75
+"""A chunk filled to this part may end with a paragraph, though the next sentence would still fit."""
+
+_SPACES = re.compile(r"\s*+")
+
+
+class _Unit(NamedTuple):
+    """What is never divided further: a sentence, or a part of one that is too long (`whole` false)."""
+
+    start: int
+    end: int
+    tokens: int
+    whole: bool
+
+
+def chunk_document(document: Document, *, max_tokens: int, overlap_tokens: int) -> list[Chunk]:
+    """Cut a document into chunks along its headings, paragraphs and sentences.
+
+    Args:
+        document: the document; lines that begin with `#` are its headings.
+        max_tokens: upper size of a chunk, in estimated tokens.
+        overlap_tokens: a chunk repeats whole sentences from the end of the one before it in the
+            same section, up to this many estimated tokens.
+
+    Returns:
+        The chunks in order; none for a blank text, and a single one, headings included, where all
+        of it fits. Else each lies within one section, and heading lines stand in `Chunk.heading`.
+        Every character that is not white space is in a chunk or a heading. An id depends on the
+        document's id, the chunk's text, and how often that text came before in the document.
+
+    Raises:
+        ValueError: `overlap_tokens` is negative or not below `max_tokens`.
+    """
+    if not 0 <= overlap_tokens < max_tokens:
+        msg = (f"overlap_tokens is {overlap_tokens} and max_tokens {max_tokens}, but a chunk must have room "
+               "for more than it repeats: choose an overlap from 0 to below max_tokens")
+        raise ValueError(msg)
+    text = document.text
+    occurrences: Counter[str] = Counter()
+    chunks: list[Chunk] = []
+    for heading, start, end in _spans(text, max_tokens, overlap_tokens):
+        part = text[start:end]
+        chunks.append(Chunk(
+            id=content_id(document.id, part, str(occurrences[part])), document_id=document.id,
+            ordinal=len(chunks), start=start, end=end, text=part, title=document.title, heading=heading))
+        occurrences[part] += 1
+    return chunks
+
+
+def _spans(text: str, max_tokens: int, overlap_tokens: int) -> Iterator[Section]:
+    if fits(text, max_tokens):
+        if text.strip():
+            start = len(text) - len(text.lstrip())
+            yield Section("", start, len(text.rstrip()))
+        return
+    cutter = re.compile(rf"(?:(?:{TOKEN})\s*+){{1,{max_tokens}}}+")
+    for section in sections(text):
+        units = _units(text, section, max_tokens, cutter)
+        for start, end in _pack(text, units, max_tokens, overlap_tokens):
+            yield Section(section.heading, start, end)
+
+
+def _units(text: str, section: Section, max_tokens: int, cutter: re.Pattern[str]) -> list[_Unit]:
+    units: list[_Unit] = []
+    body = text[section.start : section.end]
+    for start, end in split_sentences(body):
+        begin, stop = section.start + start, section.start + end
+        tokens = estimate_tokens(text[begin:stop])
+        if tokens <= max_tokens:
+            units.append(_Unit(begin, stop, tokens, whole=True))
+        else:
+            units.extend(_cut(text, begin, stop, cutter))
+    return units
+
+
+def _cut(text: str, start: int, end: int, cutter: re.Pattern[str]) -> Iterator[_Unit]:
+    """Parts of a sentence that is too long, cut at white space where there is some, else anywhere."""
+    while match := cutter.match(text, start, end):
+        stop = match.end()
+        if stop < end and not text[stop - 1].isspace():
+            words = match[0].rsplit(maxsplit=1)[0]
+            if 2 * len(words) > len(match[0]):
+                stop = start + len(words)
+        part = text[start:stop].rstrip()
+        yield _Unit(start, start + len(part), estimate_tokens(part), whole=False)
+        start = _after_spaces(text, stop)
+
+
+def _after_spaces(text: str, at: int) -> int:
+    match = _SPACES.match(text, at)
+    return match.end() if match else at
+
+
+def _pack(text: str, units: Sequence[_Unit], max_tokens: int, overlap_tokens: int) -> Iterator[tuple[int, int]]:
+    """The chunks of one section: units in order, each chunk beginning with the overlap."""
+    first = new = 0
+    while new < len(units):
+        end = _end(text, units, first, new, max_tokens)
+        yield units[first].start, units[end - 1].end
+        first, new = _overlap(units, first, end, max_tokens, overlap_tokens), end
+
+
+def _end(text: str, units: Sequence[_Unit], first: int, new: int, max_tokens: int) -> int:
+    """The number of the unit before which the chunk from `first` ends; `new` is the first new one."""
+    filled = sum(unit.tokens for unit in units[first:new])
+    best = (0, 0)
+    for at in range(new, len(units)):
+        filled += units[at].tokens
+        if filled > max_tokens:
+            return best[1] or at
+        if filled >= _FILL * max_tokens and at + 1 < len(units):
+            line_breaks = text.count("\n", units[at].end, units[at + 1].start)
+            best = max(best, (min(line_breaks, 2), at + 1))
+    return len(units)
+
+
+def _overlap(units: Sequence[_Unit], first: int, end: int, max_tokens: int, overlap_tokens: int) -> int:
+    """The first unit of the next chunk, whose first new one is `end`; units from `first` may repeat."""
+    if end == len(units):
+        return end
+    room = min(overlap_tokens, max_tokens - units[end].tokens)
+    begin = end
+    while begin - 1 > first and units[begin - 1].whole and units[begin - 1].tokens <= room:
+        begin -= 1
+        room -= units[begin].tokens
+    return begin

@@ -1,0 +1,18 @@
+"""What can go wrong while documents are read."""
+
+from ..schemas.documents import Frozen
+
+
+class LoadFailure(Frozen):
+    """A file or record that gave no document, with the cause and the mend; the others go on."""
+
+    path: str
+    reason: str
+
+
+class IngestError(ValueError):
+    """Nothing can be read at all: a path that was given does not exist."""
+
+
+class UnreadableError(ValueError):
+    """One file cannot be read; the message names the cause and the mend."""

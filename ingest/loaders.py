@@ -1,0 +1,169 @@
+"""Files and folders to documents."""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from pydantic import ValidationError
+
+from ..schemas.documents import Document
+from .decoding import clean_text, decode, read_bytes, undecodable
+from .failures import IngestError, LoadFailure, UnreadableError
+from .pdf_files import read_pdf
+from .records import Record, Report, read_csv, read_json, read_jsonl
+from .sections import headings
+from .web_pages import read_html
+from .word_files import read_docx
+
+__all__ = ["FORMATS", "IngestError", "LoadFailure", "load_documents"]
+
+OnFailure = Callable[[LoadFailure], None]
+
+
+def _read_txt(data: bytes) -> tuple[str, str]:
+    return decode(data), ""
+
+
+def _read_markdown(data: bytes) -> tuple[str, str]:
+    text = decode(data)
+    first = next(headings(clean_text(text)), None)
+    return text, first.title if first else ""
+
+
+_SINGLE: dict[str, Callable[[bytes], tuple[str, str]]] = {
+    ".txt": _read_txt, ".md": _read_markdown, ".html": read_html, ".htm": read_html, ".pdf": read_pdf,
+    ".docx": read_docx}
+"""Readers of files that are one document: bytes to (text, title or an empty string)."""
+_MANY: dict[str, Callable[[Path, Report], Iterator[Record]]] = {
+    ".csv": read_csv, ".json": read_json, ".jsonl": read_jsonl}
+"""Readers of files whose records are documents."""
+FORMATS = tuple(sorted([*_SINGLE, *_MANY]))
+"""The file endings that are read, in any case."""
+
+
+class _File(NamedTuple):
+    path: Path
+    id: str
+    named: bool  # given by the user, rather than found in a folder
+
+
+def load_documents(paths: Sequence[Path], *, on_failure: OnFailure) -> Iterator[Document]:
+    """Read documents from files and folders, one at a time.
+
+    Folders are read with all in them, sorted by name, but for what is hidden (names that begin
+    with a dot). Links to folders are not followed, nor links that lead out of the folder given.
+
+    Args:
+        paths: files and folders that exist.
+        on_failure: called for each file or record that gives no document; the others go on.
+
+    Returns:
+        The documents in order, each with its own id: the path relative to the folder given, or the
+        name of the file given; for a record of a csv, json or jsonl file its own id, else the
+        file's id, `#` and the record's number from 0. A document whose id was there before is a
+        failure. A record without a title has an empty one; a file has its first heading or, for
+        pdf and html, its own title, else its name without the ending.
+
+    Raises:
+        IngestError: a path does not exist; raised at once, before anything is read.
+    """
+    for path in paths:
+        if not path.exists():
+            raise IngestError(f"{path} does not exist: check its spelling and the folder you are in")
+    return _load(paths, on_failure)
+
+
+def _load(paths: Sequence[Path], on_failure: OnFailure) -> Iterator[Document]:
+    sources: dict[str, str] = {}
+    for path in paths:
+        files = _walk(path, path, on_failure) if path.is_dir() else iter([_File(path, path.name, named=True)])
+        for file in files:
+            for document in _documents(file, on_failure):
+                if document.id in sources:
+                    _fail(on_failure, file.path, f"the id {document.id!r} was already given by "
+                          f"{sources[document.id]}: rename one, or load them into two knowledge bases")
+                else:
+                    sources[document.id] = document.source
+                    yield document
+
+
+def _walk(folder: Path, root: Path, on_failure: OnFailure) -> Iterator[_File]:
+    try:
+        entries = sorted(folder.iterdir(), key=lambda entry: entry.name)
+    except OSError as error:
+        _fail(on_failure, folder, _cannot_read(error))
+        return
+    for entry in entries:
+        if entry.name.startswith("."):
+            continue
+        if entry.is_symlink() and (entry.is_dir() or not entry.resolve().is_relative_to(root.resolve())):
+            _fail(on_failure, entry, "skipped: a link to a folder or out of the folder given: name its target")
+        elif entry.is_dir():
+            yield from _walk(entry, root, on_failure)
+        else:
+            yield _File(entry, entry.relative_to(root).as_posix(), named=False)
+
+
+def _documents(file: _File, on_failure: OnFailure) -> Iterator[Document]:
+    """The documents of one file; its failures are reported, and end only this file."""
+    def report(reason: str) -> None:
+        _fail(on_failure, file.path, reason)
+
+    suffix = file.path.suffix.lower()
+    try:
+        if suffix not in FORMATS:
+            report(("" if file.named else "skipped: ") + f"{suffix or 'no file ending'} is not a known format: "
+                   f"convert it to one of {', '.join(FORMATS)}")
+        elif not file.path.is_file():
+            report("not a regular file: save its content to one")
+        elif suffix in _MANY:
+            yield from _records(file, _MANY[suffix], report)
+        else:
+            yield from _single(file, *_SINGLE[suffix](read_bytes(file.path)), report)
+    except UnreadableError as error:
+        report(str(error))
+    except UnicodeDecodeError as error:
+        report(undecodable(error) + "; what follows was not read")
+    except OSError as error:
+        report(_cannot_read(error))
+
+
+def _single(file: _File, text: str, title: str, report: Report) -> Iterator[Document]:
+    yield from _document(file.id, title or file.path.stem, text, str(file.path), report)
+
+
+def _records(file: _File, read: Callable[[Path, Report], Iterator[Record]], report: Report) -> Iterator[Document]:
+    found = False
+    def note(reason: str) -> None:
+        nonlocal found
+        found = True
+        report(reason)
+
+    for record in read(file.path, note):
+        found = True
+        yield from _document(record.id or f"{file.id}#{record.number}", record.title, record.text,
+                             f"{file.path}, record {record.number}", report)
+    if not found:
+        report("no records in it: fill it or take it out")
+
+
+def _document(document_id: str, title: str, text: str, source: str, report: Report) -> Iterator[Document]:
+    """The document, unless it has no text or an id that cannot be stored."""
+    text = clean_text(text)
+    if not text.strip():
+        report("no text in it: fill it or take it out")
+        return
+    try:
+        yield Document(id=document_id, title=" ".join(clean_text(title).split()), text=text,
+                       source=clean_text(source))
+    except ValidationError as error:
+        report(f"the id {clean_text(document_id)[:60]!r} cannot be stored ({error.errors()[0]['msg']}): "
+               "choose one of at most 1000 characters of valid Unicode")
+
+
+def _fail(on_failure: OnFailure, path: Path, reason: str) -> None:
+    on_failure(LoadFailure(path=clean_text(str(path)), reason=clean_text(reason)))
+
+
+def _cannot_read(error: OSError) -> str:
+    return f"cannot be read ({error.strerror or error}): check that it is there and that you may read it"

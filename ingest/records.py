@@ -1,0 +1,172 @@
+"""Files that hold many documents: csv, json and jsonl, each record with its text, id and title."""
+
+import csv
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from .decoding import MAX_FILE_BYTES, decode, open_text, read_bytes
+from .failures import UnreadableError
+
+Report = Callable[[str], None]
+"""Takes the reason why one record could not be read."""
+
+
+class Record(NamedTuple):
+    """One record: its place in the file (from 0, bad ones counted), its own id if it has one."""
+
+    number: int
+    id: str | None
+    title: str
+    text: str
+
+
+class _BadRecordError(ValueError):
+    """A record lacks what a document needs."""
+
+
+def read_csv(path: Path, report: Report) -> Iterator[Record]:
+    """The rows of a comma-separated file whose first line names the columns.
+
+    Args:
+        path: the file; columns `text` and optionally `id` and `title`, others are ignored.
+        report: called for each row that cannot be read.
+
+    Yields:
+        The good rows, one at a time.
+
+    Raises:
+        UnreadableError: the file is no such table, or its quoting breaks off.
+        OSError: the file cannot be read.
+    """
+    csv.field_size_limit(MAX_FILE_BYTES)  # the default of 128 KB is less than a long document
+    with open_text(path, newline="") as stream:
+        # strict: an unclosed quote is an error, rather than swallowing the rest of the file.
+        rows = csv.DictReader(stream, strict=True)
+        try:
+            columns = rows.fieldnames or []
+            if columns and "text" not in columns:
+                raise UnreadableError(f"no column `text`, only {_listed(columns)}: name the columns in the "
+                                      "first line and separate them by commas")
+            for number, row in enumerate(rows):
+                try:
+                    yield _record(number, row)
+                except _BadRecordError as error:
+                    report(f"line {rows.line_num}: {error}")
+        except csv.Error as error:
+            raise UnreadableError(f"after line {rows.line_num}: {error}: mend the quoting; the rows from there "
+                                  "on were not read") from error
+
+
+def read_jsonl(path: Path, report: Report) -> Iterator[Record]:
+    """The records of a file with one JSON object on each line; blank lines are skipped.
+
+    Args:
+        path: the file.
+        report: called for each line that cannot be read.
+
+    Yields:
+        The good records, one at a time.
+
+    Raises:
+        UnreadableError: a line is larger than a document may be, or the file is no text.
+        OSError: the file cannot be read.
+    """
+    number = 0
+    with open_text(path, newline=None) as stream:
+        for line_number, line in enumerate(iter(lambda: stream.readline(MAX_FILE_BYTES), ""), start=1):
+            if len(line) == MAX_FILE_BYTES:
+                raise UnreadableError(f"line {line_number} is longer than {MAX_FILE_BYTES // 2**20} MB: put "
+                                      "each record on a line of its own; the rest was not read")
+            if not line.strip():
+                continue
+            try:
+                yield _record(number, _parse(line))
+            except _BadRecordError as error:
+                report(f"line {line_number}: {error}")
+            number += 1
+
+
+def read_json(path: Path, report: Report) -> Iterator[Record]:
+    """The records of a JSON file: a list, an object that holds one as `documents` or `data`, or one.
+
+    Args:
+        path: the file.
+        report: called for each record that cannot be read.
+
+    Yields:
+        The good records.
+
+    Raises:
+        UnreadableError: the file is not JSON, or holds no records.
+        OSError: the file cannot be read.
+    """
+    text = decode(read_bytes(path))
+    if not text.strip():
+        return
+    try:
+        content = _parse(text)
+    except _BadRecordError as error:
+        raise UnreadableError(str(error)) from error
+    for number, value in enumerate(_listed_records(content)):
+        try:
+            yield _record(number, value)
+        except _BadRecordError as error:
+            report(f"record {number}: {error}")
+
+
+def _listed_records(content: object) -> list[object]:
+    if isinstance(content, list):
+        return content
+    if isinstance(content, dict):
+        for key in ("documents", "data"):
+            if isinstance(content.get(key), list) and "text" not in content:
+                return list(content[key])
+        return [content]
+    raise UnreadableError("neither a list of records nor an object: write "
+                          '[{"text": "...", "id": "...", "title": "..."}, ...]')
+
+
+def _parse(text: str) -> object:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}" if "\n" in text.strip() else f"column {error.colno}"
+        raise _BadRecordError(f"not JSON at {place}: {error.msg}") from error
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits, endless nesting
+        raise _BadRecordError(f"not usable JSON: {error}") from error
+
+
+def _record(number: int, value: object) -> Record:
+    if not isinstance(value, dict):
+        raise _BadRecordError(f"a record is an object with `text`, not {_kind(value)}")
+    if None in value:  # where csv.DictReader puts what is left over
+        raise _BadRecordError("more values than columns: quote values that hold commas")
+    text = value.get("text")
+    if text is None:
+        raise _BadRecordError(f"no `text`, only {_listed(value)}: add it")
+    if not isinstance(text, str):
+        raise _BadRecordError(f"`text` is {_kind(text)}: make it a string")
+    if not text.strip():
+        raise _BadRecordError("`text` is empty: fill it or take the record out")
+    return Record(number, _name(value, "id"), _name(value, "title") or "", text)
+
+
+def _name(value: dict[object, object], key: str) -> str | None:
+    name = value.get(key)
+    if name is None or name == "":
+        return None
+    if isinstance(name, bool) or not isinstance(name, str | int):
+        raise _BadRecordError(f"`{key}` is {_kind(name)}: make it a string")
+    return str(name)
+
+
+def _kind(value: object) -> str:
+    kinds = {dict: "an object", list: "a list", str: "a string", bool: "true or false", type(None): "null"}
+    return kinds.get(type(value), "a number")
+
+
+def _listed(names: object) -> str:
+    shown = [f"`{name}`" for name in names] if isinstance(names, list | dict) else []
+    return ", ".join(shown[:10]) or "nothing"

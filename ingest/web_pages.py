@@ -1,0 +1,113 @@
+"""HTML to plain text that keeps the headings, as Markdown writes them."""
+
+import re
+import warnings
+from collections.abc import Iterator
+from itertools import groupby
+from operator import itemgetter
+
+from bs4 import BeautifulSoup, UnusualUsageWarning
+from bs4.dammit import EncodingDetector
+from bs4.element import CData, NavigableString, PageElement, PreformattedString, Tag
+from bs4.exceptions import ParserRejectedMarkup
+
+from .decoding import decode
+from .failures import UnreadableError
+
+# Not `head`: where its end tag is left out, the whole page stands in it.
+_UNSEEN = frozenset({"title", "script", "style", "template", "noscript", "svg", "iframe", "object"})
+_HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
+_PARAGRAPHS = frozenset({
+    "p", "ul", "ol", "dl", "table", "blockquote", "pre", "figure", "hr", "section", "article", "aside", "header",
+    "footer", "main", "nav", "form"})
+_LINES = frozenset({
+    "div", "li", "dt", "dd", "tr", "caption", "figcaption", "option", "legend", "address", "details",
+    "summary"})
+_CELLS = ["td", "th"]
+_SPACES = re.compile(r"[ \t\n\r\f]+")  # those of HTML: a no-break space stays
+_GAP = re.compile(r"[ \n\v]+")
+_LINE = "\v"
+"""A line begins or ends here: however many of these follow each other, they are one line break."""
+
+
+def read_html(data: bytes) -> tuple[str, str]:
+    """The visible text of a page.
+
+    Args:
+        data: the page's bytes; the encoding that it declares is heeded.
+
+    Returns:
+        The text, headings as `# ` lines, list items as `- ` lines, table rows as lines with ` | `
+        between cells and preformatted text in fences; and the title: that of the page, else its
+        first `h1`, else an empty string.
+
+    Raises:
+        UnreadableError: the bytes are no text, in no encoding that can be told, or no HTML at all.
+    """
+    declared = EncodingDetector.find_declared_encoding(data, is_html=True)
+    text = decode(data, declared)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnusualUsageWarning)  # XHTML, or a page without a tag: both are fine
+        try:
+            soup = BeautifulSoup(text, "html.parser")
+        except ParserRejectedMarkup as error:
+            raise UnreadableError(f"broken HTML ({error}): mend its declarations") from error
+    titles = [_line(tag) for tag in (soup.title, soup.h1) if tag]
+    blocks = []
+    for preformatted, pieces in groupby(_pieces(soup), key=itemgetter(1)):
+        block = "".join(text for text, _ in pieces)
+        blocks.append(_fenced(block) if preformatted else _tidy(block))
+    return "\n\n".join(block for block in blocks if block), next(filter(None, titles), "")
+
+
+def _pieces(soup: BeautifulSoup) -> Iterator[tuple[str, bool]]:
+    """The text in order, and whether it is preformatted; with a stack, as pages nest without bound."""
+    stack: list[tuple[PageElement, bool, bool]] = [(soup, False, False)]
+    while stack:
+        node, preformatted, leaving = stack.pop()
+        if isinstance(node, Tag) and leaving:
+            yield _edge(node), preformatted
+        elif isinstance(node, Tag) and node.name in _HEADINGS:
+            title = _line(node)
+            yield (f"\n\n{'#' * int(node.name[1])} {title}\n\n" if title else "\n\n"), preformatted
+        elif isinstance(node, Tag) and node.name not in _UNSEEN:
+            yield _edge(node) + _mark(node), preformatted
+            stack.append((node, preformatted, True))
+            inside = preformatted or node.name == "pre"
+            stack.extend((child, inside, False) for child in reversed(node.contents))
+        elif isinstance(node, CData) or (
+                isinstance(node, NavigableString) and not isinstance(node, PreformattedString)):
+            yield (str(node) if preformatted else _SPACES.sub(" ", node)), preformatted
+
+
+def _edge(tag: Tag) -> str:
+    """What separates a tag's content from what is around it."""
+    if tag.name in _PARAGRAPHS:
+        return "\n\n"
+    return _LINE if tag.name in _LINES else ""
+
+
+def _mark(tag: Tag) -> str:
+    """What a tag's content begins with."""
+    if tag.name in _CELLS:
+        return " | " if tag.find_previous_sibling(_CELLS) else ""
+    return {"li": "- ", "br": "\n"}.get(tag.name, "")
+
+
+def _line(tag: Tag) -> str:
+    return _SPACES.sub(" ", tag.get_text()).strip()
+
+
+def _fenced(block: str) -> str:
+    block = block.replace(_LINE, "\n").strip("\n")
+    return f"```\n{block}\n```" if block.strip() else ""
+
+
+def _tidy(block: str) -> str:
+    return _GAP.sub(lambda gap: _gap(gap[0]), block).strip()
+
+
+def _gap(white_space: str) -> str:
+    if white_space.count("\n") > 1:
+        return "\n\n"
+    return "\n" if "\n" in white_space or _LINE in white_space else " "

@@ -1,0 +1,94 @@
+"""The default embedder: the bundled MiniLM model in onnxruntime, without torch."""
+
+import os
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+from numpy.typing import NDArray
+from tokenizers import Tokenizer
+
+from ..config import DEFAULT_EMBEDDING_MODEL
+from .embedding import Vectors, encode_distinct
+from .onnx_export import SHA256, TOKENIZER, WEIGHTS, bundled_model, cached_export, verify_model
+
+MAX_TOKENS = 256  # as sentence-transformers cuts for this model
+_TOKENISED_AT_ONCE = 1024  # bounds memory: a tokenised text is some 100 times its size
+
+TokenIds = NDArray[np.int64]
+
+
+def load_bundled(batch: int) -> "OnnxEmbedder":
+    """Load the bundled model; the first time on a machine it is exported to ONNX.
+
+    Args:
+        batch: texts encoded at once.
+
+    Returns:
+        The model.
+
+    Raises:
+        EmbeddingError: its files are missing or altered, or the export cannot be stored.
+    """
+    model = bundled_model()
+    verify_model(model)
+    return OnnxEmbedder(cached_export(model), model / TOKENIZER, batch)
+
+
+class OnnxEmbedder:
+    """MiniLM (384 dimensions, texts cut at 256 tokens) in onnxruntime.
+
+    A text's vector is bit for bit the same whatever is encoded beside it: only texts with equally
+    many tokens share a batch, so that nothing is padded. Large calls are therefore faster per text.
+    """
+
+    name = DEFAULT_EMBEDDING_MODEL
+    fingerprint = f"{DEFAULT_EMBEDDING_MODEL}:{SHA256[WEIGHTS][:20]}"
+
+    def __init__(self, onnx_file: Path, tokenizer_file: Path, batch: int) -> None:
+        self._batch = batch
+        # Set once and never changed: the tokenizer is shared by threads.
+        self._tokenizer = Tokenizer.from_file(str(tokenizer_file))
+        self._tokenizer.no_padding()
+        self._tokenizer.enable_truncation(MAX_TOKENS)
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = _usable_cores()
+        self._session = onnxruntime.InferenceSession(
+            onnx_file, options, providers=["CPUExecutionProvider"]
+        )
+        self.dimension: int = self._session.get_outputs()[0].shape[1]
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """The vectors of some texts; see `Embedder.encode`."""
+        return encode_distinct(texts, self._encode)
+
+    def _encode(self, texts: list[str]) -> Vectors:
+        vectors = np.empty((len(texts), self.dimension), np.float32)
+        rows_by_length: defaultdict[int, list[int]] = defaultdict(list)
+        token_ids = list(self._tokenise(texts))
+        for row, ids in enumerate(token_ids):
+            rows_by_length[len(ids)].append(row)
+        for _, rows in sorted(rows_by_length.items()):
+            for start in range(0, len(rows), self._batch):
+                batch = rows[start : start + self._batch]
+                vectors[batch] = self._run(np.stack([token_ids[row] for row in batch]))
+        return vectors
+
+    def _tokenise(self, texts: list[str]) -> Iterator[TokenIds]:
+        for start in range(0, len(texts), _TOKENISED_AT_ONCE):
+            for encoding in self._tokenizer.encode_batch_fast(texts[start : start + _TOKENISED_AT_ONCE]):
+                yield np.array(encoding.ids, np.int64)
+
+    def _run(self, token_ids: TokenIds) -> Vectors:
+        """Vectors (batch, d) of token ids (batch, tokens)."""
+        vectors: Vectors = self._session.run(None, {"input_ids": token_ids})[0]
+        return vectors
+
+
+def _usable_cores() -> int:
+    """The cores this process may use: in a container fewer than the machine has."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

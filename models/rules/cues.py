@@ -1,0 +1,259 @@
+"""A schema compiled for the rules: its cue words indexed, its special types found.
+
+The conventions of cue words are described in `schemas.graph_schema.SchemaElement`. Besides the cues
+written in the schema, each element is known by its own name and labels.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from ...ingest.scripts import CJK as HAN
+from ...schemas.graph_schema import (
+    ROOT_TYPE,
+    AttributeType,
+    EntityType,
+    GraphSchema,
+    RelationType,
+    SchemaElement,
+)
+from ...schemas.naming import normalise
+
+INVERSE = "<"
+SUFFIX = "-"
+TERM = "+"
+FALLBACK = "*"
+NATIONALITY = "{nationality}"
+
+_WORD_START = re.compile(rf"[{HAN}]|[^\W{HAN}]+|['’]s\b|[^\w\s]")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|_")
+_OWNER_PRONOUNS = ("its ", "his ", "her ", "their ", "whose ")
+
+_ROLES = {
+    "person": frozenset({"person", "human", "people", "人物", "人"}),
+    "place": frozenset({"location", "place", "city", "country", "地点"}),
+    "organisation": frozenset({"organization", "organisation", "company", "组织", "机构"}),
+    "event": frozenset({"event", "事件"}),
+    "work": frozenset({"work", "creative work", "作品", "film", "book"}),
+    "date": frozenset({"date", "year", "time", "point in time", "日期", "时间", "年份"}),
+    "number": frozenset({"number", "quantity", "money", "amount", "数量", "金额"}),
+}
+"""Names under which a schema's own type takes the part of a general kind."""
+
+
+def fold(text: str) -> str:
+    """Lower case with white space as plain spaces, each character in its place."""
+    lowered = text.lower()
+    if len(lowered) != len(text):
+        lowered = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
+    return re.sub(r"\s", " ", lowered)
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A cue found in a text, with the elements it may stand for."""
+
+    start: int
+    end: int
+    phrase: str
+    elements: tuple[tuple[str, bool], ...]
+    """(element name, inverse), in schema order."""
+
+
+class CueIndex:
+    """Finds many phrases in one pass: looked up by first word, or first character in Han script."""
+
+    def __init__(self, phrases: Iterable[tuple[str, str, bool]]) -> None:
+        """Index phrases.
+
+        Args:
+            phrases: (cue, element name, inverse); cues already without their marks.
+        """
+        by_phrase: dict[str, list[tuple[str, bool]]] = defaultdict(list)
+        for cue, element, inverse in phrases:
+            for phrase in _spellings(fold(cue)):
+                if (element, inverse) not in by_phrase[phrase]:
+                    by_phrase[phrase].append((element, inverse))
+        self._by_first: dict[str, list[tuple[str, tuple[tuple[str, bool], ...]]]] = defaultdict(list)
+        for phrase in sorted(by_phrase, key=lambda p: (-len(p), p)):
+            first = _WORD_START.match(phrase)
+            if first:
+                self._by_first[first.group()].append((phrase, tuple(by_phrase[phrase])))
+
+    def find(self, folded: str) -> Iterator[list[Hit]]:
+        """The phrases at each place where any stands, longest first, left to right.
+
+        Args:
+            folded: the text as `fold` leaves it.
+        """
+        for start in _WORD_START.finditer(folded):
+            candidates = self._by_first.get(start.group())
+            if candidates:
+                at = start.start()
+                hits = [Hit(at, at + len(phrase), phrase, elements) for phrase, elements in candidates
+                        if folded.startswith(phrase, at) and _ends_word(folded, at + len(phrase))]
+                if hits:
+                    yield hits
+
+
+def _spellings(cue: str) -> list[str]:
+    """A possessive cue ('s wife) also as 'its wife', 'his wife', ...; others as they are."""
+    if not cue.startswith("'s "):
+        return [cue]
+    return [cue, f"’{cue[1:]}", *(pronoun + cue[3:] for pronoun in _OWNER_PRONOUNS)]
+
+
+def _ends_word(text: str, end: int) -> bool:
+    if end >= len(text) or is_han(text[end - 1]) or is_han(text[end]):
+        return True
+    return not (text[end - 1].isalnum() and text[end].isalnum())
+
+
+_HAN_CHARACTER = re.compile(f"[{HAN}]")
+
+
+def is_han(character: str) -> bool:
+    """Whether a character belongs to a script written without spaces."""
+    return _HAN_CHARACTER.match(character) is not None
+
+
+def readable(name: str) -> str:
+    """An element's name as words: 'foundedBy' and 'founded_by' are 'founded by'."""
+    return _CAMEL.sub(" ", name).strip()
+
+
+def _own_names(element: SchemaElement) -> list[str]:
+    return [readable(element.name), *element.labels.values()]
+
+
+@dataclass(frozen=True, slots=True)
+class TypeCues:
+    """How entity types are known by words."""
+
+    words: dict[str, str]
+    """Folded head noun -> type."""
+    endings: tuple[tuple[str, str], ...]
+    """(word ending, type), longest first."""
+    han_heads: tuple[tuple[str, str], ...]
+    """(last characters of a Chinese name, type), longest first."""
+    term_words: dict[str, str]
+    """Head nouns that make a lower-case term an entity."""
+    term_endings: tuple[tuple[str, str], ...]
+    fallback: str
+    roles: dict[str, str] = field(default_factory=dict)
+    """General kind ("person", "place", "organisation", ...) -> the schema's type for it."""
+
+    def of_word(self, word: str) -> str | None:
+        """The type whose cue is this folded noun, in singular or plural, or ends it."""
+        for form in _singulars(word):
+            if form in self.words:
+                return self.words[form]
+        return next((name for ending, name in self.endings
+                     if word.endswith(ending) and len(word) > len(ending) + 2), None)
+
+    def of_term(self, word: str) -> str | None:
+        """The type that takes a lower-case term with this head noun for an entity."""
+        for form in _singulars(word):
+            if form in self.term_words:
+                return self.term_words[form]
+        return next((name for ending, name in self.term_endings
+                     if word.endswith(ending) and len(word) > len(ending) + 2), None)
+
+    def of_han_name(self, name: str) -> str | None:
+        """The type whose cue ends a Chinese name (or is the whole of it), longest cue first."""
+        return next((kind for cue, kind in self.han_heads if name.endswith(cue)), None)
+
+
+def _singulars(word: str) -> list[str]:
+    forms = [word]
+    if word.endswith("ies"):
+        forms.append(word[:-3] + "y")
+    if word.endswith("es"):
+        forms.append(word[:-2])
+    if word.endswith("s"):
+        forms.append(word[:-1])
+    return forms
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledSchema:
+    """A schema with all that the rules look up in it."""
+
+    schema: GraphSchema
+    types: TypeCues
+    relations: CueIndex
+    attributes: CueIndex
+    relation_of: dict[str, RelationType]
+    attribute_of: dict[str, AttributeType]
+
+    def fits(self, head: str, relation: str, tail: str) -> bool:
+        """`GraphSchema.fits`, from a relation that is known to be in the schema."""
+        known = self.relation_of[relation]
+        return self.schema.is_a(head, known.domain) and self.schema.is_a(tail, known.range)
+
+
+def compile_schema(schema: GraphSchema) -> CompiledSchema:
+    """Index a schema's cues.
+
+    Args:
+        schema: a bounded schema; for an open one, compile the seed whose guesses are wanted.
+
+    Returns:
+        The indexes; they are only read afterwards, so several threads may share them.
+    """
+    return CompiledSchema(
+        schema=schema,
+        types=_type_cues(schema.entity_types),
+        relations=CueIndex((cue.removeprefix(INVERSE), relation.name, cue.startswith(INVERSE))
+                           for relation in schema.relation_types
+                           for cue in (*relation.all_cues(), *_own_names(relation))),
+        attributes=CueIndex((cue, attribute.name, False) for attribute in schema.attribute_types
+                            for cue in (*attribute.all_cues(), *_own_names(attribute))),
+        relation_of={relation.name: relation for relation in schema.relation_types},
+        attribute_of={attribute.name: attribute for attribute in schema.attribute_types},
+    )
+
+
+def _type_cues(types: tuple[EntityType, ...]) -> TypeCues:
+    words: dict[str, str] = {}
+    terms: dict[str, str] = {}
+    endings: dict[str, str] = {}
+    term_endings: dict[str, str] = {}
+    heads: dict[str, str] = {}
+    fallback = ""
+    for entity in types:
+        for cue in (*_own_names(entity), *entity.all_cues()):
+            plain = fold(cue.removeprefix(TERM))
+            if plain == FALLBACK:
+                fallback = entity.name
+            elif plain.startswith(SUFFIX):
+                endings.setdefault(plain[1:], entity.name)
+                if cue.startswith(TERM):
+                    term_endings.setdefault(plain[1:], entity.name)
+            elif is_han(plain[-1]):
+                heads.setdefault(plain, entity.name)
+                if cue.startswith(TERM):
+                    terms.setdefault(plain, entity.name)
+            else:
+                words.setdefault(plain.rstrip("."), entity.name)
+                if cue.startswith(TERM):
+                    terms.setdefault(plain, entity.name)
+    return TypeCues(words, _longest_first(endings), _longest_first(heads), terms, _longest_first(term_endings),
+                    fallback or ROOT_TYPE, _roles(types))
+
+
+def _longest_first(cues: dict[str, str]) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted(cues.items(), key=lambda item: (-len(item[0]), item[0])))
+
+
+def _roles(types: tuple[EntityType, ...]) -> dict[str, str]:
+    """For each general kind the first type that is called so, else the first with such a cue."""
+    roles: dict[str, str] = {}
+    for kind, names in _ROLES.items():
+        called = [t.name for t in types if names & {normalise(name) for name in _own_names(t)}]
+        cued = [t.name for t in types if names & {normalise(cue) for cue in t.all_cues()}]
+        chosen = called or (cued if kind not in {"date", "number"} else [])
+        if chosen:
+            roles[kind] = chosen[0]
+    return roles

@@ -1,0 +1,206 @@
+"""The extraction half of the rules reasoner: from a chunk's text to entities, triples, attributes."""
+
+import re
+import threading
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from ...ingest.sentences import split_sentences
+from ...schemas.extraction import (
+    ExtractedAttribute,
+    ExtractedEntity,
+    ExtractedTriple,
+    Extraction,
+    ExtractionRequest,
+)
+from ...schemas.graph_schema import GraphSchema, load_schema
+from ..embedding import Embedder, Vectors
+from .attributes import AttributeFinder, Described
+from .chinese import ChineseMentions
+from .coreference import AnaphorResolver, find_subject, unify_names
+from .cues import CompiledSchema, Hit, compile_schema, fold, is_han, readable
+from .english import EnglishMentions
+from .entity_typing import EntityTyper
+from .mentions import ANAPHORS, Mention, Sentence, Source, merge, quoted_mentions, title_mentions
+from .relations import Phrase, RelationFinder, Triple
+from .values import find_values
+
+OPEN_GUESSES = "general"
+"""The seed whose types are guessed under an open schema."""
+
+_LEAST_RELATION_SIMILARITY = 0.6
+_PHRASES_KEPT = 20_000
+_LONGEST_NAME = 200
+_HAN_SHARE = 0.15
+_NON_WORD = re.compile(r"\W+")
+
+
+@dataclass(slots=True)
+class _Prepared:
+    """What is computed once for a schema: its compiled cues, vectors and phrases seen."""
+
+    compiled: CompiledSchema
+    typer: EntityTyper
+    relation_vectors: Vectors | None
+    similar: dict[str, list[str]] = field(default_factory=dict)
+    """Phrase -> relations whose description is near it, nearest first."""
+
+
+class RulesExtractor:
+    """Extracts by rules. Methods may be called from several threads at once."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        """Keep the embedder; schemas are prepared when first seen.
+
+        Args:
+            embedder: for the few names and phrases that no cue decides.
+        """
+        self._embedder = embedder
+        self._lock = threading.Lock()
+        self._prepared: dict[str, _Prepared] = {}
+        self._latest: tuple[GraphSchema, _Prepared] | None = None
+
+    def extract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
+        """The entities, triples and attributes that the rules find in one chunk.
+
+        Args:
+            request: the chunk's text with its document's title.
+            schema: the schema in force. Under an open one types are guesses of the general seed and
+                relations are the phrases between.
+
+        Returns:
+            Names as written, in full where a short form or pronoun stands for them; every end of a
+            triple is declared; every `evidence` is a sentence of the text, verbatim. A pure function
+            of its arguments and the embedder.
+        """
+        prepared = self._prepare(schema)
+        source = Source(request.text, fold(request.text), request.title, prepared.compiled)
+        sentences = find_mentions(source)
+        subject = find_subject(source, sentences)
+        unify_names(sentences, subject, prepared.compiled)
+        types = prepared.typer.types(source, sentences, subject)
+        AnaphorResolver(prepared.compiled, types, subject).resolve(sentences)
+        finder = RelationFinder(source, types)
+        triples: list[Triple] = []
+        phrases: list[Phrase] = []
+        for sentence in sentences:
+            own = finder.triples(sentence)
+            triples.extend(own)
+            phrases.extend(finder.phrases(sentence, own))
+        triples.extend(self._from_phrases(phrases, types, prepared, is_open=schema.open))
+        attributes = self._attributes(source, sentences, types)
+        return _assemble(source, sentences, types, triples, attributes)
+
+    def _prepare(self, schema: GraphSchema) -> _Prepared:
+        """What belongs to a schema: found by the object itself, which is quick, else by its content."""
+        latest = self._latest
+        if latest is not None and latest[0] is schema:
+            return latest[1]
+        with self._lock:
+            key = schema.model_dump_json()
+            known = self._prepared.get(key)
+            if known is None:
+                guesses = load_schema(OPEN_GUESSES) if schema.open else schema
+                texts = [f"{readable(r.name)}: {r.description}" for r in guesses.relation_types]
+                compiled = compile_schema(guesses)
+                known = _Prepared(compiled, EntityTyper(compiled, self._embedder),
+                                  self._embedder.encode(texts) if texts else None)
+                self._prepared[key] = known
+            self._latest = (schema, known)
+            return known
+
+    def _from_phrases(self, phrases: Sequence[Phrase], types: dict[str, str], prepared: _Prepared,
+                      *, is_open: bool) -> list[Triple]:
+        """Phrases as the schema's nearest relation where one fits, else under their own words."""
+        if not is_open:
+            self._compare([p.words for p in phrases], prepared)
+        triples = []
+        for phrase in phrases:
+            near = [] if is_open else [r for r in prepared.similar.get(phrase.words, ()) if
+                                       prepared.compiled.fits(types[phrase.head], r, types[phrase.tail])]
+            relation = near[0] if near else _NON_WORD.sub("_", phrase.words).strip("_")
+            triples.append(Triple(phrase.head, relation, phrase.tail, phrase.confidence, phrase.sentence))
+        return triples
+
+    def _compare(self, words: Iterable[str], prepared: _Prepared) -> None:
+        """Fill `prepared.similar` for phrases not seen before, in one call of the embedder."""
+        fresh = sorted({w for w in words if w not in prepared.similar})
+        if not fresh or prepared.relation_vectors is None:
+            return
+        names = [r.name for r in prepared.compiled.schema.relation_types]
+        similarity = self._embedder.encode(fresh) @ prepared.relation_vectors.T
+        with self._lock:
+            if len(prepared.similar) + len(fresh) > _PHRASES_KEPT:
+                prepared.similar.clear()
+            for row, phrase in zip(similarity, fresh, strict=True):
+                near = [(-float(s), name) for s, name in zip(row, names, strict=True) if s >= _LEAST_RELATION_SIMILARITY]
+                prepared.similar[phrase] = [name for _, name in sorted(near)]
+
+    @staticmethod
+    def _attributes(source: Source, sentences: Sequence[Sentence], types: dict[str, str]) -> list[Described]:
+        finder = AttributeFinder(source, types)
+        hits = list(source.compiled.attributes.find(source.folded))
+        found: list[Described] = []
+        for sentence in sentences:
+            found.extend(finder.find(sentence, _within(hits, sentence)))
+        return found
+
+
+def find_mentions(source: Source) -> list[Sentence]:
+    """The chunk's sentences with their mentions, values and relation cues; nothing resolved yet.
+
+    Args:
+        source: the chunk.
+    """
+    values = find_values(source.text)
+    hits = list(source.compiled.relations.find(source.folded))
+    sentences = [Sentence(start, end, han=_is_han(source.text[start:end]))
+                 for start, end in split_sentences(source.text)]
+    english = EnglishMentions(source, sentences)
+    chinese = ChineseMentions(source, sentences)
+    roles = source.compiled.types.roles
+    for i, sentence in enumerate(sentences):
+        sentence.values = [v for v in values if sentence.start <= v.start and v.end <= sentence.end]
+        sentence.hits = _within(hits, sentence)
+        as_values = [Mention(v.start, v.end, v.text, "value", v.kind) for v in sentence.values if v.kind in roles]
+        found = chinese.find(i) if sentence.han else english.find(i)
+        found = [m for m in found if not any(v.start <= m.start and m.end <= v.end for v in sentence.values)]
+        sentence.mentions = [m for m in merge(title_mentions(source, sentence), quoted_mentions(source, sentence),
+                                              as_values, found) if m.end - m.start <= _LONGEST_NAME]
+    return sentences
+
+
+def _is_han(text: str) -> bool:
+    return sum(map(is_han, text)) > _HAN_SHARE * len(text)
+
+
+def _within(hits: list[list[Hit]], sentence: Sentence) -> list[list[Hit]]:
+    inside = ([h for h in group if h.end <= sentence.end] for group in hits
+              if sentence.start <= group[0].start < sentence.end)
+    return [group for group in inside if group]
+
+
+def _assemble(source: Source, sentences: Sequence[Sentence], types: dict[str, str],
+              triples: Sequence[Triple], attributes: Sequence[Described]) -> Extraction:
+    """The extraction in the order of the text; of equal facts the surest stays."""
+    spoken = [m.name for s in sentences for m in s.mentions if m.kind not in ANAPHORS]
+    used = [name for t in triples for name in (t.head, t.tail)] + [a.entity for a in attributes]
+    names = [name for name in dict.fromkeys([*spoken, *used]) if name.strip()]
+    best: dict[tuple[str, str, str], Triple] = {}
+    for triple in triples:
+        key = (triple.head, triple.relation, triple.tail)
+        if key not in best or best[key].confidence < triple.confidence:
+            best[key] = triple
+    described: dict[tuple[str, str, str], Described] = {}
+    for found in attributes:
+        described.setdefault((found.entity, found.attribute, found.value), found)
+    return Extraction(
+        entities=tuple(ExtractedEntity(name=name, type=types[name][:100]) for name in names),
+        triples=tuple(ExtractedTriple(head=t.head, relation=t.relation, tail=t.tail, confidence=t.confidence,
+                                      evidence=source.text[t.sentence.start : t.sentence.end])
+                      for t in best.values()),
+        attributes=tuple(ExtractedAttribute(entity=a.entity, attribute=a.attribute, value=a.value,
+                                            confidence=a.confidence,
+                                            evidence=source.text[a.sentence.start : a.sentence.end])
+                         for a in described.values()),
+    )

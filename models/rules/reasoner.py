@@ -1,0 +1,62 @@
+"""The rules reasoner: no model, no network. The embedded default, honest about being limited."""
+
+from collections.abc import Sequence
+
+from ...schemas.extraction import Extraction, ExtractionRequest
+from ...schemas.graph_schema import GraphSchema
+from ...schemas.retrieval import (
+    CommunityDigest,
+    CommunitySummary,
+    DraftAnswer,
+    Mode,
+    Passage,
+    Reflection,
+    SubAnswer,
+    SubQuery,
+)
+from ..embedding import Embedder
+from . import answering, follow_ups, questions, summaries
+from .extraction import RulesExtractor
+
+
+class RulesReasoner:
+    """Implements `Reasoner` by general grammar, word lists and sentence vectors.
+
+    It quotes; it does not rephrase, infer or know anything of its own, so mode "open" only shows
+    the nearest sentence where the evidence does not suffice. Holds no state: safe for threads.
+    """
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._extractor = RulesExtractor(embedder)
+
+    @property
+    def fingerprint(self) -> str:
+        """Names the rules; changes when they would extract something else."""
+        return "rules-1"
+
+    def extract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
+        """See `RulesExtractor.extract`."""
+        return self._extractor.extract(request, schema)
+
+    def summarise(self, communities: Sequence[CommunityDigest]) -> list[CommunitySummary]:
+        """See `summaries.summarise`."""
+        return summaries.summarise(communities)
+
+    def decompose(self, question: str, schema: GraphSchema, limit: int) -> list[SubQuery]:
+        """See `questions.decompose`."""
+        return questions.decompose(question, schema, limit)
+
+    def reflect(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
+                schema: GraphSchema) -> Reflection:
+        """See `answering.reflect`."""
+        return answering.reflect(question, history, passages, schema, self._embedder)
+
+    def answer(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
+               mode: Mode) -> DraftAnswer:
+        """See `answering.answer`."""
+        return answering.answer(question, history, passages, mode, self._embedder)
+
+    def condense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
+        """See `follow_ups.condense`."""
+        return follow_ups.condense(question, messages)

@@ -1,0 +1,236 @@
+"""Triples: by the schema's cues between mentions, else by the verb phrase that joins two of them."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import rjieba
+
+from .arguments import NOTHING, Accepts, Clause, Side, grammatical_subject
+from .cues import CompiledSchema, Hit
+from .mentions import ANAPHORS, Mention, Sentence, Source
+from .name_words import AUXILIARIES, DETERMINERS, PREPOSITIONS, VERB_FORMS
+
+_PASSIVE_BEFORE = re.compile(r"\b(?:was|were|is|are|been|being|be)\s+(?:\w+ly\s+|first\s+|also\s+|later\s+|jointly\s+)?$")
+_BY = re.compile(r"(?:\s+(?!by\b)[^\s,;()]+){0,7}?\s+by\b")
+_PARTICIPLE = re.compile(r"(?:ed|en|wn|[nt]|un|ung|de|ld|ught)$")
+_CHAIN = re.compile(r",\s+|\s*,?\s*(?P<list>\band\b|\bor\b|&)\s*(?:the\s+)?")
+_WORD = re.compile(r"[^\W\d_][\w'’-]*")
+_PHRASE = re.compile(r"[\s\w'’-]{3,48}")
+_MOST_PHRASE_WORDS = 5
+_ANAPHOR_FACTOR = 0.94
+_PUNCTUATION = frozenset(",，(（")
+_HAN_PHRASE = range(2, 8)
+_HAN_VERB = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Triple:
+    """A triple with the sentence it was read in."""
+
+    head: str
+    relation: str
+    tail: str
+    confidence: float
+    sentence: Sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """Two mentions joined by a verb phrase that no cue covers."""
+
+    head: str
+    words: str
+    tail: str
+    confidence: float
+    sentence: Sentence
+
+
+class RelationFinder:
+    """Reads triples out of the sentences of one chunk."""
+
+    def __init__(self, source: Source, types: dict[str, str]) -> None:
+        """Take the chunk and the types of its names."""
+        self._source = source
+        self._compiled: CompiledSchema = source.compiled
+        self._types = types
+
+    def triples(self, sentence: Sentence) -> list[Triple]:
+        """The triples that the schema's cues give, in order."""
+        found: list[Triple] = []
+        free_from = -1
+        for hits in sentence.hits:
+            if hits[0].start < free_from or self._inside_name(sentence, hits[0]):
+                continue
+            for hit in hits:
+                triples = list(self._of_hit(sentence, hit))
+                if triples:
+                    found.extend(triples)
+                    free_from = hit.end
+                    break
+        return found
+
+    @staticmethod
+    def _inside_name(sentence: Sentence, hit: Hit) -> bool:
+        return any(m.start <= hit.start and hit.end <= m.end for m in sentence.mentions if m.kind not in ANAPHORS)
+
+    def _of_hit(self, sentence: Sentence, hit: Hit) -> Iterator[Triple]:
+        if hit.phrase in _PUNCTUATION:
+            yield from self._of_mark(sentence, hit)
+            return
+        for relation, inverse in hit.elements:
+            left, right, flip = self._sides(sentence, hit, relation, inverse=inverse)
+            heads, tails = (right, left) if flip else (left, right)
+            made = [self._triple(sentence, head, relation, tail, heads.confidence * tails.confidence)
+                    for head in heads.mentions for tail in tails.mentions if head.name != tail.name]
+            if made:
+                yield from made
+                return
+
+    def _triple(self, sentence: Sentence, head: Mention, relation: str, tail: Mention, confidence: float) -> Triple:
+        anaphors = sum(m.kind in ANAPHORS for m in (head, tail))
+        sure = max(0.3, min(0.95, confidence)) * _ANAPHOR_FACTOR**anaphors
+        return Triple(head.name, relation, tail.name, round(sure, 2), sentence)
+
+    def _accepts(self, relation: str, *, head: bool) -> Accepts:
+        known = self._compiled.relation_of[relation]
+        allowed = known.domain if head else known.range
+        is_a = self._compiled.schema.is_a
+        return lambda mention: is_a(self._types.get(mention.name, ""), allowed)
+
+    def _sides(self, sentence: Sentence, hit: Hit, relation: str, *, inverse: bool) -> tuple[Side, Side, bool]:
+        """What stands left and right of the cue, and whether it reads tail to head."""
+        clause = Clause(self._source, sentence, hit.start, hit.end)
+        if sentence.han:
+            return self._han_sides(clause, hit, relation, inverse=inverse)
+        voice = self._voice(sentence, hit)
+        if voice is None:
+            return NOTHING, NOTHING, False
+        flip = inverse != (voice > 0)
+        subject = clause.subject(self._accepts(relation, head=not flip))
+        if not subject.mentions:
+            return NOTHING, NOTHING, False
+        target = clause.object(self._accepts(relation, head=flip), start=voice or None)
+        return subject, target, flip
+
+    def _voice(self, sentence: Sentence, hit: Hit) -> int | None:
+        """0 for a cue to be read as it is, the place after 'by' for a passive, None for one without."""
+        last = hit.phrase.rsplit(" ", 1)[-1]
+        if not (last in VERB_FORMS or _PARTICIPLE.search(last)) or last in PREPOSITIONS:
+            return 0
+        if hit.phrase.split(" ", 1)[0] in AUXILIARIES:
+            return 0
+        by = _BY.match(self._source.folded, hit.end, sentence.end)
+        passive = _PASSIVE_BEFORE.search(self._source.folded, max(sentence.start, hit.start - 30), hit.start)
+        direct = by is not None and by.group().strip() == "by"
+        if not passive and not direct:
+            return 0
+        return by.end() if by else None
+
+    def _han_sides(self, clause: Clause, hit: Hit, relation: str, *, inverse: bool) -> tuple[Side, Side, bool]:
+        left_accepts = self._accepts(relation, head=not inverse)
+        right_accepts = self._accepts(relation, head=inverse)
+        preposed, agent = clause.preposed(left_accepts)
+        if preposed.mentions and agent:
+            other = clause.object(right_accepts)
+            if not other.mentions:
+                other = clause.subject_before(preposed.mentions[0], right_accepts)
+            return preposed, other, inverse
+        target = clause.object(right_accepts)
+        if target.mentions:
+            return clause.subject(left_accepts), target, inverse
+        if hit.phrase.startswith("的"):
+            owner = clause.subject(left_accepts)
+            other = clause.subject_before(owner.mentions[0], right_accepts) if owner.mentions else NOTHING
+            return owner, other, inverse
+        preposed, _ = clause.preposed(right_accepts)
+        if not preposed.mentions:
+            return NOTHING, NOTHING, inverse
+        return clause.subject_before(preposed.mentions[0], left_accepts), preposed, inverse
+
+    def _of_mark(self, sentence: Sentence, hit: Hit) -> Iterator[Triple]:
+        """A cue that is a mark alone must be all that stands between: 'Warsaw, Poland'."""
+        left = next((m for m in sentence.mentions if m.end == hit.start), None)
+        right = next((m for m in sentence.mentions if m.start >= hit.end), None)
+        if left is None or right is None or self._source.text[hit.end : right.start].strip():
+            return
+        if left.kind in ANAPHORS or right.kind in ANAPHORS or self._is_list(sentence, right):
+            return
+        for relation, inverse in hit.elements:
+            head, tail = (right, left) if inverse else (left, right)
+            fits = self._accepts(relation, head=True)(head) and self._accepts(relation, head=False)(tail)
+            if fits and head.name != tail.name:
+                yield Triple(head.name, relation, tail.name, 0.8, sentence)
+                return
+
+    def _is_list(self, sentence: Sentence, mention: Mention) -> bool:
+        """Whether commas after a mention lead to 'and': then they list, and do not nest."""
+        at = mention
+        for following in (m for m in sentence.mentions if m.start >= mention.end):
+            chain = _CHAIN.fullmatch(self._source.folded, at.end, following.start)
+            if chain is None:
+                return False
+            if chain["list"]:
+                return True
+            at = following
+        return False
+
+    def _is_cue(self, words: str) -> bool:
+        """Whether the schema has a relation of these words: it was tried, and the types did not fit."""
+        return any(hit.phrase == words for hits in self._compiled.relations.find(words) for hit in hits)
+
+    def phrases(self, sentence: Sentence, triples: list[Triple]) -> list[Phrase]:
+        """Neighbouring mentions joined by a verb phrase, where no triple joins them yet."""
+        joined = {frozenset((t.head, t.tail)) for t in triples}
+        subject = grammatical_subject(self._source.folded, sentence)
+        found = []
+        for left, right in zip(sentence.mentions, sentence.mentions[1:], strict=False):
+            speaks = left.kind == "pronoun" or left is subject
+            if left.name == right.name or not speaks or frozenset((left.name, right.name)) in joined:
+                continue
+            gap = self._source.folded[left.end : right.start]
+            words = han_verb(gap) if sentence.han else verb_phrase(gap)
+            if words and not self._is_cue(words):
+                sure = 0.72 if words.split()[-1] in PREPOSITIONS else 0.62
+                if ANAPHORS & {left.kind, right.kind}:
+                    sure *= _ANAPHOR_FACTOR
+                found.append(Phrase(left.name, words, right.name, round(sure, 2), sentence))
+        return found
+
+
+def verb_phrase(gap: str) -> str:
+    """The verb phrase that fills a gap between two mentions, without auxiliaries and articles.
+
+    Args:
+        gap: the folded words between.
+
+    Returns:
+        Such as 'defeated by' for ' was defeated by the '; "" where the gap is no short verb phrase.
+    """
+    if not _PHRASE.fullmatch(gap):
+        return ""
+    words = [w for w in gap.split() if w not in DETERMINERS and not w.endswith("ly")]
+    passive = bool(words) and words[0] in AUXILIARIES
+    while words and (words[0] in AUXILIARIES or words[0] in {"also", "later", "then", "first", "often", "still"}):
+        words = words[1:]
+    if not 0 < len(words) <= _MOST_PHRASE_WORDS - 1 or not all(map(_WORD.fullmatch, words)):
+        return ""
+    if words[0] in PREPOSITIONS or any(w in AUXILIARIES or w in {"and", "or", "who", "which", "that", "not", "than"} for w in words):
+        return ""
+    verb = words[0] in VERB_FORMS or words[0].endswith("ed") or (words[0].endswith("s") and not words[0].endswith("ss"))
+    noun = passive and words[-1] == "of" and len(words) in {2, 3}
+    prepositional = len(words) == 1 or words[-1] in PREPOSITIONS
+    if passive and len(words) == 1:
+        return ""
+    return " ".join(words) if prepositional and (verb or noun) else ""
+
+
+def han_verb(gap: str) -> str:
+    """The one verb that fills a gap between two Chinese mentions, without particles; else ""."""
+    if len(gap) not in _HAN_PHRASE:
+        return ""
+    words = rjieba.tag(gap)
+    verbs = [word for word, flag in words if flag == "v" and len(word) >= _HAN_VERB]
+    if len(verbs) != 1 or any(flag not in {"v", "p", "ul", "d", "uz", "ug"} for _, flag in words):
+        return ""
+    return verbs[0]

@@ -1,0 +1,84 @@
+"""Any sentence-transformers model on this machine, by name or folder."""
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from threading import Lock
+
+import numpy as np
+from huggingface_hub import snapshot_download
+
+from .embedding import EmbeddingError, Vectors, encode_distinct
+
+
+class SentenceTransformerEmbedder:
+    """A sentence-transformers model in torch. Nothing is downloaded and no pickled weights are read."""
+
+    def __init__(self, name: str, batch: int) -> None:
+        """Load the model.
+
+        Args:
+            name: its folder, or its name on the Hugging Face hub when it is in the local cache;
+                a name without owner means `sentence-transformers/<name>`.
+            batch: texts encoded at once.
+
+        Raises:
+            EmbeddingError: it is not on this machine or cannot be read.
+        """
+        folder = _local_folder(name)
+        # 8 s to import: only once there is something to load.
+        from safetensors import SafetensorError  # noqa: PLC0415
+        from sentence_transformers import SentenceTransformer  # noqa: PLC0415
+
+        try:
+            self._model = SentenceTransformer(
+                str(folder), local_files_only=True, model_kwargs={"use_safetensors": True}
+            )
+        except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
+            raise EmbeddingError(
+                f"The embedding model {name!r} in {folder} cannot be loaded: {error}. It must be a "
+                "sentence-transformers model with safetensors weights; store it again or choose another "
+                "with BANYAN_EMBEDDING_MODEL."
+            ) from error
+        self.name = name
+        self._batch = batch
+        self._lock = Lock()  # its tokenizer's state changes during a call
+        self.dimension = len(self._encode([""])[0])
+        self.fingerprint = f"{name}:{self._weights_digest()[:20]}"
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """The vectors of some texts; see `Embedder.encode`."""
+        return encode_distinct(texts, self._encode) if texts else np.zeros((0, self.dimension), np.float32)
+
+    def _encode(self, texts: list[str]) -> Vectors:
+        with self._lock:
+            vectors = self._model.encode(
+                texts, batch_size=self._batch, normalize_embeddings=True, show_progress_bar=False
+            )
+        return np.asarray(vectors, np.float32)
+
+    def _weights_digest(self) -> str:
+        """SHA-256 over the names and bytes of all weights."""
+        import torch  # noqa: PLC0415
+
+        digest = hashlib.sha256()
+        for key, tensor in sorted(self._model.state_dict().items()):
+            digest.update(key.encode())
+            digest.update(tensor.cpu().contiguous().flatten().view(torch.uint8).numpy())
+        return digest.hexdigest()
+
+
+def _local_folder(name: str) -> Path:
+    """Where the model lies: the folder of this name, or the hub's local cache."""
+    if Path(name).is_dir():
+        return Path(name)
+    repository = name if "/" in name else f"sentence-transformers/{name}"
+    try:
+        return Path(snapshot_download(repository, local_files_only=True))
+    except (OSError, ValueError) as error:
+        raise EmbeddingError(
+            f"The embedding model {name!r} is not on this machine: there is no such folder, and "
+            f"{repository!r} is not in the Hugging Face cache. Banyan downloads nothing: fetch it with "
+            f"`hf download {repository}`, give a local folder in BANYAN_EMBEDDING_MODEL, or leave that "
+            "unset for the bundled model."
+        ) from error

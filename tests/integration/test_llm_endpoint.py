@@ -1,0 +1,287 @@
+"""The LLM reasoner over a real server on loopback: structured calls, each fault and its recovery."""
+
+import json
+import logging
+import subprocess
+import sys
+import time
+import traceback
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from banyan.config import Settings
+from banyan.models.llm import InMemoryCalls, LlmReasoner
+from banyan.models.reasoner import ReasonerError
+from banyan.schemas.extraction import Extraction, ExtractionRequest
+from banyan.schemas.graph_schema import load_schema
+from banyan.schemas.retrieval import CommunityDigest, Passage
+
+from ..conftest import load_test_module
+
+pytestmark = pytest.mark.integration
+
+llm_server = load_test_module("llm_server")
+Fault = llm_server.Fault
+
+KEY = "sk-test-0123456789"
+SCHEMA = load_schema("general")
+REQUEST = ExtractionRequest(text="Marie Curie was born in Warsaw. Warsaw is the capital of Poland.", title="Curie")
+TRIPLES = [("Marie Curie", "born_in", "Warsaw"), ("Warsaw", "capital_of", "Poland")]
+SOON = {"retry-after-ms": "10"}
+
+
+@pytest.fixture
+def server() -> Iterator[Any]:
+    with llm_server.LlmServer(key=KEY) as running:
+        yield running
+
+
+@pytest.fixture
+def ledger() -> InMemoryCalls:
+    return InMemoryCalls()
+
+
+def reasoner(server: Any, ledger: InMemoryCalls, **changes: Any) -> LlmReasoner:
+    values: dict[str, Any] = {"llm_base_url": server.base_url, "llm_api_key": KEY, "llm_model": "test-model",
+                              "llm_retries": 2, "llm_timeout": 30, **changes}
+    return LlmReasoner(Settings(_env_file=None, **values), ledger)
+
+
+def triples(extraction: Extraction) -> list[tuple[str, str, str]]:
+    return [(t.head, t.relation, t.tail) for t in extraction.triples]
+
+
+def test_every_step_is_answered(server, ledger):
+    llm = reasoner(server, ledger)
+    passages = [Passage(chunk_id="c", document="d", title="Curie", text=REQUEST.text, start=0, score=1)]
+    assert triples(llm.extract(REQUEST, SCHEMA)) == TRIPLES
+    (query,) = llm.decompose("Where was Marie Curie born?", SCHEMA, 5)
+    assert query.question == "Where was Marie Curie born?"
+    assert llm.reflect(query.question, [], passages, SCHEMA).sufficient
+    draft = llm.answer(query.question, [], passages, "reject")
+    assert draft.claims[0].quotes[0].words == "Marie Curie was born in Warsaw."
+    assert not llm.answer("How deep is the ocean?", [], passages, "reject").answerable
+    digest = CommunityDigest(keywords=("Warsaw",), facts=("Marie Curie born_in Warsaw",))
+    assert llm.summarise([digest])[0].name == "Warsaw"
+    assert llm.condense("Where was she born?", [("user", "Who is Marie Curie?")]) == "Where was Marie Curie born?"
+    steps = ["extract", "decompose", "reflect", "answer", "summarise", "condense"]
+    assert [ledger.calls[step] for step in steps] == [1, 1, 1, 2, 1, 1]
+
+
+def test_a_call_carries_the_schema_and_is_not_streamed(server, ledger):
+    reasoner(server, ledger).extract(REQUEST, SCHEMA)
+    (request,) = server.requests
+    asked = request["response_format"]["json_schema"]
+    assert (asked["name"], asked["strict"]) == ("extraction", True)
+    assert asked["schema"]["additionalProperties"] is False
+    assert list(asked["schema"]["properties"]) == ["entities", "triples", "attributes", "new"]
+    assert (request["model"], request["temperature"]) == ("test-model", 0)
+    assert not request.get("stream")
+
+
+def test_accounts_hold_what_the_endpoint_reports(server, ledger):
+    reasoner(server, ledger).extract(REQUEST, SCHEMA)
+    assert ledger.prompt_tokens["extract"] == server.stats.prompt_tokens > 0
+    assert ledger.completion_tokens["extract"] == server.stats.completion_tokens > 0
+
+
+def test_a_repeated_call_pays_nothing(server, ledger):
+    reasoner(server, ledger).extract(REQUEST, SCHEMA)
+    again = reasoner(server, ledger).extract(REQUEST, SCHEMA)
+    assert triples(again) == TRIPLES
+    assert (server.stats.requests, ledger.calls["extract"]) == (1, 1)
+
+
+# Faults that the client retries
+
+@pytest.mark.parametrize("fault", [
+    Fault("status", 429, SOON), Fault("status", 500, SOON), Fault("status", 503, SOON), Fault("reset")],
+    ids=["429", "500", "503", "reset"])
+def test_a_passing_fault_is_retried(server, ledger, fault):
+    server.faults.append(fault)
+    assert triples(reasoner(server, ledger).extract(REQUEST, SCHEMA)) == TRIPLES
+    assert (server.stats.requests, server.stats.answers, ledger.calls["extract"]) == (2, 1, 1)
+
+
+def test_a_stalled_answer_is_given_up_and_retried(server, ledger):
+    server.faults.append(Fault("stall", seconds=120))
+    started = time.monotonic()
+    assert triples(reasoner(server, ledger, llm_timeout=3).extract(REQUEST, SCHEMA)) == TRIPLES
+    assert 3 <= time.monotonic() - started < 60
+
+
+def test_retry_after_is_honoured(server, ledger):
+    server.faults.append(Fault("status", 429, {"retry-after": "1.5"}))
+    started = time.monotonic()
+    reasoner(server, ledger).extract(REQUEST, SCHEMA)
+    assert time.monotonic() - started >= 1.5  # the client's own first delay is at most 0.5 s
+
+
+@pytest.mark.parametrize(("fault", "mend"), [
+    (Fault("status", 429, SOON), "BANYAN_LLM_REQUESTS_PER_SECOND"), (Fault("status", 500, SOON), "try again")])
+def test_retries_are_bounded(server, ledger, fault, mend):
+    server.faults.extend([fault] * 10)
+    with pytest.raises(ReasonerError, match=mend):
+        reasoner(server, ledger).extract(REQUEST, SCHEMA)
+    assert (server.stats.requests, ledger.calls["extract"]) == (3, 0)
+
+
+# Answers in another form
+
+@pytest.mark.parametrize("kind", ["fenced", "think"])
+def test_a_wrapped_answer_is_unwrapped_without_another_call(server, ledger, kind):
+    server.faults.append(Fault(kind))
+    assert triples(reasoner(server, ledger).extract(REQUEST, SCHEMA)) == TRIPLES
+    assert server.stats.requests == 1
+
+
+@pytest.mark.parametrize("kind", ["text", "truncated", "cut", "empty"])
+def test_an_unusable_answer_is_repaired_in_a_second_turn(server, ledger, kind):
+    server.faults.append(Fault(kind))
+    assert triples(reasoner(server, ledger).extract(REQUEST, SCHEMA)) == TRIPLES
+    assert [message["role"] for message in server.requests[1]["messages"]] == [
+        "system", "user", "assistant", "user"]
+    assert ledger.calls["extract"] == 2
+    assert ledger.prompt_tokens["extract"] == server.stats.prompt_tokens
+
+
+def test_two_unusable_answers_are_an_error_and_can_be_retried(server, ledger):
+    server.faults.extend([Fault("text"), Fault("truncated")])
+    llm = reasoner(server, ledger)
+    with pytest.raises(ReasonerError, match="extract: model 'test-model' gave no usable answer in 2 attempts"):
+        llm.extract(REQUEST, SCHEMA)
+    assert triples(llm.extract(REQUEST, SCHEMA)) == TRIPLES
+    assert ledger.calls["extract"] == 3
+
+
+def test_missing_usage_is_estimated(server, ledger):
+    server.faults.append(Fault("no_usage"))
+    reasoner(server, ledger).extract(REQUEST, SCHEMA)
+    # The server counts with the same estimate, so that it must come out equal.
+    assert ledger.prompt_tokens["extract"] == server.stats.prompt_tokens
+    assert ledger.completion_tokens["extract"] == server.stats.completion_tokens
+
+
+def test_an_endpoint_without_json_schema_is_asked_in_plain_text_from_then_on(ledger):
+    with llm_server.LlmServer(json_schema=False) as server:
+        llm = reasoner(server, ledger)
+        assert triples(llm.extract(REQUEST, SCHEMA)) == TRIPLES
+        llm.decompose("Where was Marie Curie born?", SCHEMA, 5)
+        assert ["response_format" in request for request in server.requests] == [True, False, False]
+        assert ledger.calls == {"extract": 1, "decompose": 1}
+
+
+def test_a_refused_request_is_not_taken_for_a_refused_schema(server, ledger):
+    server.faults.extend([Fault("status", 400)] * 2)
+    llm = reasoner(server, ledger)
+    with pytest.raises(ReasonerError, match=r"refused the request .*BANYAN_CHUNK_TOKENS"):
+        llm.extract(REQUEST, SCHEMA)
+    llm.extract(REQUEST, SCHEMA)
+    assert "response_format" in server.requests[-1]
+
+
+def test_an_old_models_tool_call_serves_too(ledger):
+    """For models named gpt-4, langchain-openai asks for a tool call; the server answers in text."""
+    with llm_server.LlmServer() as server, pytest.warns(UserWarning, match="gpt-4"):
+        assert triples(reasoner(server, ledger, llm_model="gpt-4").extract(REQUEST, SCHEMA)) == TRIPLES
+        assert "tools" in server.requests[0]
+
+
+# Errors for good
+
+def test_a_wrong_key_is_named_but_not_shown(server, ledger, caplog):
+    caplog.set_level(logging.DEBUG)
+    wrong = "sk-wrong-9876543210"
+    with pytest.raises(ReasonerError, match="BANYAN_LLM_API_KEY") as caught:
+        reasoner(server, ledger, llm_api_key=wrong).extract(REQUEST, SCHEMA)
+    assert "***" in str(caught.value), "the server repeats the key, or this test shows nothing"
+    assert wrong not in "".join(traceback.format_exception(caught.value))
+    assert wrong not in caplog.text
+    assert server.stats.requests == 1
+
+
+def test_an_unknown_model_is_named(ledger):
+    with (llm_server.LlmServer(model="the-only-one") as server,
+          pytest.raises(ReasonerError, match=r"'test-model'.*BANYAN_LLM_MODEL")):
+        reasoner(server, ledger).extract(REQUEST, SCHEMA)
+
+
+def test_an_endpoint_that_is_down_is_named(server, ledger):
+    closed = "http://user:secret@127.0.0.1:9/v1"
+    with pytest.raises(ReasonerError, match=r"127\.0\.0\.1:9: it cannot be reached.*BANYAN_LLM_BASE_URL") as caught:
+        reasoner(server, ledger, llm_base_url=closed, llm_retries=0).extract(REQUEST, SCHEMA)
+    assert KEY not in str(caught.value)
+    assert "secret" not in str(caught.value)
+
+
+def test_another_kind_of_server_is_recognised(server, ledger):
+    server.faults.append(Fault("html"))
+    with pytest.raises(ReasonerError, match=r"not an OpenAI chat completion .*BANYAN_LLM_BASE_URL"):
+        reasoner(server, ledger).extract(REQUEST, SCHEMA)
+
+
+def test_a_filtered_answer_is_an_error(server, ledger):
+    server.faults.append(Fault("filtered"))
+    with pytest.raises(ReasonerError, match="content filter"):
+        reasoner(server, ledger).extract(REQUEST, SCHEMA)
+
+
+# Around the calls
+
+def test_calls_keep_the_rate(server, ledger):
+    llm = reasoner(server, ledger, llm_requests_per_second=2)
+    llm.extract(REQUEST, SCHEMA)  # the client is imported and connected before time is taken
+    started = time.monotonic()
+    for n in range(5):
+        llm.extract(ExtractionRequest(text=f"Text {n}."), SCHEMA)
+    assert time.monotonic() - started >= 1.4  # at most two of the five were saved up
+
+
+def test_the_json_is_not_streamed_to_a_chat(server, ledger):
+    from langgraph.graph import START, StateGraph  # noqa: PLC0415  # slow to import
+    from typing_extensions import TypedDict  # noqa: PLC0415
+
+    class State(TypedDict):
+        found: int
+
+    llm = reasoner(server, ledger)
+    builder = StateGraph(State)
+    builder.add_node("extract", lambda _: {"found": len(llm.extract(REQUEST, SCHEMA).triples)})
+    builder.add_edge(START, "extract")
+    events = list(builder.compile().stream({"found": 0}, stream_mode=["messages", "values"]))
+    assert events[-1] == ("values", {"found": 2})
+    assert [mode for mode, _ in events if mode == "messages"] == []
+
+
+def test_the_server_streams_with_usage(server):
+    body = {"model": "m", "stream": True, "stream_options": {"include_usage": True},
+            "messages": [{"role": "system", "content": '{"question":""}'},
+                         {"role": "user", "content": "<data>\nuser: Hi\n</data>\n<data>\nWhere?\n</data>"}]}
+    request = urllib.request.Request(f"{server.base_url}/chat/completions", json.dumps(body).encode(),
+                                     {"authorization": f"Bearer {KEY}", "content-type": "application/json"})
+    with urllib.request.urlopen(request, timeout=30) as response:
+        events = [line.removeprefix("data: ") for line in response.read().decode().splitlines() if line]
+    assert events[-1] == "[DONE]"
+    chunks = [json.loads(event) for event in events[:-1]]
+    text = "".join(choice["delta"].get("content", "") for chunk in chunks for choice in chunk["choices"])
+    assert json.loads(text) == {"question": "Where?"}
+    assert chunks[-1]["usage"]["prompt_tokens"] == server.stats.prompt_tokens
+
+
+def test_the_server_runs_as_a_process(ledger):
+    script = Path(llm_server.__file__)
+    with subprocess.Popen([sys.executable, str(script), "--port", "0", "--faults", "429,fenced"],
+                          stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            url = process.stdout.readline().strip()
+            llm = LlmReasoner(Settings(_env_file=None, llm_base_url=url, llm_api_key=KEY), ledger)
+            assert triples(llm.extract(REQUEST, SCHEMA)) == TRIPLES
+            with urllib.request.urlopen(url.removesuffix("/v1") + "/stats", timeout=30) as response:
+                stats = json.load(response)
+            assert (stats["requests"], stats["answers"], stats["steps"]) == (2, 1, {"extraction": 1})
+        finally:
+            process.terminate()

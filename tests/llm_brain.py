@@ -1,0 +1,124 @@
+"""The scripted brain of the test server: it answers every step's prompt by simple rules over its text.
+
+Enough for a build and a question to run end to end over a real endpoint; no measure of quality.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import Any
+
+_FENCED = re.compile(r"<data>\n(.*?)\n</data>", re.DOTALL)
+_ITEM = re.compile(r"^\[(\d+)\] (.*?)(?=\n\n\[\d+\] |\Z)", re.DOTALL | re.MULTILINE)
+_SENTENCE = re.compile(r"[^\s.!?。！？][^.!?。！？\n]*[.!?。！？]?")
+_NAME = re.compile(r"\b[A-Z][\w'-]*(?: (?:of |de |the )?[A-Z][\w'-]*)*")
+_PRONOUN = re.compile(r"^(?:He|She|It)\b")
+_RELATION = re.compile(r"([^,()]+)\(([^()]*)->([^()]*)\)")
+_SMALL = frozenset(re.findall(r"\w+", """
+    a after an and are as at by did do does for from has have he how in is it its of on or she that the their
+    they this to was were what when where which who whom whose why with january february march april may june
+    july august september october november december"""))
+# The steps by a field that only they ask for: known without response_format, too.
+_FIELDS = {"triples": "extraction", "communities": "summaries", "sufficient": "reflection",
+           "sub_queries": "decomposition", "answerable": "answer", "question": "question"}
+
+Json = dict[str, Any]
+
+
+def reply(request: Json) -> str:
+    """The answer's JSON, as text."""
+    system, user = (request["messages"][i]["content"] for i in (0, 1))
+    steps: dict[str, Callable[[str, list[str]], Json]] = {
+        "extraction": _extract, "summaries": _summarise, "decomposition": _decompose,
+        "reflection": _reflect, "answer": _answer, "question": _condense}
+    return json.dumps(steps[_step(request, system)](system, _FENCED.findall(user)), ensure_ascii=False)
+
+
+def _step(request: Json, system: str) -> str:
+    named = request.get("response_format", {}).get("json_schema", {}).get("name")
+    return named or next(step for marker, step in _FIELDS.items() if f'"{marker}":' in system)
+
+
+def _extract(system: str, blocks: list[str]) -> Json:
+    title, _, text = blocks[0].partition("\n\n")
+    # A list of types cut short to `*`: any may do, and schemas name persons first, who mostly do not.
+    any_type = _line(system, "Types|类型").split(", ")[1:2]
+    relations = [(name.strip(), head, tail)
+                 for name, head, tail in _RELATION.findall(_line(system, "Relations|关系"))]
+    types: dict[str, str] = {}
+    triples: list[list[str]] = []
+    for sentence in _SENTENCE.findall(text):
+        for head, between, tail in _neighbours(sentence, title.partition(": ")[2].partition(" > ")[0]):
+            for relation, head_type, tail_type in relations:
+                if not _says(between, relation):
+                    continue
+                swapped = relation.endswith("_by") and not re.search(r"\bby\b", between)
+                pair = (tail, head) if swapped else (head, tail)
+                for name, allowed in zip(pair, (head_type, tail_type), strict=True):
+                    types.setdefault(name, any_type[0] if allowed == "*" else allowed.split("|")[0])
+                triples.append([pair[0], relation, pair[1], sentence])
+                break
+    return {"entities": [[name, kind] for name, kind in types.items()], "triples": triples,
+            "attributes": [], "new": []}
+
+
+def _line(system: str, heading: str) -> str:
+    found = re.search(rf"^(?:{heading}): (.*)$", system, re.MULTILINE)
+    return found[1] if found else ""
+
+
+def _neighbours(sentence: str, topic: str) -> Iterator[tuple[str, str, str]]:
+    """Names that follow each other, and the words between; a pronoun stands for the document's topic."""
+    names = [m for m in _NAME.finditer(sentence) if m[0].lower() not in _SMALL]
+    names = [*_PRONOUN.finditer(sentence), *names]
+    for first, second in pairwise(names):
+        head = topic if _PRONOUN.match(first[0]) else first[0]
+        yield head, sentence[first.end():second.start()], second[0]
+
+
+def _says(between: str, relation: str) -> bool:
+    stems = [word[:5].lower() for word in re.split(r"[_\s]+", relation) if word.lower() not in _SMALL]
+    return bool(stems) and all(re.search(rf"\b{re.escape(stem)}", between.lower()) for stem in stems)
+
+
+def _summarise(_: str, blocks: list[str]) -> Json:
+    return {"communities": [
+        {"id": int(number), "name": text.partition("\n")[0][:60] or f"community {number}",
+         "summary": " ".join(line.removeprefix("- ") for line in text.splitlines()[1:4]) or text[:60]}
+        for number, text in _ITEM.findall(blocks[0])]}
+
+
+def _decompose(_: str, blocks: list[str]) -> Json:
+    return {"sub_queries": [{"question": blocks[0], "types": [], "relations": [], "attributes": [],
+                             "routes": ["entity", "triple", "community", "dfs"]}]}
+
+
+def _reflect(_: str, blocks: list[str]) -> Json:
+    answers = [{"id": int(number), "answer": ""} for number, _ in _ITEM.findall(blocks[1])]
+    return {"sufficient": True, "missing": "", "answers": answers, "sub_queries": []}
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\w+", text.lower())) - _SMALL
+
+
+def _answer(_: str, blocks: list[str]) -> Json:
+    asked = _words(blocks[2])
+    best: tuple[int, int, str] = (0, 0, "")
+    for number, passage in _ITEM.findall(blocks[0]):
+        for sentence in _SENTENCE.findall(passage.partition("\n")[2]):
+            shared = len(asked & _words(sentence))
+            if shared > best[0]:
+                best = (shared, int(number), sentence)
+    if 2 * best[0] < len(asked) or not best[0]:
+        return {"answerable": False, "claims": [], "confidence": 0.0}
+    return {"answerable": True, "confidence": 0.9,
+            "claims": [{"text": best[2], "quotes": [{"passage": best[1], "words": best[2]}]}]}
+
+
+def _condense(_: str, blocks: list[str]) -> Json:
+    """The last name of the conversation in the place of a pronoun."""
+    names = [name for name in _NAME.findall(blocks[0]) if name.lower() not in _SMALL]
+    name = names[-1] if names else "it"
+    return {"question": re.sub(r"\b(he|she|it|they)\b", name, blocks[1])}

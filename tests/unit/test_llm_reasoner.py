@@ -1,0 +1,357 @@
+"""The LLM reasoner over a scripted endpoint without a network: conversion, repair, cache, accounts, budget."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+from banyan.config import Settings
+from banyan.models.llm import BudgetExceeded, InMemoryCalls, LlmReasoner
+from banyan.models.llm import wire as wire_module
+from banyan.models.llm.structured import Messages, Reply
+from banyan.models.reasoner import ReasonerError
+from banyan.schemas.extraction import ExtractionRequest
+from banyan.schemas.graph_schema import (
+    AttributeType,
+    EntityType,
+    GraphSchema,
+    RelationType,
+    open_schema,
+)
+from banyan.schemas.retrieval import CommunityDigest, Passage, SubAnswer
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+SCHEMA = GraphSchema(
+    name="small",
+    entity_types=(EntityType(name="Person", labels={"zh": "人物"}), EntityType(name="Place")),
+    relation_types=(RelationType(name="born_in", labels={"zh": "出生于"}),),
+    attribute_types=(AttributeType(name="population", aliases=("inhabitants",)),))
+REQUEST = ExtractionRequest(text="Marie Curie was born in Warsaw.", title="Marie Curie")
+FOUND = {"entities": [["Marie Curie", "Person"], ["Warsaw", "Place"]],
+         "triples": [["Marie Curie", "born_in", "Warsaw", "born in Warsaw"]], "attributes": [], "new": []}
+PASSAGES = [Passage(chunk_id="c", document="d", title="T", text="She was born in Warsaw.", start=0, score=1)]
+
+
+class ScriptedEndpoint:
+    """Gives its answers in order, each worth 10 prompt and 5 completion tokens, and keeps what it was sent."""
+
+    def __init__(self, answers: Iterable[Any]) -> None:
+        self.answers = list(answers)
+        self.sent: list[Messages] = []
+        self.schemas: list[dict[str, Any]] = []
+
+    def send(self, messages: Messages, json_schema: dict[str, Any]) -> Reply:
+        self.sent.append(list(messages))
+        self.schemas.append(json_schema)
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return Reply(answer if isinstance(answer, str) else json.dumps(answer), 10, 5)
+
+
+def reasoner(endpoint: ScriptedEndpoint, ledger: InMemoryCalls | None = None, **changes: Any) -> LlmReasoner:
+    return LlmReasoner(Settings(_env_file=None, **changes), ledger or InMemoryCalls(), endpoint)
+
+
+def extracted(answer: Any, schema: GraphSchema = SCHEMA):
+    return reasoner(ScriptedEndpoint([answer])).extract(REQUEST, schema)
+
+
+# From the wire to our types
+
+def test_an_extraction_comes_typed():
+    extraction = extracted(FOUND)
+    assert [(e.name, e.type) for e in extraction.entities] == [("Marie Curie", "Person"), ("Warsaw", "Place")]
+    (triple,) = extraction.triples
+    assert (triple.head, triple.relation, triple.tail) == ("Marie Curie", "born_in", "Warsaw")
+    assert (triple.evidence, triple.confidence) == ("born in Warsaw", 1.0)
+
+
+def test_labels_of_any_language_become_the_schemas_names():
+    extraction = extracted({
+        "entities": [["居里夫人", "人物"], ["Warsaw", "place"]],
+        "triples": [["居里夫人", "出生于", "Warsaw", ""]],
+        "attributes": [["Warsaw", "Inhabitants", 1800000, "1.8 million"]], "new": []})
+    assert [e.type for e in extraction.entities] == ["Person", "Place"]
+    assert extraction.triples[0].relation == "born_in"
+    assert (extraction.attributes[0].attribute, extraction.attributes[0].value) == ("population", "1800000")
+
+
+def test_labels_outside_the_schema_keep_their_proposed_confidence():
+    extraction = extracted({**FOUND, "triples": [
+        ["A", "mentored", "B", "w"], ["A", "met", "B", "w"], ["A", "BORN_IN", "B", "w"]],
+        "attributes": [["A", "height", "2 m", "w"]],
+        "new": [{"label": "Mentored", "confidence": 0.9}, {"label": "height", "confidence": 0.7}]})
+    assert [t.confidence for t in extraction.triples] == [0.9, wire_module.UNPROPOSED, 1.0]
+    assert extraction.attributes[0].confidence == 0.7
+
+
+def test_under_an_open_schema_every_label_is_certain():
+    assert extracted(FOUND, open_schema()).triples[0].confidence == 1.0
+
+
+def test_blank_rows_say_nothing():
+    extraction = extracted({"entities": [["", ""], ["A", ""]], "triples": [["", "", "", ""], ["A", "r", " ", ""]],
+                            "attributes": [["", "", ""]], "new": []})
+    assert [e.name for e in extraction.entities] == ["A"]
+    assert not extraction.triples
+    assert not extraction.attributes
+
+
+_CELL = st.text(max_size=20)
+_ROWS = st.lists(st.lists(_CELL, min_size=3, max_size=4), max_size=4)
+
+
+@settings(deadline=None)
+@given(entities=st.lists(st.lists(_CELL, min_size=1, max_size=2), max_size=4), triples=_ROWS, attributes=_ROWS)
+def test_every_answer_of_the_asked_form_is_read(entities, triples, attributes):
+    data = {"entities": entities, "triples": triples, "attributes": attributes, "new": []}
+    extraction = wire_module.extraction(SCHEMA).read(data)
+    assert [t.head for t in extraction.triples] == [
+        row[0] for row in triples if all(cell.strip() for cell in row[:3])]
+
+
+@pytest.mark.parametrize(("shape", "model"), [
+    (wire_module.extraction(SCHEMA), wire_module._Extraction),
+    (wire_module.summaries(1), wire_module._Summaries),
+    (wire_module.decomposition(SCHEMA, 5), wire_module._Decomposition),
+    (wire_module.reflection(SCHEMA, []), wire_module._Reflection),
+    (wire_module.draft_answer(), wire_module.DraftAnswer),
+    (wire_module.standalone_question(), wire_module._Question),
+])
+def test_json_schemas_name_the_fields_that_are_read(shape, model):
+    assert sorted(shape.json_schema["properties"]) == sorted(model.model_fields)
+
+
+def _objects(schema: dict[str, Any]) -> list[dict[str, Any]]:
+    inner = [*schema.get("properties", {}).values(), *([schema["items"]] if "items" in schema else [])]
+    own = [schema] if schema["type"] == "object" else []
+    return own + [found for part in inner for found in _objects(part)]
+
+
+@pytest.mark.parametrize("shape", [
+    wire_module.extraction(SCHEMA), wire_module.summaries(1), wire_module.decomposition(SCHEMA, 5),
+    wire_module.reflection(SCHEMA, []), wire_module.draft_answer(), wire_module.standalone_question()])
+def test_json_schemas_keep_the_rules_of_strict_decoding(shape):
+    for schema in _objects(shape.json_schema):
+        assert schema["additionalProperties"] is False
+        assert schema["required"] == list(schema["properties"])
+
+
+def test_summaries_come_in_the_order_of_the_communities():
+    endpoint = ScriptedEndpoint([{"communities": [
+        {"id": 2, "name": "B", "summary": "b"}, {"id": 1, "name": "A", "summary": "a"}]}])
+    digests = [CommunityDigest(keywords=("x",), facts=("x y z",)), CommunityDigest(keywords=("u",), facts=())]
+    assert [s.name for s in reasoner(endpoint).summarise(digests)] == ["A", "B"]
+    assert "[1] x\n- x y z\n\n[2] u" in endpoint.sent[0][1][1]
+
+
+def test_a_forgotten_community_is_asked_for_again():
+    endpoint = ScriptedEndpoint([
+        {"communities": [{"id": 1, "name": "A", "summary": "a"}]},
+        {"communities": [{"id": n, "name": "AB"[n - 1], "summary": "s"} for n in (1, 2)]}])
+    digests = [CommunityDigest(keywords=("x",), facts=())] * 2
+    assert [s.name for s in reasoner(endpoint).summarise(digests)] == ["A", "B"]
+    assert "no item with id 2" in endpoint.sent[1][-1][1]
+
+
+def test_many_communities_share_calls_and_none_need_one():
+    class Numbered(ScriptedEndpoint):
+        def send(self, messages: Messages, json_schema: dict[str, Any]) -> Reply:
+            count = messages[1][1].count("\n- ")
+            first = messages[1][1].split("- fact ")[1].split()[0]
+            self.sent.append(messages)
+            return Reply(json.dumps({"communities": [
+                {"id": n, "name": f"from {first}", "summary": "s"} for n in range(1, count + 1)]}), 1, 1)
+
+    endpoint = Numbered([])
+    digests = [CommunityDigest(keywords=("k",), facts=(f"fact {n}",)) for n in range(19)]
+    names = [summary.name for summary in reasoner(endpoint).summarise(digests)]
+    assert names == ["from 0"] * 8 + ["from 8"] * 8 + ["from 16"] * 3
+    assert len(endpoint.sent) == 3
+    assert reasoner(endpoint).summarise([]) == []
+
+
+def test_sub_queries_are_cut_to_the_limit_and_mapped():
+    answer = {"sub_queries": [
+        {"question": "Who?", "types": ["人物"], "relations": ["出生于"], "attributes": ["inhabitants"],
+         "routes": ["dfs", "nonsense", "entity"]},
+        {"question": "Where was #1?", "types": [], "relations": [], "attributes": [], "routes": []},
+        {"question": "Too much?", "types": [], "relations": [], "attributes": [], "routes": []}]}
+    first, second = reasoner(ScriptedEndpoint([answer])).decompose("Who and where?", SCHEMA, 2)
+    assert (first.entity_types, first.relations, first.attributes) == (("Person",), ("born_in",), ("population",))
+    assert first.routes == ("entity", "dfs")
+    assert second.routes == ("entity", "triple", "community", "dfs")
+
+
+def test_a_reflection_answers_the_history_in_order():
+    answer = {"sufficient": False, "missing": "a date", "answers": [{"id": 2, "answer": "Warsaw"}],
+              "sub_queries": [{"question": "When?", "types": [], "relations": [], "attributes": [], "routes": []}]}
+    history = [SubAnswer(question="Who?", answer="Marie Curie"), SubAnswer(question="Where was #1 born?")]
+    endpoint = ScriptedEndpoint([answer])
+    reflection = reasoner(endpoint).reflect("When and where?", history, PASSAGES, SCHEMA)
+    assert [a.answer for a in reflection.sub_answers] == ["Marie Curie", "Warsaw"]
+    assert [q.question for q in reflection.sub_queries] == ["When?"]
+    assert "[1] T\nShe was born in Warsaw." in endpoint.sent[0][1][1]
+
+
+def test_an_answer_keeps_its_quotes_and_an_empty_one_is_repaired():
+    claim = {"text": "In Warsaw.", "quotes": [{"passage": 1, "words": "born in Warsaw"}]}
+    endpoint = ScriptedEndpoint([{"answerable": True, "claims": [], "confidence": 1},
+                                 {"answerable": True, "claims": [claim], "confidence": 0.8}])
+    draft = reasoner(endpoint).answer("Where?", [], PASSAGES, "reject")
+    assert draft.model_dump()["claims"] == [claim]
+    assert "claims: empty" in endpoint.sent[1][-1][1]
+
+
+def test_the_mode_chooses_the_prompt():
+    endpoint = ScriptedEndpoint([{"answerable": False, "claims": [], "confidence": 0}] * 2)
+    llm = reasoner(endpoint)
+    assert not llm.answer("Where?", [], PASSAGES, "reject").answerable
+    llm.answer("Where?", [], PASSAGES, "open")
+    reject, open_ = (sent[0][1] for sent in endpoint.sent)
+    assert "never use other knowledge" in reject
+    assert "your own knowledge" in open_
+
+
+def test_a_first_question_is_not_rewritten():
+    endpoint = ScriptedEndpoint([{"question": "Where was Marie Curie born?"}])
+    llm = reasoner(endpoint)
+    assert llm.condense("Where was she born?", []) == "Where was she born?"
+    assert llm.condense("Where was she born?", [("user", "Marie?")]) == "Where was Marie Curie born?"
+    assert len(endpoint.sent) == 1
+
+
+def test_the_prompts_language_follows_the_text_unless_set():
+    endpoint = ScriptedEndpoint([FOUND] * 3)
+    chinese = ExtractionRequest(text="居里夫人出生于华沙。")
+    reasoner(endpoint).extract(chinese, SCHEMA)
+    reasoner(endpoint, language="en").extract(chinese, SCHEMA)
+    reasoner(endpoint, language="zh").extract(REQUEST, SCHEMA)
+    assert ["抽取知识图谱" in sent[0][1] for sent in endpoint.sent] == [True, False, True]
+
+
+def test_the_fixed_part_comes_first_and_does_not_change_with_the_chunk():
+    endpoint = ScriptedEndpoint([FOUND] * 2)
+    llm = reasoner(endpoint)
+    llm.extract(REQUEST, SCHEMA)
+    llm.extract(ExtractionRequest(text="Another chunk.", title="Another"), SCHEMA)
+    assert endpoint.sent[0][0] == endpoint.sent[1][0]
+    assert endpoint.sent[0][0][0] == "system"
+    assert "born_in" in endpoint.sent[0][0][1]
+    assert endpoint.sent[0][1][1].endswith("Marie Curie was born in Warsaw.\n</data>")
+
+
+# Repair
+
+@pytest.mark.parametrize(("bad", "complaint"), [
+    ("I found nothing.", "no complete JSON object in it; it begins: I found nothing."),
+    ("", "it begins: nothing"),
+    (json.dumps(FOUND)[:-20], "JSON"),
+    ({"entities": []}, "triples: Field required"),
+    ({**FOUND, "triples": [["A", "r"]]}, "triples.0: List should have at least 3 items"),
+    ({**FOUND, "new": [{"label": "r", "confidence": 90}]}, "new.0.confidence: Input should be less than"),
+    ({**FOUND, "entities": [["A" * 501, "Person"]]}, "name: String should have at most 500"),
+])
+def test_an_answer_that_does_not_fit_goes_back_once_with_the_reason(bad, complaint):
+    endpoint = ScriptedEndpoint([bad, FOUND])
+    assert reasoner(endpoint).extract(REQUEST, SCHEMA).triples[0].tail == "Warsaw"
+    first, second = endpoint.sent
+    assert second[:2] == first
+    assert [role for role, _ in second] == ["system", "user", "assistant", "user"]
+    assert all(content for _, content in second)
+    if complaint != "JSON":
+        assert complaint in second[3][1]
+
+
+def test_two_bad_answers_are_an_error_that_names_step_model_and_cause():
+    ledger = InMemoryCalls()
+    endpoint = ScriptedEndpoint(["no", "still no", FOUND])
+    llm = reasoner(endpoint, ledger, llm_model="some-model")
+    with pytest.raises(ReasonerError, match=r"extract: model 'some-model' .*it begins: still no"):
+        llm.extract(REQUEST, SCHEMA)
+    assert ledger.calls["extract"] == 2
+    assert llm.extract(REQUEST, SCHEMA).triples, "a retry after a failure must ask anew"
+    assert len(endpoint.sent) == 3
+
+
+def test_an_endpoints_failure_names_the_step():
+    endpoint = ScriptedEndpoint([ReasonerError("it cannot be reached")])
+    with pytest.raises(ReasonerError, match=r"^condense: it cannot be reached"):
+        reasoner(endpoint).condense("Where?", [("user", "Hi")])
+
+
+# Cache, accounts, budget
+
+def test_an_equal_call_is_paid_once():
+    ledger = InMemoryCalls()
+    endpoint = ScriptedEndpoint([FOUND])
+    first = reasoner(endpoint, ledger).extract(REQUEST, SCHEMA)
+    assert reasoner(endpoint, ledger).extract(REQUEST, SCHEMA) == first
+    assert (ledger.calls["extract"], ledger.prompt_tokens["extract"]) == (1, 10)
+
+
+def test_a_repaired_answer_is_kept_for_the_first_prompt():
+    ledger = InMemoryCalls()
+    endpoint = ScriptedEndpoint(["no", FOUND])
+    first = reasoner(endpoint, ledger).extract(REQUEST, SCHEMA)
+    assert reasoner(endpoint, ledger).extract(REQUEST, SCHEMA) == first
+    assert (ledger.calls["extract"], ledger.completion_tokens["extract"]) == (2, 10)
+
+
+@pytest.mark.parametrize("change", [
+    {"model": "another"}, {"text": "Another text."}, {"schema": open_schema()}])
+def test_another_model_text_or_schema_is_another_call(change):
+    ledger = InMemoryCalls()
+    endpoint = ScriptedEndpoint([FOUND, FOUND])
+    reasoner(endpoint, ledger).extract(REQUEST, SCHEMA)
+    again = reasoner(endpoint, ledger, llm_model=change.get("model", "gpt-4o-mini"))
+    again.extract(ExtractionRequest(text=change.get("text", REQUEST.text), title=REQUEST.title),
+                  change.get("schema", SCHEMA))
+    assert ledger.calls["extract"] == 2
+
+
+def test_a_kept_answer_that_no_longer_fits_is_paid_anew():
+    ledger = InMemoryCalls()
+    reasoner(ScriptedEndpoint([FOUND]), ledger).extract(REQUEST, SCHEMA)
+    (key,) = ledger._responses
+    ledger._responses[key] = "{}"
+    assert reasoner(ScriptedEndpoint([FOUND]), ledger).extract(REQUEST, SCHEMA).triples
+    assert json.loads(ledger._responses[key]) == FOUND
+
+
+def test_the_budget_stops_calls_before_they_are_paid_but_not_kept_answers():
+    ledger = InMemoryCalls(max_tokens=15)
+    endpoint = ScriptedEndpoint([FOUND, FOUND])
+    llm = reasoner(endpoint, ledger)
+    llm.extract(REQUEST, SCHEMA)
+    with pytest.raises(BudgetExceeded, match="budget of 15 tokens is reached"):
+        llm.condense("Where?", [("user", "Hi")])
+    llm.extract(REQUEST, SCHEMA)
+    assert len(endpoint.sent) == 1
+
+
+def test_the_budget_stops_a_repair_too():
+    endpoint = ScriptedEndpoint(["no", FOUND])
+    with pytest.raises(BudgetExceeded):
+        reasoner(endpoint, InMemoryCalls(max_tokens=15)).extract(REQUEST, SCHEMA)
+    assert len(endpoint.sent) == 1
+
+
+def test_without_an_endpoint_there_is_no_llm_reasoner():
+    with pytest.raises(ValueError, match="BANYAN_LLM_BASE_URL"):
+        LlmReasoner(Settings(_env_file=None, llm_base_url=None), InMemoryCalls())
+
+
+def test_the_fingerprint_names_implementation_and_model():
+    assert reasoner(ScriptedEndpoint([]), llm_model="m-1").fingerprint == "llm:m-1"
+
+
+def test_the_client_is_not_imported_before_it_is_needed():
+    code = ("import sys; from banyan.config import Settings; from banyan.models.llm import *; "
+            "LlmReasoner(Settings(_env_file=None, llm_base_url='http://127.0.0.1:9/v1'), InMemoryCalls()); "
+            "sys.exit('openai' in sys.modules or 'langchain_openai' in sys.modules)")
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
