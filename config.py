@@ -38,7 +38,7 @@ class Settings(BaseSettings):
     max_sub_queries: int = Field(5, ge=1)
     max_rounds: int = Field(3, ge=1)
     context_tokens: int = Field(3000, ge=100, description="budget of the passages given to the answer")
-    top_k: int = Field(20, ge=1, description="passages ranked for a question")
+    top_k: int = Field(100, ge=1, description="chunks ranked for a question")
 
 
 __all__ = ["DEFAULT_EMBEDDING_MODEL", "Settings"]

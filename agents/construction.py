@@ -46,6 +46,11 @@ class BuildContext:
     max_tokens: int | None = field(default=None, metadata={"description": "hard budget of this build"})
 
 
+def _first_reason(old: str, new: str) -> str:
+    """Parallel extractions may all run out of budget: one reason is kept; "" begins a new run."""
+    return (old or new) if new else ""
+
+
 class BuildInput(TypedDict, total=False):
     """What a build is given."""
 
@@ -106,10 +111,6 @@ class ExtractInput(TypedDict):
     run: str
     chunk: str
     token_limit: int | None
-
-
-def _first_reason(old: str, new: str) -> str:
-    return old or new
 
 
 class _Nodes:
@@ -227,6 +228,7 @@ class _Nodes:
             _progress("index", 0, None)
             kb.sync_vectors()
             if kb.tree_behind() and not stopped:
+                kb.measure_reliability()
                 try:
                     kb.build_tree(self._resources.reasoner(name).summarise)
                 except (BudgetExceeded, ReasonerError) as error:

@@ -19,8 +19,8 @@ from rich.console import Console
 from rich.table import Table
 
 SENTENCES = 512
-ROUNDS = 5
-QUERIES = 50
+ROUNDS = 3
+QUERIES = 30
 WORDS = [
     "river", "company", "director", "film", "born", "city", "founded", "award", "novel", "team", "league",
     "university", "president", "album", "song", "state", "north", "council", "station", "actor", "played",

@@ -88,7 +88,7 @@ class _Bounding:
 
     def run(self, extraction: Extraction) -> BoundedExtraction:
         for entity in extraction.entities:
-            self._admit_entity(entity.name, entity.type)
+            self._admit_entity(entity.name, entity.type, entity.confidence)
         for triple in extraction.triples:
             self._admit_triple(triple)
         for attribute in extraction.attributes:
@@ -105,13 +105,13 @@ class _Bounding:
         self._rejections.add(Rejection(reason=reason, label=label_key(label), text=text, subject_type=subject,
                                        object_type=target, confidence=confidence))
 
-    def _admit_entity(self, name: str, label: str) -> None:
+    def _admit_entity(self, name: str, label: str, confidence: float = 1.0) -> None:
         key = canonical_name(name)
         if not key or key in self._mentions:
             return
         type_name = self._bounds.entity_type(label)
         if type_name is None:
-            self._reject("unknown_entity_type", name, label=label)
+            self._reject("unknown_entity_type", name, label=label, confidence=confidence)
             return
         span = self._ground(name)
         if span is None:

@@ -8,14 +8,14 @@ import re
 import unicodedata
 from functools import cached_property
 
+from ..ingest.scripts import CJK
 from ..ingest.sentences import split_sentences
 from ..schemas.documents import Span
 from ..schemas.naming import canonical_name
 
 # Letters and digits of any script; CJK characters each count as a word of their own, because
 # words there are not kept apart by spaces.
-_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
-_WORD = re.compile(rf"[{_CJK}]|[^\W_{_CJK}]+")
+_WORD = re.compile(rf"[{CJK}]|[^\W_{CJK}]+")
 
 
 def words(text: str) -> list[str]:
@@ -94,4 +94,4 @@ def _joins(text: str, position: int) -> bool:
     if not 0 < position < len(text):
         return False
     pair = text[position - 1 : position + 1]
-    return bool(re.fullmatch(rf"[^\W_{_CJK}]{{2}}", pair)) or unicodedata.combining(pair[1]) != 0
+    return bool(re.fullmatch(rf"[^\W_{CJK}]{{2}}", pair)) or unicodedata.combining(pair[1]) != 0

@@ -10,7 +10,7 @@ from filelock import FileLock, Timeout
 
 from ..ingest.chunking import chunk_document
 from ..models.embedding import Embedder
-from ..schemas.documents import Document
+from ..schemas.documents import Chunk, Document
 from ..schemas.naming import triple_id
 from ..schemas.retrieval import CommunityDigest, CommunitySummary
 from . import snapshot
@@ -23,6 +23,7 @@ from .errors import EmbeddingMismatchError, WriterBusyError
 from .extractions import Extractions
 from .graph import KnowledgeGraph, Touched, relation_text
 from .layout import Layout
+from .reliability import measure
 from .schema_history import SchemaHistory
 from .tree import Community, CommunityTable, digest, find_communities, relation_id, with_names
 from .vectors import KINDS, VectorStore
@@ -175,6 +176,18 @@ class KnowledgeBase:
         self.refresh()
         self.sync_vectors()
 
+    def searchable_chunks(self) -> list[Chunk]:
+        """The chunks that have a vector, by document and position."""
+        chunks = self.documents.chunks()
+        absent = set(self.vectors.missing("chunks", [chunk.id for chunk in chunks]))
+        return [chunk for chunk in chunks if chunk.id not in absent]
+
+    def measure_reliability(self) -> None:
+        """Measure how far the embedding model can be trusted with these texts, for retrieval."""
+        chunks = self.searchable_chunks()
+        vectors = self.vectors.get("chunks", [chunk.id for chunk in chunks])
+        self.database.set_meta("reliability", measure(chunks, vectors, self.embedder).dump())
+
     def version(self) -> tuple[int, int]:
         """Changes whenever the graph or the tree in memory or ledger changes."""
         return self._position, int(self.database.get_meta("tree_position") or 0)
@@ -324,6 +337,7 @@ class KnowledgeBase:
         self._reconcile = True
         self.sync_vectors()
         self.build_tree(summarise)
+        self.measure_reliability()
         snapshot.save(self.layout.graph, self.graph, self._position)
         self._saved_position = self._position
 

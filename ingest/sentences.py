@@ -15,12 +15,12 @@ _FINAL = ("。！？；｡\u037e\u0589\u061f\u06d4\u0700-\u0702\u0964\u0965\u0f0
 _CLOSERS = "”’」』）》】〉〕］｝»›)\\]}"
 _MARK = re.compile(
     rf"(?P<final>[{_FINAL}][{_FINAL}!?…]*+[{_CLOSERS}]*+)"
-    rf"|(?P<stop>[.!?…．][.!?…．{_FINAL}]*+[{_CLOSERS}\"'*_]*+(?:[ \u00a0\u202f]»)?+"
+    rf"|(?P<stop>[.!?…．][.!?…．{_FINAL}]*+[{_CLOSERS}\"'*_]*+(?:[ \u00a0\u202f](?:»|''(?=\s|\Z)))?+"
     r"(?:\[\d{1,4}\]){0,20}+)"
     r"|(?P<line>\n\s*+)"
 )
 _NEXT_WORD = re.compile(r"[\"'“‘«‹(\[¿¡*_「『《（]*+(?P<word>[^\W_]+(?:['’-][^\W_]+)*+)?(?P<dot>\.)?")
-_LAST_WORD = re.compile(r"[^\s\"'“”‘’«»()\[\]{}（）《》「」,;:/]+\Z")
+_LAST_WORD = re.compile(r"[^\s–—\"'“”‘’«»()\[\]{}（）《》「」,;:/]+\Z")
 _CJK = re.compile(f"[{CJK}]")
 _DOTTED = re.compile(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}")
 _LIST_MARK = re.compile(r"[#>|]|[-*+•·‣◦▪][^\S\n]|\(?(?:\d{1,3}|[A-Za-z])[.)][^\S\n]"
@@ -33,7 +33,7 @@ def _words(listed: str) -> frozenset[str]:
 
 # Always followed by what belongs to them: a name, a number, a comparison.
 _BOUND = _words(
-    "mr mrs ms mx dr prof sra srta dña mme mlle hr fr frau gen col maj capt cpt lt cmdr adm sgt cpl "
+    "mr mrs ms mx dr prof sra srta dña mme mlle ste shri hr fr frau gen col maj capt cpt lt cmdr adm sgt cpl "
     "pvt rev hon pres gov sen rep supt amb msgr messrs vs cf viz al approx resp esp incl excl "
     "e.g i.e z.b d.h u.a p.ex bzw vgl nr т.е т.к им ул")
 # Abbreviations only before a number ("No. 5", "Fig. 2", "Jan. 3"); else ordinary words.

@@ -115,11 +115,11 @@ def export_model(model: Path, onnx_file: Path) -> None:
         # torch's exporter warns of its own deprecated internals and logs that torchvision is missing:
         # nothing a user can act on.
         warnings.simplefilter("ignore")
-        logging.getLogger("torch.onnx").setLevel(logging.ERROR)
         import torch  # noqa: PLC0415  (8 s to import, and only needed here)
 
         from .torch_minilm import load_minilm  # noqa: PLC0415
 
+        logging.getLogger("torch.onnx").setLevel(logging.ERROR)  # importing torch would set it back
         example = torch.ones((2, 7), dtype=torch.int64)
         torch.onnx.export(
             load_minilm(model / CONFIG, model / WEIGHTS),

@@ -24,6 +24,7 @@ class ExtractedEntity(_Said):
 
     name: str = Field(min_length=1, max_length=500)
     type: str = Field(default="", max_length=100)
+    confidence: float = Field(default=1.0, ge=0, le=1)
 
 
 class ExtractedTriple(_Said):

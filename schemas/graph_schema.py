@@ -24,7 +24,17 @@ class SchemaElement(Frozen):
     """What the three kinds of element share.
 
     `name` is the identity and language-neutral; `labels` are its names in other languages, `cues`
-    the words by which the rules reasoner knows it, both by language code.
+    the words by which the rules reasoner knows it, both by language code. All its own names
+    count as cues too. Marks before a cue:
+
+    - `<founded` (relation): the words read from tail to head, as in "Nobel founded the company" for
+      founded_by. A passive ("was founded by") is derived from the active verb, both ways.
+    - `'s capital` (relation): also stands for "its capital", "whose capital", ...
+    - `,` (relation): a mark alone must be all that stands between the two names ("Warsaw, Poland").
+    - `-ist` (entity type): the ending of a noun.
+    - `+syndrome`, `+-itis`, `+项目` (entity type): a term ending so is an entity in lower case too.
+    - `*` (entity type): the type of last resort.
+    - `{nationality}` (attribute): any word for belonging to a people.
     """
 
     name: str = Field(min_length=1, max_length=100)

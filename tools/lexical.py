@@ -8,10 +8,11 @@ import bm25s
 import numpy as np
 from numpy.typing import NDArray
 
+from ..ingest.scripts import CJK
 from ..schemas.naming import normalise
 
-_RUN = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+|[^\W_\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
-_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+_RUN = re.compile(rf"[{CJK}]+|[^\W_{CJK}]+")
+_CJK = re.compile(f"[{CJK}]")
 
 
 def terms(text: str) -> list[str]:

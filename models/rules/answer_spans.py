@@ -1,10 +1,12 @@
 """Candidate answers in a sentence: spans of the expected kind, the likeliest first."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...schemas.naming import canonical_name
 from .answer_types import Expected, Question
+from .comparisons import quantity
 from .content_words import content_words, language_of
 from .lexicon import ORGANISATION_NOUNS, PLACE_NOUNS
 from .name_words import CHINESE_SURNAMES
@@ -29,11 +31,14 @@ _PLACE_LEAD = re.compile(r"\b(?:in|at|near|on|from|to|into|through|outside|acros
                          r"(?:在|于|位于|来自|到|流经|流入)$", re.IGNORECASE)
 _AGENT_LEAD = re.compile(r"\bby\s+(?:[a-z-]+\s+){0,4}$|(?:由|被|是)$")
 _PLACE_TAIL = re.compile(r"(?:省|市|县|区|州|国|江|河|湖|山|岛|洋|海|村|镇)$")
-_ORGANISATION_TAIL = re.compile(r"(?:公司|集团|大学|学院|研究[所院]|实验室|银行|医院|中心|基金会|协会|学会|出版社|社|部|馆|台)$")
+_ORGANISATION_TAIL = re.compile(r"(?:公司|集团|大学|学院|研究[所院]|实验室|银行|医院|"
+                                r"中心|基金会|协会|学会|出版社|社|部|馆|台)$")
 _PIECE = re.compile(r"(?=([\u3400-\u9fff]{2}))|(?<![^\W\u3400-\u9fff])([^\W_\u3400-\u9fff]+(?:-[^\W_\u3400-\u9fff]+)*)")
-_CHINESE_PERSON = re.compile(rf"[{''.join(sorted(CHINESE_SURNAMES))}][\u4e00-\u9fff]{{1,3}}|[\u4e00-\u9fff]+(?:[·・•][\u4e00-\u9fff]+)+")
+_CHINESE_PERSON = re.compile(rf"[{''.join(sorted(CHINESE_SURNAMES))}][\u4e00-\u9fff]{{1,3}}|"
+                             r"[\u4e00-\u9fff]+(?:[·・•][\u4e00-\u9fff]+)+")
 _DESCRIBING = re.compile(r"\b(?:the|an?|its|his|her)\s+$", re.IGNORECASE)
 _NEAR = 40.0
+_BEFORE = 20
 _LEAD = 40
 
 
@@ -45,13 +50,14 @@ class Candidate:
     fit: float
 
 
-def candidates(question: Question, sentence: str, title: str) -> list[Candidate]:
+def candidates(question: Question, sentence: str, title: str, known: Sequence[str] = ()) -> list[Candidate]:
     """The spans of a sentence that are of the expected kind and not in the question.
 
     Args:
         question: the question taken apart.
         sentence: one sentence.
         title: the title above it, the antecedent of a pronoun that opens the sentence.
+        known: names known from elsewhere, such as the titles of other passages.
 
     Returns:
         The candidates, best first; none for questions whose answer has no known form.
@@ -60,24 +66,42 @@ def candidates(question: Question, sentence: str, title: str) -> list[Candidate]
         return []
     anchors = _anchors(question, sentence)
     best: dict[str, Candidate] = {}
-    for start, end, words in _spans(question, sentence, title):
+    for start, end, words in _spans(question, sentence, title, known):
         key = canonical_name(words)
         if not key or _stands_in(question, words):
             continue
-        fit = _fit(question, sentence, start, end, words) - _distance(anchors, start, end) / _NEAR
+        fit = _fit(question, sentence, start, end, words) - _distance(question, anchors, start, end) / _NEAR
         if key not in best or fit > best[key].fit:
             best[key] = Candidate(words, fit)
     return sorted(best.values(), key=lambda candidate: -candidate.fit)
 
 
-def _spans(question: Question, sentence: str, title: str) -> list[tuple[int, int, str]]:
+def another_time(question: str, sentence: str) -> bool:
+    """Whether both texts name a time and none of the sentence's agrees with one of the question's.
+
+    Args:
+        question: a text that may name years or months.
+        sentence: the text held against it.
+    """
+    wanted, given = _times(question), _times(sentence)
+    return bool(wanted and given) and not any(
+        all(a == b for a, b in zip(left, right, strict=False) if a and b) for left in wanted for right in given)
+
+
+def _times(text: str) -> list[tuple[float, ...]]:
+    """(year, month) of each date in a text, 0 where the month is not said; dates without a year left out."""
+    times = [quantity(match.group(), date=True) for match in _DATE.finditer(text)]
+    return [time[:2] for time in times if time is not None]
+
+
+def _spans(question: Question, sentence: str, title: str, known: Sequence[str]) -> list[tuple[int, int, str]]:
     if question.expected is Expected.DATE:
         return [(*match.span(), match.group()) for match in _DATE.finditer(sentence)]
     if question.expected is Expected.NUMBER:
         dates = [match.span() for match in _DATE.finditer(sentence)]
         return [(*match.span(), match.group().strip()) for match in _NUMBER.finditer(sentence)
                 if all(match.end() <= a or match.start() >= b for a, b in dates)]
-    spans = [(start, end, sentence[start:end]) for start, end in find_names(sentence)]
+    spans = [(start, end, sentence[start:end]) for start, end in find_names(sentence, known)]
     pronoun = _PRONOUN.search(sentence)
     heading = re.sub(r"\s*[(（].*?[)）]", "", title).strip()
     if pronoun and heading and question.expected is Expected.PERSON:
@@ -98,9 +122,13 @@ def _anchors(question: Question, sentence: str) -> list[tuple[int, int]]:
     return [(a, b) for a, b in pieces if wanted.intersection(content_words(sentence[a:b]))]
 
 
-def _distance(anchors: list[tuple[int, int]], start: int, end: int) -> float:
-    """Characters to the nearest anchor, at most 4 `_NEAR`; the farthest where there is none."""
-    gaps = [max(a - end, start - b, 0) for a, b in anchors]
+def _distance(question: Question, anchors: list[tuple[int, int]], start: int, end: int) -> float:
+    """Characters to the nearest anchor, at most 4 `_NEAR`; the farthest where there is none.
+
+    A Chinese number follows what it measures (营业收入为5亿元), so one before it counts as farther.
+    """
+    before = _BEFORE if question.expected is Expected.NUMBER and question.language == "zh" else 0
+    gaps = [start - b if start >= b else max(a - end, 0) + before for a, b in anchors]
     return min([*gaps, 4 * _NEAR])
 
 
@@ -111,14 +139,16 @@ def _fit(question: Question, sentence: str, start: int, end: int, words: str) ->
     is_place = bool(nouns & PLACE_NOUNS or _PLACE_TAIL.search(words))
     is_organisation = bool(nouns & ORGANISATION_NOUNS or _ORGANISATION_TAIL.search(words))
     led_by_place = bool(_PLACE_LEAD.search(lead))
-    focus = 1.0 if question.focus and question.focus in sentence[start : end + len(question.focus) + 1].casefold() else 0.0
+    with_next_word = sentence[start : end + len(question.focus) + 1].casefold()
+    focus = 1.0 if question.focus and question.focus in with_next_word else 0.0
     if question.expected is Expected.PERSON:
         describes = " " not in words and bool(_DESCRIBING.search(lead) and re.match(r"[ -][a-z]", sentence[end:]))
         unlike = language_of(words) == "zh" and not _CHINESE_PERSON.fullmatch(words)
         wrong = is_place or led_by_place or describes or unlike
         return 1.0 * bool(_AGENT_LEAD.search(lead)) - 2.0 * wrong - 0.7 * is_organisation
     if question.expected is Expected.PLACE:
-        return 1.0 * led_by_place + 0.5 * is_place + focus - 0.8 * is_organisation + _in_chain(question, sentence, start, end)
+        looks = 1.0 * led_by_place + 0.5 * is_place - 0.8 * is_organisation
+        return looks + focus + _in_chain(question, sentence, start, end)
     if question.expected is Expected.ORGANISATION:
         return 1.0 * is_organisation + focus
     if question.expected is Expected.DATE:

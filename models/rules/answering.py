@@ -24,6 +24,7 @@ _CLEAR_MARGIN = 0.4
 _MOST_SENTENCES = 3
 _NEW_WORDS = 0.3
 _WORTH_ADDING = 0.6
+_SAYS_ALL = 0.9
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ def answer(question: str, history: Sequence[SubAnswer], passages: Sequence[Passa
         if confidence >= ANSWERED:
             claims = [_claim(hop.support, hop.answer, hop.question) for hop in chain if hop.support is not None]
             return DraftAnswer(answerable=True, claims=_distinct(claims), confidence=confidence)
-    return _answer_directly(question, pool, mode)
+    return _answer_directly(question, pool, mode, nested=len(history) > 1)
 
 
 def reflect(question: str, history: Sequence[SubAnswer], passages: Sequence[Passage], schema: GraphSchema,
@@ -127,7 +128,7 @@ def _find(question: str, known: str, pool: SentencePool, embedded: int) -> _Hop:
     supports = pool.search(pool.analyse(question), embedded)
     if known:
         holding = [support for support in supports if normalise(known) in normalise(_context(support))]
-        return _Hop(question, known, (holding or supports or [None])[0])
+        return _Hop(question, known, next(iter([*holding, *supports]), None))
     if not supports or supports[0].probability < ANSWERED:
         return _Hop(question, "", supports[0] if supports else None)
     best = supports[0]
@@ -187,19 +188,24 @@ def _distinct(claims: list[Claim]) -> list[Claim]:
     return list(unique.values())
 
 
-def _answer_directly(question: str, pool: SentencePool, mode: Mode) -> DraftAnswer:
-    """The best sentence; for why, how and what also those near it that say something more."""
+def _answer_directly(question: str, pool: SentencePool, mode: Mode, *, nested: bool) -> DraftAnswer:
+    """The best sentence; for why, how and what also those near it that say something more.
+
+    Where the steps of a nested question led nowhere, one sentence must say all of it: most that
+    come near speak of one step only.
+    """
     analysed = pool.analyse(question)
     supports = pool.search(analysed)
     if not supports:
         return DraftAnswer(answerable=False, confidence=0.0)
     best = supports[0]
-    answerable = best.probability >= ANSWERED
+    confidence = best.probability * (best.covered if nested and best.covered < _SAYS_ALL else 1.0)
+    answerable = confidence >= ANSWERED and (not nested or best.covered >= _SAYS_ALL)
     if not answerable and mode == "reject":
-        return DraftAnswer(answerable=False, confidence=best.probability)
+        return DraftAnswer(answerable=False, confidence=confidence)
     chosen = [best, *(_further(supports) if analysed.expected is Expected.TEXT and answerable else [])]
     claims = [_claim(support, _clear(support), question) for support in chosen]
-    return DraftAnswer(answerable=answerable, claims=claims, confidence=best.probability)
+    return DraftAnswer(answerable=answerable, claims=claims, confidence=confidence)
 
 
 def _further(supports: list[Support]) -> list[Support]:

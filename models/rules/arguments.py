@@ -20,8 +20,8 @@ Accepts = Callable[[Mention], bool]
 _BRACKETS = re.compile(r"\([^()]*\)?|（[^（）]*）?|\[[^\[\]]*\]")
 _RELATIVE_CLAUSE = re.compile(r",\s*(?:who|which|an?|the)\b[^,;]*,")
 _LINK = re.compile(
-    r"(?:[\s,\"”’']|['’]s\b|\b(?:who|which|that|was|is|were|are|has|had|have|been|be|being|also|later|then|first|originally|"
-    r"the|a|an|currently|now|once|soon|subsequently|became|becomes|did|would|will|shall|can|could|may|might|to|"
+    r"(?:[\s,\"”’']|['’]s\b|\b(?:who|which|that|was|is|were|are|has|had|have|been|be|being|also|later|then|"
+    r"first|originally|the|a|an|currently|now|once|soon|subsequently|became|becomes|did|would|will|shall|can|could|may|might|to|"
     r"one of|both|jointly|famously|[^\W\d_]+ly)\b)*")
 _AND = re.compile(r"\s*(?:,|&|,?\s*\b(?:and|or|with)\b|、|和|与|及|以及)?\s*(?:the\s+|by\s+)?[\"“《]?\s*")
 _REAL_AND = re.compile(r"\s*(?:,|&|,?\s*\b(?:and|or)\b|、|和|与|及|以及)\s*(?:the\s+)?[\"”》“《]*\s*")
@@ -29,9 +29,16 @@ _STOP = re.compile(r";|\b(?:who|whom|whose|which|that|where|when|while|but|becau
                    r"and (?:he|she|it|they|was|were|is|are|has|had|later|then))\b")
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 _HAN_STOP = re.compile(r"[，。；;！？]|,\s")
-_HAN_FILL = re.compile(r"[了于在的曾又也并还已年被由其中首先共同主要成功正式地为和与及、\s\"“”《》『』「」,，是后即则均都将所一家座名位]|(?:首次|先后|同年|同时|目前|后来)")
+_HAN_FILL = re.compile(
+    r"[了于在的曾又也并还已年被由其中首先共同主要成功正式地为和与及是后即则均都将所一家座名位]"
+    r"|[、\s\"“”《》『』「」,，]|(?:首次|先后|同年|同时|目前|后来)")
 _POSSESSED = re.compile(r"['’]s\s|(?:its|his|her|their|whose)\s")
 _NAMED = re.compile(r",?\s+(?:(?:was|is|the|named|called|composer|fellow|[^\W\d_]+ist)\s+){0,3}[\"“‘]?")
+_IS_A = re.compile(r"(?:\s*\([^()]*\))?\s+(?:is|was|are|were)\s+(?:an?|the|one of the)\s+[^,.;:()]{3,90}\s+")
+_TIGHT = re.compile(
+    r"\s+(?:the\s+)?(?:(?:city|town|state|province|village|county|district|country|region|heart|\w+ern)\s+"
+    r"(?:of\s+)?)?")
+_AFTER_COMMA = re.compile(r",\s+(?:the\s+)?$")
 _LEAD_IN = 60
 _REACH = 90
 _HAN_REACH = 14
@@ -59,10 +66,16 @@ class Clause:
         self._start = start
         self._end = end
         before = [m for m in sentence.mentions if m.end <= start or m.start <= start < m.end]
+        before = [m for m in before if not self._in_closed_bracket(m)]
         owner = before[-1] if before and before[-1].end >= start else None
         self._before = [m for m in before if m is owner or not self._owns_something(m)]
         self._broken = bool(before) and before[-1] is not owner and self._owns_something(before[-1])
         self._after = [m for m in sentence.mentions if m.start >= end]
+
+    def _in_closed_bracket(self, mention: Mention) -> bool:
+        """Whether a bracket closes between a mention and the cue that opened before the mention."""
+        after = self._text[mention.end : self._start]
+        return after.count(")") + after.count("）") > after.count("(") + after.count("（")
 
     def _owns_something(self, mention: Mention) -> bool:
         """Whether a mention is a possessor ('her', 'Curie's'): what it has is the subject, not itself."""
@@ -70,11 +83,25 @@ class Clause:
 
     def subject(self, accepts: Accepts) -> Side:
         """The mentions before the cue that it speaks of."""
-        return self._han_subject(accepts) if self._sentence.han else self._english_subject(accepts)
+        if self._sentence.han:
+            return self._han_subject(accepts)
+        if self._text[self._start : self._end] in PREPOSITIONS:
+            return self._preposition_subject(accepts)
+        return self._english_subject(accepts)
 
     def object(self, accepts: Accepts, *, start: int | None = None) -> Side:
         """The mentions after the cue (or after `start`) that it leads to."""
         return self._han_object(accepts) if self._sentence.han else self._english_object(accepts, start)
+
+    def _preposition_subject(self, accepts: Accepts) -> Side:
+        """A bare preposition speaks of what stands directly before it, or of 'X is a town in'."""
+        nearest = self._before[-1] if self._before else None
+        if nearest and accepts(nearest) and not self._text[nearest.end : self._start].strip():
+            return Side((nearest,), 0.85)
+        first = grammatical_subject(self._text, self._sentence)
+        if first and accepts(first) and _IS_A.fullmatch(self._text, first.end, self._start):
+            return Side((first,), 0.92)
+        return NOTHING
 
     def _english_subject(self, accepts: Accepts) -> Side:
         if self._broken:
@@ -99,10 +126,10 @@ class Clause:
         """'Released in 1994, the film ...': the subject comes after the comma."""
         if self._start - self._sentence.start > _LEAD_IN // 4:
             return NOTHING
-        comma = self._text.find(", ", self._end, self._sentence.end)
-        later = next((m for m in self._after if comma >= 0 and m.start > comma), None)
-        if later and accepts(later) and later.start - comma < _LEAD_IN // 4:
-            return Side((later,), 0.8)
+        for mention in self._after[:_PATIENCE]:
+            lead = _AFTER_COMMA.search(self._text, self._end, mention.start)
+            if lead and accepts(mention) and mention.start - self._end <= _REACH:
+                return Side((mention,), 0.8)
         return NOTHING
 
     def _english_object(self, accepts: Accepts, start: int | None) -> Side:
@@ -110,14 +137,18 @@ class Clause:
         if _POSSESSED.match(self._text, self._start):
             return self._possessed(accepts)
         after = [m for m in self._after if m.start >= begin]
-        for i, mention in enumerate(after[:_PATIENCE]):
+        patience = 1 if self._text[self._start : self._end] in PREPOSITIONS else _PATIENCE
+        for i, mention in enumerate(after[:patience]):
             gap = self._gap(begin, mention.start)
+            if patience == 1 and not _TIGHT.fullmatch(gap):
+                return NOTHING
             words = [w for w in _WORD.findall(gap) if w not in PREPOSITIONS and w not in DETERMINERS]
             if mention.start - begin > _REACH or _STOP.search(gap) or any(map(_is_verb, words)):
                 return NOTHING
             if len(words) > _MOST_WORDS:
                 return NOTHING
-            if accepts(mention):
+            vague = mention.kind == "description" and bool(words)
+            if accepts(mention) and not vague and not self._owns_something(mention):
                 sure = 0.98 - 0.05 * len(words) - 0.08 * i
                 return Side(self._joined_after(after[i:], accepts), sure)
         return NOTHING
@@ -170,15 +201,18 @@ class Clause:
     def _han_subject(self, accepts: Accepts) -> Side:
         if self._before:
             nearest = self._before[-1]
-            if not self._bare(nearest.end, self._start) and accepts(nearest):
+            placed = self._text[max(nearest.start - 1, 0)] in "在于从经"
+            if not self._bare(nearest.end, self._start) and accepts(nearest) and not placed:
                 return Side(self._joined(self._before, accepts), 0.92)
+            if self._text.startswith("的", self._end):
+                return NOTHING
             first = grammatical_subject(self._text, self._sentence)
             if first and first.end <= self._start and accepts(first):
                 return Side(self._joined_forward(first, accepts), 0.85)
             for mention in self._before[: -_PATIENCE - 1 : -1]:
                 if accepts(mention) and not _HAN_STOP.search(self._text, mention.end, self._start):
                     return Side((mention,), 0.7)
-        topic = self._topic()
+        topic = None if self._text.startswith("的", self._end) else self._topic()
         return Side((topic,), 0.65) if topic and accepts(topic) else NOTHING
 
     def _topic(self) -> Mention | None:
@@ -192,7 +226,9 @@ class Clause:
             rest = _HAN_FILL.sub("", gap)
             if _HAN_STOP.search(gap.rstrip("，, ")) or len(rest) > _HAN_REACH:
                 return NOTHING
-            if accepts(mention):
+            owner = self._text.startswith("的", mention.end) and any(
+                accepts(m) and not _HAN_STOP.search(self._text, mention.end, m.start) for m in self._after[i + 1 :])
+            if accepts(mention) and not owner:
                 return Side(self._han_run(self._after[i:], accepts), 0.95 - 0.03 * len(rest) - 0.05 * i)
         return NOTHING
 
@@ -226,8 +262,10 @@ class Clause:
     def subject_before(self, mention: Mention, accepts: Accepts) -> Side:
         """The mention before another one, at the head of the clause; else the sentence's topic."""
         earlier = [m for m in self._before if m.end <= mention.start and m.name != mention.name and accepts(m)]
-        if earlier:
-            return Side((earlier[-1],), 0.9)
+        near = [m for m in earlier if not _HAN_STOP.search(self._text, m.end, mention.start)]
+        first = grammatical_subject(self._text, self._sentence)
+        if near or first in earlier:
+            return Side((near[-1] if near else earlier[0],), 0.9)
         topic = self._topic()
         return Side((topic,), 0.65) if topic and topic.name != mention.name and accepts(topic) else NOTHING
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ...schemas.graph_schema import AttributeType
 from .arguments import Accepts, Clause
-from .cues import FALLBACK, NATIONALITY, Hit
+from .cues import FALLBACK, NATIONALITY, Hit, fold
 from .mentions import ANAPHORS, Mention, Sentence, Source
 from .name_words import NATIONALITIES
 from .values import Value
@@ -16,18 +16,25 @@ _SPAN = re.compile(r"\s*[–—－\-~至]+\s*")
 _BIRTH_CUES = frozenset({"born", "出生"})
 _DEATH_CUES = frozenset({"died", "逝世"})
 _IS = re.compile(r"(?:\s*\([^()]{0,250}\))?,?\s+(?:is|was|became)\s+(?:an?|the)\s+(?P<words>[^,.;:()]{3,90})")
-_HAN_IS = re.compile(r"(?:[（(][^（）()]{0,80}[)）])?(?:是|为)(?:一[位名个])?(?P<words>[^，。；,;是为]{2,24})")
-_CLAUSE = re.compile(r"\s+(?:who|which|that|whose|where|when|from|in|for|with|at|by|known|born|best|of|on)\b")
-_TEXT_VALUE = re.compile(r"\s*(?:by\s+the\s+name\s+(?:of\s+)?|as\s+)?[\"“‘《「*]?(?P<words>[^,.;:()\"”“《》」*，。；：（）\n]{2,60})")
-_FILLER = re.compile(r"\b(?:of|is|was|were|about|approximately|around|over|nearly|almost|roughly|some|a|an|the|in|on|at|to|"
-                     r"by|and|more|than|just|only|total|up|reached|stood|totalled|totaled|since|from|has|had|its|are|early|late|"
-                     r"officially|originally|first|during|year|years|under|until|back)\b|[为是达到了约有共计于在的至：:逾超过近,，\s]")
+_HAN_IS = re.compile(r"(?:[（(][^（）()]{0,80}[)）])?(?:是|为)(?:一[位名个])?(?P<words>[^，。；,;是为]{2,48})")
+_CLAUSE = re.compile(
+    r"\s+(?:who|which|that|whose|where|when|from|in|for|with|at|by|known|born|best|of|on|after|"
+    r"and\s+(?:one|the|an?|later|former))\b")
+_TEXT_VALUE = re.compile(
+    r"\s*(?:by\s+the\s+name\s+(?:of\s+)?|as\s+)?[\"“‘《「*]?"
+    r"(?P<words>[^,.;:()\"”“《》」*，。；：（）\n]{2,60})")
+_TEXT_END = re.compile(
+    r"\s+(?:and|or|in|by|for|which|who|is|was|because|after|until|when|from|to|on|due|since|as|with)\s")
+_FILLER = re.compile(
+    r"\b(?:of|is|was|were|about|approximately|around|over|nearly|almost|roughly|some|a|an|the|in|on|at|to|by|and|"
+    r"more|than|just|only|total|up|reached|stood|totalled|totaled|since|from|has|had|its|are|early|late|officially|"
+    r"originally|first|during|year|years|under|until|back)\b|[为是达到了约有共计于在的至：:逾超过近,，\s]")
 _LONGEST_GAP = 70
-_MOST_FILLER = 8
+_MOST_FILLER = 2
 _HAN_GAP = 6
 _LONGEST_TEXT = 8
-_BEFORE_GAP = 3
-_IS_CUES = frozenset({"is a", "was a", "is an", "was an", "is the", "was the", "是", "是一位", "是一名", "is one of", "was one of"})
+_IS_CUES = frozenset({"is a", "was a", "is an", "was an", "is the", "was the", "是", "是一位", "是一名",
+                      "is one of", "was one of"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +115,8 @@ class AttributeFinder:
         if not match:
             return
         words = _CLAUSE.split(match["words"], maxsplit=1)[0].strip()
+        if sentence.han:
+            words = words.rsplit("的", 1)[-1]
         for attribute in self._attributes.values():
             cues = set(attribute.all_cues())
             if attribute.kind != "text" or not self._owns(attribute)(subject):
@@ -139,18 +148,18 @@ class AttributeFinder:
 
     def _value_near(self, sentence: Sentence, hit: Hit, attribute: AttributeType) -> tuple[Value | None, float]:
         """The value that the cue leads to, or of which it is the unit ('500 inhabitants')."""
-        for value in sentence.values:
-            if value.kind != attribute.kind:
-                continue
-            if value.start < hit.end <= value.end + 1 and hit.start > value.start:
-                return value, 0.85
-            if value.start >= hit.end:
-                gap = self._bare_gap(sentence, hit.end, value.start)
-                limit = _HAN_GAP if sentence.han else _MOST_FILLER
-                close = len(gap) <= limit if sentence.han else len(gap.split()) <= 2  # noqa: PLR2004
-                return (value, 0.9 if not gap else 0.75) if close and value.start - hit.end <= _LONGEST_GAP else (None, 0.0)
-        before = next((v for v in reversed(sentence.values) if v.end <= hit.start and v.kind == attribute.kind), None)
-        if before and (sentence.han and attribute.kind == "date" or attribute.kind == "number"):
+        values = [v for v in sentence.values if v.kind == attribute.kind]
+        unit = next((v for v in values if v.start < hit.start and hit.end <= v.end + 1), None)
+        if unit:
+            return unit, 0.85
+        after = next((v for v in values if v.start >= hit.end), None)
+        if after and after.start - hit.end <= _LONGEST_GAP:
+            gap = self._bare_gap(sentence, hit.end, after.start)
+            close = len(gap) <= _HAN_GAP if sentence.han else len(gap.split()) <= _MOST_FILLER
+            if close:
+                return after, 0.75 if gap else 0.9
+        before = next((v for v in reversed(values) if v.end <= hit.start), None)
+        if before and (attribute.kind == "number" or sentence.han):
             gap = self._bare_gap(sentence, before.end, hit.start)
             if len(gap) <= (_HAN_GAP if sentence.han else 0):
                 return before, 0.75
@@ -177,13 +186,15 @@ class AttributeFinder:
         return between[0] if between else None
 
     def _text_value(self, sentence: Sentence, hit: Hit, attribute: AttributeType) -> Described | None:
+        own_name = hit.phrase not in {fold(cue) for cue in attribute.all_cues()}
+        if own_name and not re.match(r"\s*[:：是]", self._source.text[hit.end : hit.end + 3]):
+            return None
         match = _TEXT_VALUE.match(self._source.text, hit.end, sentence.end)
         if not match:
             return None
         words = match["words"].strip()
         if not sentence.han:
-            words = re.split(r"\s+(?:and|or|in|by|for|which|who|is|was|because|after|until|when|from|to|on|due|since|as|with)\s",
-                             words, maxsplit=1)[0]
+            words = _TEXT_END.split(words, maxsplit=1)[0]
         subject = Clause(self._source, sentence, hit.start, hit.end).subject(self._owns(attribute)).mentions
         if not subject or not words or len(words.split()) > _LONGEST_TEXT or words == subject[-1].name:
             return None

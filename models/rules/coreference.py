@@ -6,10 +6,13 @@ from dataclasses import replace
 
 from .cues import CompiledSchema, fold, is_han
 from .english import EnglishMentions
+from .lexicon import words as word_set
 from .mentions import ANAPHORS, Mention, Sentence, Source, title_subject
+from .name_words import GIVEN_NAMES
 
 _TITLE_PARTS = re.compile(r"[\s:：—_|《》（）()]+|(?=\d{4}\s?年)")
-_PLACE_LEADS = frozenset("new north south east west saint st san santa los las great upper lower mount lake port fort".split())
+_PLACE_LEADS = word_set(
+    "new north south east west saint st san santa los las great upper lower mount lake port fort")
 _LONGEST_SHORT_NAME = 3
 
 
@@ -29,9 +32,9 @@ def find_subject(source: Source, sentences: Sequence[Sentence]) -> str:
 def _names_in_title(source: Source, title: str) -> list[str]:
     if is_han(title[0]):
         parts = [part for part in _TITLE_PARTS.split(title) if len(part) > 1]
-        if len(parts) == 1:
-            return parts
-        return [part for part in parts if source.compiled.types.of_han_name(part)][:1]
+        named = [part for part in parts if source.compiled.types.of_han_name(part) and part in source.text]
+        spoken = [part for part in parts if part in source.text]
+        return (named or spoken or parts)[:1]
     whole = Sentence(0, len(title), han=False)
     inner = Source(title, fold(title), title, source.compiled)
     found = [m.name for m in EnglishMentions(inner, [whole]).find(0) if m.kind not in ANAPHORS]
@@ -41,27 +44,51 @@ def _names_in_title(source: Source, title: str) -> list[str]:
 def unify_names(sentences: Sequence[Sentence], subject: str, compiled: CompiledSchema) -> None:
     """Give every mention by a short name the full name that stands in the same chunk or title.
 
-    'Curie' becomes 'Marie Curie', 'Acme' becomes 'Acme Corporation'. In place.
+    'Curie' becomes 'Marie Curie', 'Acme' becomes 'Acme Corporation'; a still longer form that opens
+    the text becomes the title's, under which other documents speak of it. In place.
     """
+    longer = _longer_form(sentences, subject, compiled)
     names = [m.name for s in sentences for m in s.mentions if m.kind not in ANAPHORS]
     by_word: dict[str, list[str]] = {}
     for name in dict.fromkeys([subject, *names] if subject else names):
-        words = name.split()
-        if len(words) > 1 and not is_han(name[0]):
-            if fold(words[0]) not in _PLACE_LEADS and not compiled.types.words.get(fold(words[-1]).rstrip(".")):
-                by_word.setdefault(words[-1], []).append(name)
-            elif compiled.types.words.get(fold(words[-1]).rstrip(".")):
-                by_word.setdefault(" ".join(words[:-1]), []).append(name)
+        for short in _short_names(name, compiled, leading=name == subject):
+            by_word.setdefault(short, []).append(name)
     spoken: list[str] = [subject] if subject else []
     for sentence in sentences:
         for i, mention in enumerate(sentence.mentions):
             full = mention.name
-            if mention.kind == "name" and len(full.split()) <= _LONGEST_SHORT_NAME:
+            if full == longer:
+                full = subject
+            elif mention.kind == "name" and len(full.split()) <= _LONGEST_SHORT_NAME:
                 full = _full_name(full, by_word, spoken)
             if full != mention.name:
                 sentence.mentions[i] = replace(mention, name=full)
             if mention.kind not in ANAPHORS:
                 spoken.append(full)
+
+
+def _longer_form(sentences: Sequence[Sentence], subject: str, compiled: CompiledSchema) -> str | None:
+    """The name that opens the text where it is the title's with more words: 'Ada Maria Blum'; or None."""
+    opening = next((s.mentions[0].name for s in sentences if s.mentions), "")
+    words, said = subject.split(), opening.split()
+    if len(words) < 2 or len(said) <= len(words) or words[0] != said[0] or not set(words) <= set(said):  # noqa: PLR2004
+        return None
+    if fold(words[0]) in _PLACE_LEADS:
+        return None
+    return None if fold(said[-1]).rstrip(".") in compiled.types.words else opening
+
+
+def _short_names(name: str, compiled: CompiledSchema, *, leading: bool) -> list[str]:
+    """The short forms of a name: 'Acme' of 'Acme Corporation'; a surname; a well-known given name."""
+    words = name.split()
+    if len(words) < 2 or is_han(name[0]):  # noqa: PLR2004 - one word has no shorter form
+        return []
+    if fold(words[-1]).rstrip(".") in compiled.types.words:
+        return [" ".join(words[:-1])]
+    if fold(words[0]) in _PLACE_LEADS:
+        return []
+    given = [words[0]] if leading or fold(words[0]) in GIVEN_NAMES else []
+    return [words[-1], *given]
 
 
 def _full_name(name: str, by_word: dict[str, list[str]], spoken: Sequence[str]) -> str:
@@ -87,7 +114,7 @@ class AnaphorResolver:
     def resolve(self, sentences: Sequence[Sentence]) -> None:
         """Name every anaphor, drop those that stay unclear, and set each sentence's topic. In place."""
         for sentence in sentences:
-            sentence.topic = self._topic
+            sentence.topic = self._subject or self._topic
             resolved: list[Mention] = []
             for mention in sentence.mentions:
                 name = mention.name or self._antecedent(mention, resolved)

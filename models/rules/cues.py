@@ -30,6 +30,8 @@ _WORD_START = re.compile(rf"[{HAN}]|[^\W{HAN}]+|['’]s\b|[^\w\s]")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|_")
 _OWNER_PRONOUNS = ("its ", "his ", "her ", "their ", "whose ")
 
+_LONGEST_HAN_HEAD = 8
+
 _ROLES = {
     "person": frozenset({"person", "human", "people", "人物", "人"}),
     "place": frozenset({"location", "place", "city", "country", "地点"}),
@@ -124,7 +126,7 @@ def readable(name: str) -> str:
 
 
 def _own_names(element: SchemaElement) -> list[str]:
-    return [readable(element.name), *element.labels.values()]
+    return [readable(name) for name in element.all_names()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +137,8 @@ class TypeCues:
     """Folded head noun -> type."""
     endings: tuple[tuple[str, str], ...]
     """(word ending, type), longest first."""
-    han_heads: tuple[tuple[str, str], ...]
-    """(last characters of a Chinese name, type), longest first."""
+    han_heads: dict[str, str]
+    """Last characters of a Chinese name -> type."""
     term_words: dict[str, str]
     """Head nouns that make a lower-case term an entity."""
     term_endings: tuple[tuple[str, str], ...]
@@ -162,7 +164,8 @@ class TypeCues:
 
     def of_han_name(self, name: str) -> str | None:
         """The type whose cue ends a Chinese name (or is the whole of it), longest cue first."""
-        return next((kind for cue, kind in self.han_heads if name.endswith(cue)), None)
+        longest = min(len(name), _LONGEST_HAN_HEAD)
+        return next((self.han_heads[name[-n:]] for n in range(longest, 0, -1) if name[-n:] in self.han_heads), None)
 
 
 def _singulars(word: str) -> list[str]:
@@ -239,7 +242,7 @@ def _type_cues(types: tuple[EntityType, ...]) -> TypeCues:
                 words.setdefault(plain.rstrip("."), entity.name)
                 if cue.startswith(TERM):
                     terms.setdefault(plain, entity.name)
-    return TypeCues(words, _longest_first(endings), _longest_first(heads), terms, _longest_first(term_endings),
+    return TypeCues(words, _longest_first(endings), heads, terms, _longest_first(term_endings),
                     fallback or ROOT_TYPE, _roles(types))
 
 

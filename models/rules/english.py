@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .cues import fold
+from .lexicon import words as word_set
 from .mentions import Mention, Sentence, Source
 from .name_words import (
     AUXILIARIES,
@@ -12,6 +13,7 @@ from .name_words import (
     CALENDAR,
     DETERMINERS,
     FIELD_NOUNS,
+    FIELDS,
     LEAD_NOUNS,
     NATIONALITIES,
     OPENERS,
@@ -27,9 +29,9 @@ _TOKEN = re.compile(
     r"(?:[^\W\d_]\.){2,}|[^\W\d_]\.(?=\s?[^\W\d_])"
     r"|\b(?:Dr|Mr|Mrs|Ms|St|Jr|Sr|Mt|Prof|Inc|Ltd|Co|Corp|Gen|Col|Sen|Rep|Gov|Lt|Capt|Rev|Hon|Bros)\."
     r"|[^\W_]+(?:[-'’&.·/–][^\W_]+)*|[^\w\s]|_")
-_STRIPPED_TITLES = ROLES - frozenset(
+_STRIPPED_TITLES = ROLES - word_set(
     "king queen prince princess pope saint lord lady general major judge justice emperor father brother sister "
-    "chief head coach bishop cardinal admiral".split())
+    "chief head coach bishop cardinal admiral")
 _COMMON_ENDINGS = ("ness", "tion", "sion", "ment", "ity", "ing", "ance", "ence", "ism", "ly", "ed", "ture", "ics",
                    "fall", "ship", "hood", "ings", "tions", "ments", "ities")
 _ADJECTIVE_ENDINGS = ("ian", "ese", "ish")
@@ -141,12 +143,14 @@ class EnglishMentions:
         if word in PARTICLES:
             return step
         if word == "of":
-            return step if run[-1] in LEAD_NOUNS or (len(run) == 1 and run[0] not in ROLES | OPENERS) else 0
+            return step if run[-1] in LEAD_NOUNS | FIELDS or (len(run) == 1 and run[0] not in ROLES | OPENERS) else 0
         body = bool(BODY_NOUNS & set(run))
         if word in {"for", "in"} and run[-1] in FIELD_NOUNS:
             return step
         if word == "for":
             return step if run[-1] in BODY_NOUNS else 0
+        if word == "and" and len(run) > 1 and tokens[ahead].lower in FIELDS:
+            return step
         joins = body and ("of" in run or "for" in run) and tokens[ahead].lower not in LEAD_NOUNS
         return step if word == "and" and joins and ahead == at + 1 else 0
 
@@ -154,14 +158,14 @@ class EnglishMentions:
         """The run as a mention, trimmed; none where it is no name after all."""
         first = begin
         while begin < end and begin <= first + 1 and tokens[begin].lower in OPENERS and (
-                begin == 0 or tokens[begin].lower in {"the", "a", "an"} and begin + 1 == end):
+                begin == 0 or (tokens[begin].lower in {"the", "a", "an"} and begin + 1 == end)):
             begin += 1
         run = tokens[begin:end]
         if not run:
             return []
         if all(t.lower in self._types.words for t in run) and begin and tokens[begin - 1].lower in {"the", "this"}:
             return self._described(tokens, begin - 1, run[-1])
-        while len(run) > 1 and run[0].lower.rstrip(".") in _STRIPPED_TITLES and run[1].lower != "of":
+        while len(run) > 1 and self._is_title(run[0], initial=begin == 0) and run[1].lower != "of":
             run = run[1:]
         following = tokens[end] if end < len(tokens) else None
         if self._is_common(run, following, initial=begin == 0 or not _has_word(tokens[:begin])):
@@ -170,6 +174,13 @@ class EnglishMentions:
         if self._names_an_edition(tokens, begin, run):
             start = tokens[begin - 1].start
         return [Mention(start, run[-1].end, self._source.text[start : run[-1].end])]
+
+    def _is_title(self, token: Token, *, initial: bool) -> bool:
+        """'President', 'Dr.', or at the beginning of a sentence any word for a person: 'Composer John'."""
+        word = token.lower.rstrip(".")
+        person = self._types.roles.get("person")
+        return word in _STRIPPED_TITLES or (initial and word not in ROLES and self._types.words.get(word) == person
+                                            and person is not None)
 
     def _names_an_edition(self, tokens: list[Token], begin: int, run: list[Token]) -> bool:
         """'2000 Summer Olympics': the year before an event's name belongs to it."""

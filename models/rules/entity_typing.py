@@ -1,35 +1,45 @@
 """The types of a chunk's entities: by what the text says, by their names, else by embedding."""
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from ..embedding import Embedder, Vectors
 from .cues import CompiledSchema, TypeCues, fold, is_han
+from .lexicon import words as word_set
 from .mentions import ANAPHORS, Mention, Sentence, Source
 from .name_words import COUNTRIES, GIVEN_NAMES, NATIONALITIES, PREPOSITIONS
 
 _COPULA = re.compile(
-    r"(?:\s*\([^()]{0,250}\))?(?:,[^,.;]{0,60},)?,?\s+(?:is|was|are|were|became|remains)\s+(?:\w+ly\s+|also\s+|still\s+)?"
+    r"(?:\s*\([^()]{0,250}\))?(?:,[^,.;]{0,60},)?,?\s+"
+    r"(?:is|was|are|were|became|remains)\s+(?:\w+ly\s+|also\s+|still\s+)?"
     r"(?:an?|the|one\sof\sthe|two|several)\s+(?P<noun>[^.;:()]{3,140})")
 _APPOSITION = re.compile(r"(?:\s*\([^()]{0,250}\))?,\s+(?:an?|the|his|her|its|their)\s+(?P<noun>[^.;:()]{3,100})")
-_HAN_COPULA = re.compile(r"(?:[（(][^（）()]{0,80}[)）])?[，,]?[^，。；是为]{0,6}?(?:是|为)(?P<noun>[^，。；,;]{2,50})")
+_HAN_COPULA = re.compile(r"(?:[（(][^（）()]{0,80}[)）])?[，,]?[则也就都曾乃即均]?(?:是|为)(?P<noun>[^，。；,;]{2,50})")
 _PHRASE_END = re.compile(
     r",|\s(?:of|in|for|by|from|at|on|who|which|that|whose|where|when|with|to|and\sthe|located|based|founded|written|"
     r"directed|born|known|released|published|produced|created|near|between|set|situated|established|built|made|"
     r"playing|featuring|starring|owned|held|used|under|during|as|currently)\b")
 _NOUN_WORD = re.compile(r"[^\W\d_][\w.'’-]*")
-_KIND_NOUNS = frozenset("type kind name form sort part series variety example one member set pair group term class".split())
-_OF = re.compile(r"\s(?:of|for|at)\s")
+_KIND_NOUNS = word_set(
+    "type kind name form sort part series variety example one member set pair group term class")
+_OF = re.compile(r"\s(?:of|for|at|in)\s")
 _BEFORE = re.compile(r"([^\W\d_][\w-]*\.?)\s+(of\s+|called\s+|named\s+)?(?:the\s+)?[\"“‘*_]?$")
+_AFTER_THE = re.compile(r"\b(?:the|an?)\s+$")
+_PERSON_SHAPE = re.compile(r"[^\W\d_]+\.?(?:[-'’][^\W\d_]+)*(?:\s(?:[^\W\d_]\.|[^\W\d_]+(?:[-'’][^\W\d_]+)*\.?)){1,3}")
 _HAN_BEFORE = 5
 _PLACE_BEFORE = frozenset({"in", "near", "from", "at"})
 _CONTEXT = 60
+_NEAR = 8
+_TELLING = 3
 _LEAST_SIMILARITY = 0.2
 _WEIGHTS = {"copula": 10.0, "apposition": 7.0, "name": 6.0, "descriptor": 6.0, "known": 5.0, "hint": 3.0,
-            "given": 3.5, "quoted": 3.0, "relation": 2.0, "pronoun": 2.5, "place": 1.5}
+            "given": 3.5, "shape": 1.2, "quoted": 3.0, "relation": 2.0, "pronoun": 2.5, "place": 1.5}
+
+Votes = defaultdict[str, float]
+"""Type -> weight of the evidence for it."""
 
 
 class EntityTyper:
@@ -55,7 +65,7 @@ class EntityTyper:
         Returns:
             name -> type, for every mention that has a name.
         """
-        votes: dict[str, Counter[str]] = defaultdict(Counter)
+        votes: dict[str, Votes] = defaultdict(lambda: defaultdict(float))
         places: dict[str, Mention] = {}
         for sentence in sentences:
             for mention in sentence.mentions:
@@ -98,15 +108,15 @@ class EntityTyper:
         return self._names.index(kind) if kind in self._names else len(self._names)
 
     @staticmethod
-    def _add(votes: Counter[str], reason: str, kind: str | None) -> None:
+    def _add(votes: Votes, reason: str, kind: str | None) -> None:
         if kind:
             votes[kind] += _WEIGHTS[reason]
 
-    def _vote(self, votes: Counter[str], source: Source, sentence: Sentence, mention: Mention) -> None:
+    def _vote(self, votes: Votes, source: Source, sentence: Sentence, mention: Mention) -> None:
         if mention.kind == "value":
             votes[self._cues.roles[mention.hint]] += _WEIGHTS["copula"]
             return
-        self._add(votes, "hint", self._cues.roles.get(mention.hint))
+        self._add(votes, "hint", self._hinted(source, mention))
         if mention.kind == "term":
             self._add(votes, "copula", self._term_type(mention.name))
         elif mention.kind == "quoted":
@@ -116,12 +126,17 @@ class EntityTyper:
         else:
             self._vote_in_english(votes, source, sentence, mention)
 
+    def _hinted(self, source: Source, mention: Mention) -> str | None:
+        """The type for the segmenter's guess; 'in X' is no person whatever it guesses."""
+        placed = mention.start > 0 and source.text[mention.start - 1] in "在往至"
+        return self._cues.roles.get("place" if placed and mention.hint == "person" else mention.hint)
+
     def _term_type(self, name: str) -> str | None:
         if is_han(name[-1]):
             return self._cues.of_han_name(name)
         return self._cues.of_term(fold(name).split()[-1])
 
-    def _vote_in_english(self, votes: Counter[str], source: Source, sentence: Sentence, mention: Mention) -> None:
+    def _vote_in_english(self, votes: Votes, source: Source, sentence: Sentence, mention: Mention) -> None:
         name_type = self.by_name(mention.name)
         self._add(votes, "name", name_type)
         for reason, pattern in (("copula", _COPULA), ("apposition", _APPOSITION)):
@@ -131,23 +146,31 @@ class EntityTyper:
         before = _BEFORE.search(source.folded, max(sentence.start, mention.start - 40), mention.start)
         if before:
             word = before[1].rstrip(".")
-            self._add(votes, "descriptor", None if word in PREPOSITIONS else self._cues.of_word(word))
+            described = None if word in PREPOSITIONS else self._cues.of_word(word)
+            if not (before[2] and described == self._cues.roles.get("person")):
+                self._add(votes, "descriptor", described)
             if word in _PLACE_BEFORE and not before[2]:
                 self._add(votes, "place", self._cues.roles.get("place"))
         words = mention.name.split()
-        if len(words) in {2, 3, 4} and fold(words[0]) in GIVEN_NAMES and name_type is None:
-            self._add(votes, "given", self._cues.roles.get("person"))
+        if name_type is None and mention.kind != "quoted" and _PERSON_SHAPE.fullmatch(mention.name) and (
+                not _AFTER_THE.search(source.folded, max(0, mention.start - 5), mention.start)):
+            reason = "given" if fold(words[0]) in GIVEN_NAMES else "shape"
+            self._add(votes, reason, self._cues.roles.get("person"))
 
-    def _vote_in_chinese(self, votes: Counter[str], source: Source, sentence: Sentence, mention: Mention) -> None:
+    def _vote_in_chinese(self, votes: Votes, source: Source, sentence: Sentence, mention: Mention) -> None:
         self._add(votes, "name", self.by_name(mention.name))
         copula = _HAN_COPULA.match(source.folded, mention.end, sentence.end)
         if copula:
             self._add(votes, "copula", self._cues.of_han_name(copula["noun"]))
         before = source.folded[max(sentence.start, mention.start - _HAN_BEFORE) : mention.start]
-        self._add(votes, "descriptor", next((kind for cue, kind in self._cues.han_heads
-                                             if len(cue) > 1 and before.endswith(cue)), None))
+        self._add(votes, "descriptor", self._described_in_chinese(before))
 
-    def _vote_by_relations(self, votes: dict[str, Counter[str]], sentence: Sentence) -> None:
+    def _described_in_chinese(self, before: str) -> str | None:
+        """The type named by a word of two characters or more right before the mention ('诗人苏轼')."""
+        heads = self._cues.han_heads
+        return next((heads[before[-n:]] for n in range(len(before), 1, -1) if before[-n:] in heads), None)
+
+    def _vote_by_relations(self, votes: dict[str, Votes], sentence: Sentence) -> None:
         """What stands next to 'was born in' is a person and a place: the relation's only domain and range."""
         schema = self._compiled
         for hits in sentence.hits:
@@ -159,26 +182,34 @@ class EntityTyper:
             left, right = (relation.range, relation.domain) if inverse else (relation.domain, relation.range)
             near_left = next((m for m in reversed(sentence.mentions) if m.end <= hit.start), None)
             near_right = next((m for m in sentence.mentions if m.start >= hit.end), None)
-            if near_left and near_left.name and len(left) == 1 and hit.start - near_left.end < 8:  # noqa: PLR2004
-                self._add(votes[near_left.name], "relation", left[0] if left[0] in self._names else None)
-            if near_right and near_right.name and len(right) == 1 and near_right.start - hit.end < 8:  # noqa: PLR2004
-                self._add(votes[near_right.name], "relation", right[0] if right[0] in self._names else None)
+            if near_left and near_left.name and hit.start - near_left.end < _NEAR:
+                self._expect(votes[near_left.name], left)
+            if near_right and near_right.name and near_right.start - hit.end < _NEAR:
+                self._expect(votes[near_right.name], right)
 
-    def _vote_by_pronouns(self, votes: Counter[str], sentences: Iterable[Sentence]) -> None:
+    def _expect(self, votes: Votes, allowed: tuple[str, ...]) -> None:
+        """A vote for the only type that a relation admits, a weaker one for the first of a few."""
+        if len(allowed) <= _TELLING and allowed[0] in self._names:
+            votes[allowed[0]] += _WEIGHTS["relation"] / len(allowed)
+
+    def _vote_by_pronouns(self, votes: Votes, sentences: Iterable[Sentence]) -> None:
         for sentence in sentences:
             first = sentence.mentions[0] if sentence.mentions else None
             if first and first.kind == "pronoun" and first.hint == "person":
                 self._add(votes, "pronoun", self._cues.roles.get("person"))
 
     def _by_embedding(self, source: Source, mentions: Sequence[Mention]) -> list[str]:
-        """The types whose descriptions are nearest to each mention in its context; else the fallback."""
+        """The types whose descriptions are nearest to each mention in its context.
+
+        Where none is near, the type of last resort; a schema without one gets the nearest all the same.
+        """
         if not mentions or self._vectors is None:
             return [self._cues.fallback] * len(mentions)
         texts = [f"{m.name}: {source.text[max(0, m.start - _CONTEXT) : m.end + _CONTEXT]}" for m in mentions]
         similarity = self._embedder.encode(texts) @ self._vectors.T
         best = np.argmax(similarity, axis=1)
-        return [self._names[k] if similarity[i, k] >= _LEAST_SIMILARITY else self._cues.fallback
-                for i, k in enumerate(best)]
+        least = _LEAST_SIMILARITY if self._cues.fallback in self._names else -1.0
+        return [self._names[k] if similarity[i, k] >= least else self._cues.fallback for i, k in enumerate(best)]
 
 
 def head_noun_type(phrase: str, cues: TypeCues) -> str | None:

@@ -28,7 +28,7 @@ from .values import find_values
 OPEN_GUESSES = "general"
 """The seed whose types are guessed under an open schema."""
 
-_LEAST_RELATION_SIMILARITY = 0.6
+_LEAST_RELATION_SIMILARITY = 0.7
 _PHRASES_KEPT = 20_000
 _LONGEST_NAME = 200
 _HAN_SHARE = 0.15
@@ -133,8 +133,8 @@ class RulesExtractor:
             if len(prepared.similar) + len(fresh) > _PHRASES_KEPT:
                 prepared.similar.clear()
             for row, phrase in zip(similarity, fresh, strict=True):
-                near = [(-float(s), name) for s, name in zip(row, names, strict=True) if s >= _LEAST_RELATION_SIMILARITY]
-                prepared.similar[phrase] = [name for _, name in sorted(near)]
+                near = sorted((-float(s), name) for s, name in zip(row, names, strict=True))
+                prepared.similar[phrase] = [name for s, name in near if -s >= _LEAST_RELATION_SIMILARITY]
 
     @staticmethod
     def _attributes(source: Source, sentences: Sequence[Sentence], types: dict[str, str]) -> list[Described]:
@@ -167,6 +167,8 @@ def find_mentions(source: Source) -> list[Sentence]:
         found = [m for m in found if not any(v.start <= m.start and m.end <= v.end for v in sentence.values)]
         sentence.mentions = [m for m in merge(title_mentions(source, sentence), quoted_mentions(source, sentence),
                                               as_values, found) if m.end - m.start <= _LONGEST_NAME]
+        sentence.values = [v for v in sentence.values if not any(
+            m.kind != "value" and m.start <= v.start and v.end <= m.end for m in sentence.mentions)]
     return sentences
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from ...schemas.naming import canonical_name
 from .answer_types import Expected, analyse
 from .content_words import language_of
+from .lexicon import words
 from .question_names import find_names, names_in
 
 _OPENING = re.compile(r"^\s*(?:and|but|so|then|ok|okay|also)[,\s]+", re.IGNORECASE)
@@ -16,11 +17,11 @@ _PRONOUN = re.compile(r"\b(?:(?P<owner>his|its|their|hers|her(?=\s+[a-z]+))|(?P<
                       r"(?P<thing>he|she|it|they|him|her|them|(?:this|that) (?:one|[a-z]+)))\b", re.IGNORECASE)
 _GENDERS = {"he": "m", "him": "m", "his": "m", "she": "f", "her": "f", "hers": "f", "it": "n", "its": "n",
             "they": "p", "them": "p", "their": "p"}
-_NOT_OBJECT = frozenset("born die died live lived win won in on at to from for by when where and or".split())
+_NOT_OBJECT = words("born die died live lived win won in on at to from for by when where and or")
 _EXISTENTIAL = re.compile(r"\b(?:is|are|was|were)\s+there\b", re.IGNORECASE)
 _CHINESE_OPENING = re.compile(r"^\s*(?:那么?|而且?|所以|然后|还有)[，,]?\s*")
-_CHINESE_PRONOUN = re.compile(r"(?:这|那|该)(?:个|座|家|位|所|条)?(?:公司|人|城市|国家|大学|机构|地方|省)|该公司|[他她它]们?|(?<![极尤与])其(?!他|它|中|实|次|余)|"
-                              r"(?:那里|那儿|这里)")
+_CHINESE_PRONOUN = re.compile(r"(?:这|那|该)(?:个|座|家|位|所|条)?(?:公司|人|城市|国家|大学|机构|地方|省)|"
+                              r"[他她它]们?|(?<![极尤与])其(?!他|它|中|实|次|余)|(?:那里|那儿|这里)")
 _CHINESE_ELLIPSIS = re.compile(r"^(?P<name>[^，,？?的]{1,20})呢[？?]*$")
 _CHINESE_NOUN = re.compile(r"^(?P<noun>.{1,20})呢[？?]*$")
 

@@ -6,11 +6,17 @@ it is written, by stem or by character bigrams.
 
 import re
 
-ENGLISH_STOP = frozenset(
+
+def words(text: str) -> frozenset[str]:
+    """The words of a list written as one text."""
+    return frozenset(text.split())
+
+
+ENGLISH_STOP = words(
     "a an the of in on at to for from by with and or as is are was were be been being do does did has have "
     "had this that these those there it its he she they him her them his their who whom whose which what "
     "when where why how many much name called named not no can could will would shall should may might "
-    "must about into than then so if but also i you we me my your our please tell give".split()
+    "must about into than then so if but also i you we me my your our please tell give"
 )
 """English words that carry no content of their own in a question or a sentence."""
 
@@ -58,7 +64,7 @@ CHINESE_CONCEPTS = {
 }
 """Chinese words that are said in several ways, by the concept they stand for."""
 
-PERSON_NOUNS = frozenset(
+PERSON_NOUNS = words(
     "person man woman people scientist physicist chemist mathematician author writer novelist poet playwright "
     "director producer actor actress composer singer musician artist painter sculptor architect engineer "
     "inventor discoverer founder cofounder co-founder president chairman chairwoman chair chancellor "
@@ -66,46 +72,48 @@ PERSON_NOUNS = frozenset(
     "creator developer explorer astronaut general mayor governor senator philosopher historian teacher student "
     "professor wife husband spouse father mother son daughter brother sister child sibling parent uncle aunt "
     "grandfather grandmother successor predecessor ceo performer translator lyricist "
-    "librettist screenwriter winner recipient host head biologist astronomer botanist doctor physician".split()
+    "librettist screenwriter winner recipient host head biologist astronomer botanist doctor physician"
 )
-PLACE_NOUNS = frozenset(
+PLACE_NOUNS = words(
     "place country city town village state province county region river lake sea ocean mountain island "
     "continent capital birthplace location district valley desert port harbour harbor street nation "
-    "municipality hometown seat headquarters headquarter kingdom bay peninsula".split()
+    "municipality hometown seat headquarters headquarter kingdom bay peninsula"
 )
-ORGANISATION_NOUNS = frozenset(
+ORGANISATION_NOUNS = words(
     "company organisation organization association institution university college school museum publisher "
     "employer team club band group party agency society institute label studio network bank newspaper "
-    "magazine manufacturer firm corporation league observatory laboratory foundation alma".split()
+    "magazine manufacturer firm corporation league observatory laboratory foundation alma"
 )
-DATE_NOUNS = frozenset("date year day month decade century birthdate birthday time".split())
-NUMBER_NOUNS = frozenset(
+DATE_NOUNS = words("date year day month decade century birthdate birthday time")
+NUMBER_NOUNS = words(
     "population height length area depth weight price cost number amount age distance size elevation "
-    "revenue profit width diameter mass speed temperature capacity budget salary percentage".split()
+    "revenue profit width diameter mass speed temperature capacity budget salary percentage"
 )
-NAME_NOUNS = frozenset(
+NAME_NOUNS = words(
     "book novel film movie song album opera poem play language currency nationality award prize journal "
-    "ship religion occupation profession genre work invention element mineral subject".split()
+    "ship religion occupation profession genre work invention element mineral subject"
 )
 RELATIONAL_NOUNS = frozenset(
-    (PERSON_NOUNS - frozenset("person man woman people general scientist physicist chemist doctor".split()))
-    | frozenset("birthplace capital hometown headquarters publisher employer label studio manufacturer".split())
+    (PERSON_NOUNS - words("person man woman people general scientist physicist chemist doctor"))
+    | words("birthplace capital hometown headquarters publisher employer label studio manufacturer")
 )
 """Nouns that name a thing by its relation to another: 'the R of X' is then a question of its own."""
 
-PARTICIPLES = frozenset(
+PARTICIPLES = words(
     "written born built made led won held known sung taught drawn shot begun given hidden bought sold "
-    "spoken found run set worn thrown".split()
+    "spoken found run set worn thrown"
 )
 """Irregular past participles and past forms that may begin or stand in a relative clause."""
 
-PAST_FORMS = frozenset("wrote sang led won built made held taught drew began bought sold ran gave became got "
-                       "found went left lost met spoke took shot came grew".split())
-FINAL_VERBS = frozenset(
+PAST_FORMS = words(
+    "wrote sang led won built made held taught drew began bought sold ran gave became got "
+                       "found went left lost met spoke took shot came grew"
+)
+FINAL_VERBS = words(
     "lie live die come belong flow border work study attend win play start begin end open close compete "
     "serve speak have receive join marry born located founded established published released built formed "
     "buried educated situated headquartered die graduate retire lose use rise move grow teach write direct "
-    "discover invent design compose sing perform run stand own created written made died opened".split()
+    "discover invent design compose sing perform run stand own created written made died opened"
 )
 """Verbs that may end a question whose subject comes before them ('does ... lie', 'was ... born')."""
 

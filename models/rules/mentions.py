@@ -75,7 +75,7 @@ def quoted_mentions(source: Source, sentence: Sentence) -> list[Mention]:
         name = words.strip(" ,.，。")
         begin = match.start(group) + words.find(name)
         proper = group == 2 or name[:1].isupper() or name[:1].isdigit()  # noqa: PLR2004 - the group of 《》
-        if name and proper and len(name.split()) <= _LONGEST_QUOTED:
+        if name and not name.isdigit() and proper and len(name.split()) <= _LONGEST_QUOTED:
             found.append(Mention(begin, begin + len(name), name, "quoted"))
     return found
 
@@ -121,6 +121,9 @@ def merge(*layers: list[Mention]) -> list[Mention]:
     for mention, _ in ranked:
         places = range(mention.start, mention.end)
         if taken.isdisjoint(places):
-            kept.append(replace(mention, hint=hints.get((mention.start, mention.end), "")))
+            hint = mention.hint
+            if mention.kind in {"name", "title"}:
+                hint = hint or hints.get((mention.start, mention.end), "")
+            kept.append(replace(mention, hint=hint))
             taken.update(places)
     return sorted(kept, key=lambda mention: mention.start)

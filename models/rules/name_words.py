@@ -4,21 +4,25 @@ They are general knowledge of the two languages, short on purpose. What is not l
 the text itself: by where a word stands, how it is written elsewhere, and the schema's cues.
 """
 
-MONTHS = frozenset(
+import re
+
+from .lexicon import words
+
+MONTHS = words(
     "january february march april may june july august september october november december "
-    "jan feb mar apr jun jul aug sep sept oct nov dec".split()
+    "jan feb mar apr jun jul aug sep sept oct nov dec"
 )
-CALENDAR = MONTHS | frozenset(
-    "monday tuesday wednesday thursday friday saturday sunday spring summer autumn winter bc bce ad ce".split()
+CALENDAR = MONTHS | words(
+    "monday tuesday wednesday thursday friday saturday sunday bc bce ad ce"
 )
 """Capitalised words of time: never a name by themselves."""
 
-PARTICLES = frozenset(
-    "de van von der den da di du la le los las del della dos das bin ibn al el y ten ter zu af av st do d'".split()
+PARTICLES = words(
+    "de van von der den da di du la le los las del della dos das bin ibn al el y ten ter zu am an auf af av st do d'"
 )
 """Small words inside names: 'Ludwig van Beethoven', 'Rio de Janeiro'."""
 
-OPENERS = frozenset(
+OPENERS = words(
     "a an the this that these those there here it its it's he she they we i you his her their our your my "
     "who whom whose which what when where why how in on at by for from with without within into onto of off "
     "to as if and or but nor so yet not no yes after before during since until while although though because "
@@ -32,18 +36,18 @@ OPENERS = frozenset(
     "is was are were be been being has have had do does did can could will would shall should may might must "
     "born died located situated based founded known see note let there's due early late mid modern former "
     "overall namely until whether whereas wherever whenever whatever no-one nobody everyone nothing half part "
-    "different various certain numerous new old little great large small long high low".split()
+    "different various certain numerous new old little great large small long high low"
 )
 """Words that begin a sentence with a capital letter and are no name for it."""
 
-SUBORDINATORS = frozenset(
+SUBORDINATORS = words(
     "in on at by for from with without within after before during since until while although though because "
     "despite under over between among amid against through throughout across along as upon when where if once "
-    "following according unlike like both besides beyond near inside outside around toward towards".split()
+    "following according unlike like both besides beyond near inside outside around toward towards"
 )
 """Words that begin a lead-in before the subject: 'After the war, ...'."""
 
-LEAD_NOUNS = frozenset(
+LEAD_NOUNS = words(
     "university college school institute academy faculty bank battle republic kingdom empire duke duchess earl "
     "count countess king queen prince princess ministry department church museum house order treaty siege gulf "
     "bay isle island islands lord lady lake mount cape strait straits river valley bishop archbishop court "
@@ -53,25 +57,32 @@ LEAD_NOUNS = frozenset(
     "master bachelor doctor office bureau center centre cathedral parliament senate assembly congress statue "
     "national royal dominion commonwealth free territory sea ocean peninsula mountains hills falls lords "
     "confederation organisation organization institution academy conservatory observatory hospital abbey"
-    " knight knights legion sons daughters queen kings rise fall return birth death end edge song songs".split()
+    " knight knights legion sons daughters queen kings rise fall return birth death end edge song songs"
 )
 """Capitalised nouns that take 'of ...' into the name: 'University of Paris', 'Battle of Hastings'."""
 
-BODY_NOUNS = frozenset(
+BODY_NOUNS = words(
     "institute ministry department school faculty board commission college academy association society office "
     "bureau council committee center centre secretary minister federation organization organisation museum "
-    "conference journal foundation agency union laboratory".split()
+    "conference journal foundation agency union laboratory"
 )
 """Of these, the ones whose names run on with 'for ...' and '... and ...'."""
 
-FIELD_NOUNS = frozenset("prize prizes award medal bachelor master doctor diploma".split())
+FIELD_NOUNS = words("prize prizes award medal bachelor master doctor diploma")
 """Nouns whose names run on with 'in ...' and 'for ...': 'Nobel Prize in Physics'."""
 
-ROLES = frozenset(
+FIELDS = words(
+    "technology science sciences engineering arts letters industry trade commerce culture health education sport "
+    "sports tourism techniques welfare development agriculture economics research telecommunications mechanics "
+    "medicine history archaeology mathematics physics chemistry technologies electronics"
+)
+"""Fields that '... and ...' joins inside the name of a body: 'University of Science and Technology'."""
+
+ROLES = words(
     "president chairman chairwoman chancellor premier minister governor mayor secretary ambassador director "
     "ceo cfo cto coo chief head captain coach general senator representative professor dean emperor king queen "
     "pope vice deputy prime sir dr mr mrs ms prof lord lady prince princess saint judge justice sergeant "
-    "lieutenant colonel major admiral commander bishop cardinal rabbi father brother sister".split()
+    "lieutenant colonel major admiral commander bishop cardinal rabbi father brother sister"
 )
 """Titles: before a name they say that it is a person's, alone they are no name."""
 
@@ -80,26 +91,26 @@ PRONOUNS = {"he": "person", "she": "person", "they": "", "it": "thing", "who": "
 
 POSSESSIVES = {"his": "person", "her": "person", "its": "thing", "their": ""}
 
-AUXILIARIES = frozenset("is was are were be been being has had have became becomes remains remained".split())
+AUXILIARIES = words("is was are were be been being has had have became becomes remains remained")
 
-VERB_FORMS = frozenset(
+VERB_FORMS = words(
     "wrote won led built became made took ran sold bought held met taught sang drew fought left lost gave began "
     "beat shot sent spoke grew fell rose kept knew saw said told found put set cut hit got came went stood "
     "overthrew overcame rode bore broke chose drove flew forgot hid lay laid paid read rang sat sought slept "
     "spent struck swam swore threw wore wound succeeded preceded replaced defeated married stars features "
-    "contains covers includes borders crosses serves connects links operates runs plays represents".split()
+    "contains covers includes borders crosses serves connects links operates runs plays represents"
 )
 """Verbs by form, where the ending '-ed' does not show them."""
 
-PREPOSITIONS = frozenset(
+PREPOSITIONS = words(
     "of in on at by for from with to into through under over against after before between during near within "
-    "along across about as via onto upon toward towards behind around".split()
+    "along across about as via onto upon toward towards behind around"
 )
-DETERMINERS = frozenset(
-    "the a an his her its their this that these those several many some all both two three".split()
+DETERMINERS = words(
+    "the a an his her its their this that these those several many some all both two three"
 )
 
-NATIONALITIES = frozenset(
+NATIONALITIES = words(
     "afghan albanian algerian american andorran angolan arab argentine argentinian armenian australian austrian "
     "azerbaijani bahraini bangladeshi barbadian belarusian belgian bolivian bosnian brazilian british bulgarian "
     "burmese cambodian cameroonian canadian catalan chadian chilean chinese colombian congolese croatian cuban "
@@ -113,11 +124,11 @@ NATIONALITIES = frozenset(
     "russian rwandan salvadoran samoan saudi scottish senegalese serbian singaporean slovak slovene slovenian "
     "somali soviet spanish sri-lankan sudanese surinamese swedish swiss syrian taiwanese tanzanian thai tibetan "
     "tunisian turkish ugandan ukrainian uruguayan uzbek venezuelan vietnamese welsh yemeni yugoslav zambian "
-    "zimbabwean african asian scandinavian roman byzantine bavarian sicilian cornish basque hawaiian".split()
+    "zimbabwean african asian scandinavian roman byzantine bavarian sicilian cornish basque hawaiian"
 )
 """Words for belonging to a people: adjectives, not names."""
 
-COUNTRIES = frozenset(
+COUNTRIES = frozenset(re.split(",",
     "afghanistan,albania,algeria,angola,argentina,armenia,australia,austria,azerbaijan,bahrain,bangladesh,"
     "belarus,belgium,bolivia,bosnia,botswana,brazil,britain,great britain,bulgaria,burma,cambodia,cameroon,"
     "canada,chad,chile,china,colombia,congo,costa rica,croatia,cuba,cyprus,czech republic,czechoslovakia,"
@@ -138,11 +149,11 @@ COUNTRIES = frozenset(
     "rhode island,south carolina,south dakota,tennessee,texas,utah,vermont,virginia,west virginia,wisconsin,"
     "wyoming,ontario,quebec,london,paris,berlin,rome,madrid,vienna,moscow,tokyo,beijing,shanghai,chicago,"
     "los angeles,boston,washington d.c.,hong kong,amsterdam,brussels,copenhagen,stockholm,oslo,warsaw,prague,"
-    "budapest,athens,lisbon,dublin,cairo,istanbul,delhi,mumbai,sydney,melbourne,toronto,montreal".split(",")
-)
+    "budapest,athens,lisbon,dublin,cairo,istanbul,delhi,mumbai,sydney,melbourne,toronto,montreal"
+))
 """Countries, continents, states and some of the best-known cities, folded."""
 
-GIVEN_NAMES = frozenset(
+GIVEN_NAMES = words(
     "aaron adam adrian alan albert alberto alex alexander alexandra alfred alice alison allan allen amanda amy "
     "andrea andreas andrei andrew andy angela ann anna anne anthony antoine antonio arnold arthur barbara barry "
     "ben benjamin bernard betty bill billy bob bobby brian bruce carl carlos carol caroline catherine charles "
@@ -165,7 +176,7 @@ GIVEN_NAMES = frozenset(
     "russell ruth ryan sally sam samuel sandra sara sarah scott sean sebastian sergei seth sharon shirley sidney "
     "simon sofia sophie stanley stefan stella stephen steve steven stuart susan sylvia ted teresa theodore "
     "theresa thomas tim timothy todd tom tommy tony victor victoria vincent virginia vladimir walter warren "
-    "wayne werner wilhelm will william winston wolfgang yuri zoe".split()
+    "wayne werner wilhelm will william winston wolfgang yuri zoe"
 )
 """Common given names: a name of several words that begins with one is likely a person's."""
 
@@ -186,5 +197,5 @@ CHINESE_MARKERS = frozenset("与和同跟对向由被从在将把为于给及")
 CHINESE_AGENT_MARKERS = frozenset("由被")
 """Of these, the ones that mark who does it."""
 
-GENERIC_ACRONYMS = frozenset("ceo cfo cto coo ai it pr hr ipo esg kpi pdf faq ok tv vs dna rna erp crm b2b b2c".split())
+GENERIC_ACRONYMS = words("ceo cfo cto coo ai it pr hr ipo esg kpi pdf faq ok tv vs dna rna erp crm b2b b2c")
 """Acronyms that name no single thing."""

@@ -5,29 +5,31 @@ organisations and places, and the part-of-speech tags of jieba. Precision before
 that is not surely a name is left to the content words.
 """
 
+import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import rjieba
 
-from ...schemas.naming import canonical_name
+from ...schemas.naming import canonical_name, normalise
 from .content_words import language_of
-from .lexicon import ENGLISH_STOP
+from .lexicon import ENGLISH_STOP, words
 
 Place = tuple[int, int]
 
 _QUOTED = re.compile(r"《([^《》]+)》|「([^「」]+)」|“([^“”]+)”|\"([^\"]+)\"|『([^『』]+)』")
 _WORD = re.compile(r"[^\W_]+(?:[.&'’-][^\W_]+)*\.?")
-_LINKS = frozenset("of the de la le du des von van der den da di del y bin al ibn".split())
-_NOT_NAMES = ENGLISH_STOP | frozenset(
+_LINKS = words("of the de la le du des von van der den da di del y bin al ibn")
+_NOT_NAMES = ENGLISH_STOP | words(
     "after before during since until while although though because however between among both either each "
     "all some most many several such other another no yes one two three four five six seven eight nine ten "
     "compare describe explain list today later earlier born according under over through when whether "
     "january february march april may june july august september october november december "
     "monday tuesday wednesday thursday friday saturday sunday "
-    "in at on for by from to of and or but as its his her their our my".split()
+    "in at on for by from to of and or but as its his her their our my"
 )
 _CHINESE_TAGS = frozenset({"nr", "ns", "nt", "nz", "nrt", "nrfg", "eng"})
+_GENERIC_CHINESE = words("城市 国家 省份 地区 首都 省会 大陆 海洋 大海 江河 河流 湖泊 山区 大桥 中外 古代")
 _ORGANISATION_END = re.compile(
     r"(?:有限公司|公司|集团|大学|学院|研究所|研究院|实验室|银行|医院|中心|基金会|协会|学会|委员会|图书馆|博物馆|"
     r"天文台|出版社|杂志社|中学|小学|乐团|乐队|俱乐部)$"
@@ -35,20 +37,25 @@ _ORGANISATION_END = re.compile(
 _ORGANISATION_PART = frozenset({"n", "nz", "ns", "nr", "nt", "nrt", "vn", "a", "an", "j", "eng", "b", "l"})
 _LONGEST_ORGANISATION = 6
 _SURNAME_END = 3
+_GENERIC_LENGTH = 2
+_SHORTEST_SURNAME = 3
+_LONGEST_WORD = 30
+_HONOURS = words("Mr Mr. Mrs Mrs. Ms Dr Dr. Sir Lord Lady Professor Prof. President The In But And For By")
 _DOTS = frozenset("·・•")
 _PLACE_END = re.compile(r"[省市县区州国江河湖山岛洋海]$")
 
 
-def find_names(text: str) -> list[Place]:
+def find_names(text: str, known: Sequence[str] = ()) -> list[Place]:
     """Where names stand in a text.
 
     Args:
         text: a question, a sentence or a message, in any script.
+        known: names known from elsewhere, such as titles; found wherever they stand as written.
 
     Returns:
         (start, end) of each name, ascending, not overlapping; quotation marks are left outside.
     """
-    found: list[Place] = []
+    found = [match.span() for name in known if len(name) > 1 for match in _whole_word(name).finditer(text)]
     for match in _QUOTED.finditer(text):
         group = match.lastindex or 0
         found.append(match.span(group))
@@ -67,13 +74,33 @@ def names_in(text: str) -> tuple[str, ...]:
 
 
 def mentions(text: str, name: str) -> bool:
-    """Whether a text holds a name: as a whole, or a person's last name as a word of its own."""
-    lowered, wanted = canonical_name(text), canonical_name(name)
-    if wanted in lowered:
+    """Whether a text holds a name: as a whole, or a person's last name without another first name.
+
+    Args:
+        text: any text.
+        name: a name; 'Marie Curie' is also said by 'Curie', but not by 'Pierre Curie'.
+    """
+    if _whole_word(canonical_name(name)).search(normalise(text)):
         return True
-    last = wanted.rsplit(" ", 1)[-1]
-    return last != wanted and len(last) >= _SURNAME_END and re.search(
-        rf"(?<!\w){re.escape(last)}(?!\w)", lowered) is not None
+    parts = name.split()
+    if len(parts) < 2 or len(parts[-1]) < _SHORTEST_SURNAME or not parts[-1][0].isupper():  # noqa: PLR2004 - two parts
+        return False
+    return any(_before(text, match.start()) in {"", *parts[:-1], *_HONOURS}
+               for match in _whole_word(parts[-1]).finditer(text))
+
+
+@functools.lru_cache(maxsize=1024)
+def _whole_word(word: str) -> re.Pattern[str]:
+    """The word, not inside a longer one of the Latin and like scripts; Chinese needs no boundary."""
+    edges = [r"[\w-]" if end.isascii() else "(?!)" for end in (word[:1], word[-1:])]
+    return re.compile(f"(?<!{edges[0]}){re.escape(word)}(?!{edges[1]})" if edges[0] != "(?!)"
+                      else f"{re.escape(word)}(?!{edges[1]})")
+
+
+def _before(text: str, at: int) -> str:
+    """The capitalised word right before a place, or nothing."""
+    match = re.search(r"([^\W\d_][\w.’'-]*)\s$", text[max(0, at - _LONGEST_WORD) : at])
+    return match.group(1) if match and match.group(1)[0].isupper() else ""
 
 
 def _without_overlaps(places: list[Place]) -> list[Place]:
@@ -148,7 +175,8 @@ def _dotted(tokens: list[tuple[str, str, int]]) -> Iterator[Place]:
         first = i - 1
         while i + 1 < len(tokens) and tokens[i][0] in _DOTS:
             i += 2
-        yield tokens[first][2], tokens[i - 1][2] + len(tokens[i - 1][0])
+        joined = len(tokens[first][0]) > _GENERIC_LENGTH and tokens[first][0][0] in "和与及"
+        yield tokens[first][2] + joined, tokens[i - 1][2] + len(tokens[i - 1][0])
 
 
 def _organisations(tokens: list[tuple[str, str, int]]) -> Iterator[Place]:
@@ -175,12 +203,12 @@ def _tagged(tokens: list[tuple[str, str, int]]) -> Iterator[Place]:
         word, tag, start = tokens[i]
         i += 1
         end = start + len(word)
-        if tag not in _CHINESE_TAGS and not (tag == "n" and len(word) > 1 and _PLACE_END.search(word)):
+        if tag not in _CHINESE_TAGS and not (tag == "n" and len(word) > _GENERIC_LENGTH and _PLACE_END.search(word)):
             continue
         if tag == "nr" and len(word) == 1:
             while i < len(tokens) and end - start < _SURNAME_END and len(tokens[i][0]) == 1 \
                     and tokens[i][1] not in {"x", "uj", "p", "c", "v", "m", "d", "r"}:
                 end = tokens[i][2] + 1
                 i += 1
-        if end - start > 1:
+        if end - start > 1 and word not in _GENERIC_CHINESE:
             yield start, end

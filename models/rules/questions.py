@@ -43,7 +43,7 @@ def decompose(question: str, schema: GraphSchema, limit: int) -> list[SubQuery]:
 def unfold(question: str, limit: int) -> list[str]:
     """The steps of a question as texts; see `decompose`."""
     question = question.strip() or question
-    if SUMMARY_CUES.search(question):
+    if question.isspace() or SUMMARY_CUES.search(question):
         return [question]
     compared = comparison(question)
     if compared is not None:
@@ -99,7 +99,7 @@ def _named(elements: tuple[SchemaElement, ...], text: str, words: frozenset[str]
 
 
 def _cues(element: SchemaElement) -> list[str]:
-    return [_CAMEL.sub(" ", element.name), *element.labels.values(), *element.all_cues()]
+    return [*(_CAMEL.sub(" ", name) for name in element.all_names()), *element.all_cues()]
 
 
 def _speaks_of(cue: str, folded: str, words: frozenset[str]) -> bool:

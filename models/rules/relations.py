@@ -11,13 +11,17 @@ from .cues import CompiledSchema, Hit
 from .mentions import ANAPHORS, Mention, Sentence, Source
 from .name_words import AUXILIARIES, DETERMINERS, PREPOSITIONS, VERB_FORMS
 
-_PASSIVE_BEFORE = re.compile(r"\b(?:was|were|is|are|been|being|be)\s+(?:\w+ly\s+|first\s+|also\s+|later\s+|jointly\s+)?$")
+_PASSIVE_BEFORE = re.compile(
+    r"\b(?:was|were|is|are|been|being|be)\s+(?:\w+ly\s+|first\s+|also\s+|later\s+)?$")
 _BY = re.compile(r"(?:\s+(?!by\b)[^\s,;()]+){0,7}?\s+by\b")
 _PARTICIPLE = re.compile(r"(?:ed|en|wn|[nt]|un|ung|de|ld|ught)$")
+_ASTRAY = re.compile(r"\s+(?:in|on|for|as|from|to|with|by|into|under)\b")
+_LONGEST_NESTING = 4
 _CHAIN = re.compile(r",\s+|\s*,?\s*(?P<list>\band\b|\bor\b|&)\s*(?:the\s+)?")
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 _PHRASE = re.compile(r"[\s\w'’-]{3,48}")
-_MOST_PHRASE_WORDS = 5
+_MOST_PHRASE_WORDS = 3
+_NOT_IN_PHRASE = AUXILIARIES | frozenset({"and", "or", "who", "which", "that", "not", "than"})
 _ANAPHOR_FACTOR = 0.94
 _PUNCTUATION = frozenset(",，(（")
 _HAN_PHRASE = range(2, 8)
@@ -110,15 +114,26 @@ class RelationFinder:
         subject = clause.subject(self._accepts(relation, head=not flip))
         if not subject.mentions:
             return NOTHING, NOTHING, False
+        if not voice and not flip and self._is_verb(hit) and self._goes_astray(hit, relation):
+            return NOTHING, NOTHING, False
         target = clause.object(self._accepts(relation, head=flip), start=voice or None)
         return subject, target, flip
 
+    @staticmethod
+    def _is_verb(hit: Hit) -> bool:
+        last = hit.phrase.rsplit(" ", 1)[-1]
+        plain = last in VERB_FORMS or _PARTICIPLE.search(last) is not None
+        return plain and last not in PREPOSITIONS and hit.phrase.split(" ", 1)[0] not in AUXILIARIES
+
+    def _goes_astray(self, hit: Hit, relation: str) -> bool:
+        """'signed in Maastricht': a preposition leads to no object, unless the relation ends in a place."""
+        place = self._compiled.types.roles.get("place")
+        allowed = self._compiled.relation_of[relation].range
+        return place not in allowed and _ASTRAY.match(self._source.folded, hit.end) is not None
+
     def _voice(self, sentence: Sentence, hit: Hit) -> int | None:
         """0 for a cue to be read as it is, the place after 'by' for a passive, None for one without."""
-        last = hit.phrase.rsplit(" ", 1)[-1]
-        if not (last in VERB_FORMS or _PARTICIPLE.search(last)) or last in PREPOSITIONS:
-            return 0
-        if hit.phrase.split(" ", 1)[0] in AUXILIARIES:
+        if not self._is_verb(hit):
             return 0
         by = _BY.match(self._source.folded, hit.end, sentence.end)
         passive = _PASSIVE_BEFORE.search(self._source.folded, max(sentence.start, hit.start - 30), hit.start)
@@ -164,16 +179,21 @@ class RelationFinder:
                 return
 
     def _is_list(self, sentence: Sentence, mention: Mention) -> bool:
-        """Whether commas after a mention lead to 'and': then they list, and do not nest."""
-        at = mention
-        for following in (m for m in sentence.mentions if m.start >= mention.end):
-            chain = _CHAIN.fullmatch(self._source.folded, at.end, following.start)
+        """Whether the commas around a mention list rather than nest: they lead to 'and', or are many."""
+        links = 0
+        at = sentence.mentions.index(mention)
+        for left, right in zip(sentence.mentions[at - 1 :: -1], sentence.mentions[at::-1], strict=False):
+            if _CHAIN.fullmatch(self._source.folded, left.end, right.start) is None:
+                break
+            links += 1
+        for left, right in zip(sentence.mentions[at:], sentence.mentions[at + 1 :], strict=False):
+            chain = _CHAIN.fullmatch(self._source.folded, left.end, right.start)
             if chain is None:
-                return False
+                break
             if chain["list"]:
                 return True
-            at = following
-        return False
+            links += 1
+        return links >= _LONGEST_NESTING
 
     def _is_cue(self, words: str) -> bool:
         """Whether the schema has a relation of these words: it was tried, and the types did not fit."""
@@ -186,7 +206,8 @@ class RelationFinder:
         found = []
         for left, right in zip(sentence.mentions, sentence.mentions[1:], strict=False):
             speaks = left.kind == "pronoun" or left is subject
-            if left.name == right.name or not speaks or frozenset((left.name, right.name)) in joined:
+            vague = right.kind == "term" or left.kind == "term"
+            if left.name == right.name or vague or not speaks or frozenset((left.name, right.name)) in joined:
                 continue
             gap = self._source.folded[left.end : right.start]
             words = han_verb(gap) if sentence.han else verb_phrase(gap)
@@ -213,16 +234,16 @@ def verb_phrase(gap: str) -> str:
     passive = bool(words) and words[0] in AUXILIARIES
     while words and (words[0] in AUXILIARIES or words[0] in {"also", "later", "then", "first", "often", "still"}):
         words = words[1:]
-    if not 0 < len(words) <= _MOST_PHRASE_WORDS - 1 or not all(map(_WORD.fullmatch, words)):
+    if not 0 < len(words) <= _MOST_PHRASE_WORDS or not all(map(_WORD.fullmatch, words)):
         return ""
-    if words[0] in PREPOSITIONS or any(w in AUXILIARIES or w in {"and", "or", "who", "which", "that", "not", "than"} for w in words):
+    if words[0] in PREPOSITIONS or any(w in _NOT_IN_PHRASE for w in words):
         return ""
+    ends = words[-1] in PREPOSITIONS
+    if passive and words[-1] == "of":
+        return " ".join(words)
     verb = words[0] in VERB_FORMS or words[0].endswith("ed") or (words[0].endswith("s") and not words[0].endswith("ss"))
-    noun = passive and words[-1] == "of" and len(words) in {2, 3}
-    prepositional = len(words) == 1 or words[-1] in PREPOSITIONS
-    if passive and len(words) == 1:
-        return ""
-    return " ".join(words) if prepositional and (verb or noun) else ""
+    short = (len(words) == 1 and not passive) or (len(words) == 2 and ends)  # noqa: PLR2004 - verb, preposition
+    return " ".join(words) if verb and short else ""
 
 
 def han_verb(gap: str) -> str:

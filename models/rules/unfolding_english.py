@@ -17,7 +17,8 @@ _AUX = r"(?:is|are|was|were|has|have|had)"
 _RELATIVE = re.compile(
     r"\bthe (?P<noun>(?:(?!of\b)[\w-]+ ){0,2}?(?!of\b)[\w-]+),? "
     rf"(?:(?P<main>{_FINAL}) )?"
-    r"(?P<relative>(?:in|on|at|to|from|with|by|for|into|after|under|through) (?:which|whom)|who|which|that|where|whose) "
+    r"(?P<relative>(?:in|on|at|to|from|with|by|for|into|after|under|through) (?:which|whom)|"
+    r"who|which|that|where|whose) "
     r"(?P<clause>[^?]+)"
 )
 _PARTICIPLE = re.compile(
@@ -27,7 +28,8 @@ _POSSESSED = re.compile(rf"['’]s? (?P<noun>(?:[a-z]+ )?(?:{'|'.join(sorted(REL
 _ANCHOR_WORD = re.compile(rf"(?:the )?(?:#\d+|[a-z][a-z-]*)(?=\s*[?,]|\s*$|\s+(?:{_AUX}|{_FINAL}|[a-z]+ed|did|does)\b)")
 _PLAIN = re.compile(r"\s*(?:\w+ )?(?:who|what|which|where)\s+(?:is|are|was|were)\s+(?:the name of )?#\d+\s*\??\s*|"
                     r"\s*#\d+\s*\??\s*", re.IGNORECASE)
-_INVERTED = re.compile(r"\b(?:(?P<support>do|does|did)|is|are|was|were|has|have)\s+(?:the\s+[\w\s-]+?\s+of\s+)?$", re.IGNORECASE)
+_INVERTED = re.compile(r"\b(?:(?P<support>do|does|did)|is|are|was|were|has|have)\s+(?:the\s+[\w\s-]+?\s+of\s+)?$",
+                       re.IGNORECASE)
 _COPULAR = re.compile(r"\s*(?:who|what)\s+(?:is|are|was|were)\b", re.IGNORECASE)
 _LAST_VERB = re.compile(rf"\s+(?P<main>(?:{_FINAL})(?: (?:from|to|in|into|at|on))?)\s*$")
 _VERB = re.compile(rf"\b(?:{_AUX}|[a-z]+ed|{'|'.join(sorted(PAST_FORMS | PARTICIPLES | {'born'}))}|(?:{_FINAL})s)\b|"
@@ -129,7 +131,7 @@ def _ask_relative(noun: str, relative: str, clause: str) -> str:
     if relative in {"who", "which", "that"}:
         opening = "Who" if noun in _GENERIC_PEOPLE and _VERB.match(clause) else f"Which {noun}"
         return f"{opening} {clause}?"
-    preposition = "in" if relative == "where" else relative.split()[0]
+    preposition = "in" if relative == "where" else relative.partition(" ")[0]
     auxiliary = re.search(rf"\s({_AUX})\s", clause)
     if auxiliary:
         clause = f"{auxiliary.group(1)} {clause[: auxiliary.start()]} {clause[auxiliary.end():]}"
@@ -138,8 +140,10 @@ def _ask_relative(noun: str, relative: str, clause: str) -> str:
 
 def _by_participle(text: str) -> _Phrase | None:
     match = _last(_PARTICIPLE, text)
-    if match is None or not any(start > match.start("clause") for start, _ in find_names(text)) \
-            and "#" not in match["clause"]:
+    if match is None:
+        return None
+    named = "#" in match["clause"] or any(start > match.start("clause") for start, _ in find_names(text))
+    if not named:
         return None
     clause, tail = _split_clause(text[: match.start()], match["clause"])
     if not clause:
@@ -178,4 +182,4 @@ def _possessive(text: str) -> _Phrase | None:
 
 
 def _wh(noun: str) -> str:
-    return "Who" if noun.split()[-1] in PERSON_NOUNS else "What"
+    return "Who" if noun.rpartition(" ")[2] in PERSON_NOUNS else "What"

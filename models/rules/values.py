@@ -27,17 +27,18 @@ _UNIT = (r"(?:\s?(?:%|percent|per\scent|°[CF]|km²|km2|sq\.?\skm|sq\.?\smi|squa
          r"met(?:re|er)s?|feet)|kilomet(?:re|er)s?|met(?:re|er)s?|cent?imet(?:re|er)s?|miles?|feet|foot|inches|"
          r"hectares?|acres?|km|cm|mm|ft|m|kg|mg|kilograms?|grams?|tonnes?|tons?|litres?|liters?|"
          r"people|inhabitants|residents|employees|minutes|hours|days|years|euros|dollars|pounds|yuan|yen)(?!\w))?")
-_HAN_UNIT = (r"(?:美元|港元|港币|欧元|日元|英镑|人民币|元|％|%|个百分点|平方公里|平方千米|平方米|公里|千米|厘米|米|吨|公斤|"
-             r"千克|毫克|克|公顷|亩|人次|人|家|名|倍|项|万股|股|万件|辆|台|套|册|字|天|小时|分钟|摄氏度|℃)?")
+_HAN_UNIT = (r"(?:美元|港元|港币|欧元|日元|英镑|人民币|元|％|%|个百分点|平方公里|平方千米|平方米|公里|千米|"
+             r"厘米|米|吨|公斤|千克|毫克|克|公顷|亩|人次|人|家|名|倍|项|万股|股|万件|辆|台|套|册|字|天|小时|分钟|摄氏度|℃)?")
 _NUMBER = re.compile(
-    r"(?:(?:US|HK|C|A)?[$€£¥₹]|\b(?:USD|RMB|EUR|GBP|HKD)\s?)?(?<![\w.])"
+    r"(?:(?:US|HK|C|A)?[$€£¥₹]|\b(?:USD|RMB|EUR|GBP|HKD)\s?)?(?<![A-Za-z0-9.])"
     r"(?:\d{1,3}(?:[,，]\d{3})+|\d+)(?:\.\d+)?"
     rf"(?:\s?[多余]?[百千万亿兆]+(?:多|余)?{_HAN_UNIT}|{_SCALE}{_UNIT}{_HAN_UNIT})"
 )
 _HAN_NUMBER = re.compile(rf"[一二三四五六七八九十百千两]+[百千万亿]+[多余]?{_HAN_UNIT}")
 
 Kind = Literal["date", "number"]
-_PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (("date", _DATE), ("number", _NUMBER), ("number", _HAN_NUMBER))
+_PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
+    ("date", _DATE), ("number", _NUMBER), ("number", _HAN_NUMBER))
 
 
 @dataclass(frozen=True, slots=True)

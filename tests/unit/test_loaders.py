@@ -154,10 +154,11 @@ def test_encodings(tmp_path, text, encoding):
 
 
 def test_encoding_is_told_from_the_first_foreign_letter_however_late(tmp_path):
-    text = "plain words\n" * 200_000 + (CHINESE + "\n") * 3000
+    text = "plain words\n" * 100_000 + (CHINESE + "\n") * 100
     assert only(write(tmp_path / "a.txt", text.encode("gb18030"))).text == text
     line = json.dumps({"text": CHINESE}, ensure_ascii=False) + "\n"
-    documents, failures = load(write(tmp_path / "b.jsonl", ('{"text": "x"}\n' * 100_000 + line).encode("gb18030")))
+    first = json.dumps({"text": "x" * 1_200_000}) + "\n"
+    documents, failures = load(write(tmp_path / "b.jsonl", (first + line).encode("gb18030")))
     assert failures == []
     assert documents[-1].text == CHINESE
 
@@ -226,7 +227,8 @@ def test_html(tmp_path):
     document = only(write(tmp_path / "a.html", page))
     assert document.title == "The page"
     assert document.text == (
-        "# Banyan trees\n\nFirst\xa0line goes on & on.\nNext\n\nSecond paragraph\n\n### Deeper\n\n- one\n- two\n- three\n\n"
+        "# Banyan trees\n\nFirst\xa0line goes on & on.\nNext\n\nSecond paragraph\n\n### Deeper\n\n"
+        "- one\n- two\n- three\n\n"
         "Name | Year\nAnn | 1999\n\n```\n  # code\n    indented\n```")
 
 

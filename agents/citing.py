@@ -1,0 +1,78 @@
+"""Turning a draft into an answer whose every citation was found in its source."""
+
+from collections.abc import Sequence
+
+from ..graph_store.documents import Documents
+from ..graph_store.grounding import SourceText
+from ..ingest.tokens import estimate_tokens
+from ..schemas.documents import Citation
+from ..schemas.retrieval import Answer, Claim, DraftAnswer, Mode, Passage
+
+NOT_FOUND = "The documents do not answer this question."
+OWN_KNOWLEDGE = "(Not from the documents.)"
+
+
+def within_budget(passages: Sequence[Passage], tokens: int) -> list[Passage]:
+    """The first passages whose estimated tokens fit a budget together; the best one always."""
+    kept: list[Passage] = []
+    left = tokens
+    for passage in passages:
+        left -= estimate_tokens(passage.title) + estimate_tokens(passage.text)
+        if kept and left < 0:
+            break
+        kept.append(passage)
+    return kept
+
+
+def cite(draft: DraftAnswer, passages: Sequence[Passage], documents: Documents, mode: Mode) -> Answer:
+    """Check a draft's quotes and number them.
+
+    Args:
+        draft: claims with quotes of numbered passages.
+        passages: those passages, the first one number 1.
+        documents: the sources.
+        mode: "reject": a claim without a sound quote is left out, and without any claim the answer
+            abstains; "open": such a claim stays, marked as not from the documents.
+
+    Returns:
+        The answer with `[n]` behind each claim; every citation's quote is
+        `document.text[start:end]`.
+    """
+    citations: list[Citation] = []
+    lines: list[str] = []
+    for claim in draft.claims if draft.answerable or mode == "open" else ():
+        numbers = _cited(claim, passages, documents, citations)
+        if numbers:
+            lines.append(f"{claim.text} {''.join(f'[{n}]' for n in numbers)}")
+        elif mode == "open":
+            lines.append(f"{claim.text} {OWN_KNOWLEDGE}")
+    if not lines:
+        return Answer(answer=NOT_FOUND, abstained=True)
+    return Answer(answer="\n".join(lines), abstained=False, citations=tuple(citations))
+
+
+def _cited(claim: Claim, passages: Sequence[Passage], documents: Documents, citations: list[Citation]) -> list[int]:
+    """The numbers of a claim's sound quotes; new citations are added to `citations`."""
+    numbers: list[int] = []
+    for quote in claim.quotes:
+        if 1 <= quote.passage <= len(passages):
+            found = _locate(quote.words, passages[quote.passage - 1], documents)
+            if found is not None:
+                same = (c.id for c in citations if (c.document, c.start, c.end) == found[:3])
+                number = next(same, len(citations) + 1)
+                if number > len(citations):
+                    document, start, end, words = found
+                    citations.append(Citation(id=number, document=document, start=start, end=end, quote=words))
+                numbers.append(number)
+    return list(dict.fromkeys(numbers))
+
+
+def _locate(words: str, passage: Passage, documents: Documents) -> tuple[str, int, int, str] | None:
+    """Where a quote stands in its document, with the document's own words."""
+    found = SourceText(passage.text).find(words)
+    if found is None:
+        return None
+    start, end = passage.start + found.start, passage.start + found.end
+    source = documents.get(passage.document).text[start:end]
+    # The document may have been replaced since the passage was read: then there is no such quote.
+    return (passage.document, start, end, source) if source == found.quote else None

@@ -1,0 +1,1 @@
+"""Measuring: datasets of questions, metrics, reports."""

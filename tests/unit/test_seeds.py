@@ -1,0 +1,52 @@
+"""The bundled seed schemas: they load, serve both languages, and keep to the size of a prompt."""
+
+import pytest
+from banyan.models.rules.cues import compile_schema
+from banyan.schemas.graph_schema import GraphSchema, load_schema, seed_names
+
+SEEDS = ["biomedical", "encyclopedia", "finance", "general", "literature"]
+
+
+@pytest.fixture(params=SEEDS)
+def seed(request) -> GraphSchema:
+    return load_schema(request.param)
+
+
+def test_the_seeds_are_these():
+    assert seed_names() == SEEDS
+
+
+def test_sizes_stay_small_enough_for_a_prompt(seed):
+    assert 8 <= len(seed.entity_types) <= 12
+    assert 12 <= len(seed.relation_types) <= 18
+    assert 8 <= len(seed.attribute_types) <= 12
+
+
+def test_every_element_is_described_labelled_and_cued_in_both_languages(seed):
+    for element in (*seed.entity_types, *seed.relation_types, *seed.attribute_types):
+        assert 0 < len(element.description.split()) <= 10, element.name
+        assert element.label("zh") != element.name, element.name
+        assert element.cues["en"], element.name
+        assert element.cues["zh"], element.name
+        assert all(len(set(cues)) == len(cues) for cues in element.cues.values()), element.name
+
+
+def test_names_are_camel_case_for_types_and_snake_case_for_the_rest(seed):
+    assert all(t.name[0].isupper() and t.name.isalnum() for t in seed.entity_types)
+    assert all(e.name == e.name.lower() and " " not in e.name
+               for e in (*seed.relation_types, *seed.attribute_types))
+
+
+def test_each_seed_has_one_type_of_last_resort_and_types_for_people_and_places(seed):
+    assert sum("*" in t.all_cues() for t in seed.entity_types) == 1
+    types = compile_schema(seed).types
+    assert seed.entity_type(types.fallback) is not None
+    assert types.roles["person"] == "Person"
+
+
+@pytest.mark.parametrize(("name", "kind"), [("revenue", "number"), ("net_profit", "number"),
+                                            ("total_assets", "number"), ("founding_date", "date")])
+def test_finance_figures_have_their_kind(name, kind):
+    attribute = load_schema("finance").attribute_type(name)
+    assert attribute is not None
+    assert attribute.kind == kind

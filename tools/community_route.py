@@ -1,0 +1,51 @@
+"""The community route: from the nearest communities down the tree, L4 -> L3 -> L2 (eq. 10, UniAI eq. 7)."""
+
+import numpy as np
+
+from ..graph_store.graph import EdgeKey
+from ..graph_store.tree import Community
+from ..schemas.retrieval import Evidence
+from .index import RetrievalIndex
+from .query import Query
+
+_COMMUNITIES = 3
+# A keyword of very many triples is no guide to any of them.
+_TRIPLES_SCORED = 200
+
+
+def search(index: RetrievalIndex, query: Query, limit: int) -> list[Evidence]:
+    """The nearest communities, and of each the facts about its keywords that are nearest.
+
+    Args:
+        index: the knowledge base in memory.
+        query: the sub-query.
+        limit: how many at most.
+
+    Returns:
+        Evidence, best first: communities (with no chunks of their own: a summary is no source) and
+        facts of theirs, scored by cosine times the trust in vectors.
+    """
+    evidence: list[Evidence] = []
+    for one, cosine in index.store.vectors.nearest("communities", query.vector[None, :], _COMMUNITIES)[0]:
+        community = index.communities.get(one)
+        if community is None or cosine <= 0:
+            continue
+        evidence.append(Evidence(route="community", text=community.text(), score=cosine * query.trust,
+                                 entity_ids=community.keywords, path=(f"community {community.name}",)))
+        evidence.extend(_facts(index, query, community, limit // _COMMUNITIES))
+    return sorted(evidence, key=lambda e: (-e.score, e.text))[:limit]
+
+
+def _facts(index: RetrievalIndex, query: Query, community: Community, limit: int) -> list[Evidence]:
+    """The facts about a community's keywords that are nearest to the question."""
+    edges: list[EdgeKey] = sorted({edge for keyword in community.keywords if keyword in index.entity_row
+                                   for edge in index.graph.incident(keyword)})[:_TRIPLES_SCORED]
+    if not edges:
+        return []
+    cosines = index.triple_vectors[[index.triple_row[edge] for edge in edges]] @ query.vector
+    best = np.argsort(-cosines, kind="stable")[:limit]
+    return [Evidence(route="community", text=index.graph.triple(edges[i]).text(),
+                     score=max(0.0, float(cosines[i])) * query.trust,
+                     chunk_ids=tuple(index.graph.triple_support(edges[i])), entity_ids=(edges[i][0], edges[i][2]),
+                     path=(f"community {community.name}", index.graph.triple(edges[i]).text()))
+            for i in best]

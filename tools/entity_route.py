@@ -1,0 +1,40 @@
+"""The entity route: entities named in the question or near to it, with their attributes (eq. 10)."""
+
+from ..schemas.retrieval import Evidence
+from .index import RetrievalIndex
+from .query import Query
+
+# Shown of one entity: enough to see what it is; the chunks carry the rest.
+_LINES = 6
+
+
+def search(index: RetrievalIndex, query: Query, limit: int) -> list[Evidence]:
+    """Entities that the question names (score 1), then the nearest by vector.
+
+    Args:
+        index: the knowledge base in memory.
+        query: the sub-query.
+        limit: how many at most.
+
+    Returns:
+        Evidence, best first. A nearest entity's score is its cosine times the trust in vectors.
+    """
+    scores: dict[str, float] = {}
+    how: dict[str, str] = {}
+    for name, entities in index.names.find(query.text):
+        for one in entities:
+            scores[one], how[one] = 1.0, f"the question names {name!r}"
+    for one, cosine in index.store.vectors.nearest("entities", query.vector[None, :], limit)[0]:
+        if one in index.entity_row and one not in scores and cosine > 0:
+            scores[one], how[one] = cosine * query.trust, f"near the question ({cosine:.2f})"
+    wanted = set(query.sub_query.entity_types)
+    ranked = sorted(scores, key=lambda one: (-scores[one], index.graph.entity(one).type not in wanted, one))
+    return [_evidence(index, one, scores[one], how[one]) for one in ranked[:limit]]
+
+
+def _evidence(index: RetrievalIndex, one: str, score: float, how: str) -> Evidence:
+    entity = index.graph.entity(one)
+    lines = [f"{name}: {', '.join(values)}" for name, values in index.graph.attributes(one).items()]
+    lines += [index.graph.triple(edge).text() for edge in index.graph.incident(one)[:_LINES]]
+    return Evidence(route="entity", text=f"{entity.name} ({entity.type}). " + "; ".join(lines[:_LINES]), score=score,
+                    chunk_ids=tuple(index.graph.entity_support(one)), entity_ids=(one,), path=(how, entity.name))

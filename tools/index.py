@@ -1,0 +1,100 @@
+"""What retrieval holds in memory of a knowledge base: made once, read by every question."""
+
+from functools import cached_property
+
+import numpy as np
+
+from ..graph_store.graph import EdgeKey
+from ..graph_store.reliability import Reliability
+from ..graph_store.store import KnowledgeBase
+from ..graph_store.tree import Community
+from ..models.embedding import Vectors
+from ..schemas.documents import Chunk
+from ..schemas.naming import triple_id
+from .lexical import LexicalIndex
+from .names import NameTrie
+from .spreading import SpreadingGraph
+
+
+class RetrievalIndex:
+    """Arrays and look-ups over one state of a knowledge base. Read-only, safe for many threads."""
+
+    def __init__(self, knowledge_base: KnowledgeBase) -> None:
+        """Read the knowledge base as it is now."""
+        self.store = knowledge_base
+        self.graph = knowledge_base.graph
+        self.embedder = knowledge_base.embedder
+        self.chunks: list[Chunk] = knowledge_base.searchable_chunks()
+        self.chunk_row = {chunk.id: row for row, chunk in enumerate(self.chunks)}
+        self.chunk_vectors = knowledge_base.vectors.get("chunks", [chunk.id for chunk in self.chunks])
+        self.lexical = LexicalIndex([chunk.titled_text() for chunk in self.chunks])
+        self.entity_ids = self.graph.entity_ids()
+        self.entity_row = {one: row for row, one in enumerate(self.entity_ids)}
+        self.reliability = Reliability.parse(knowledge_base.database.get_meta("reliability"))
+
+    @cached_property
+    def documents(self) -> tuple[LexicalIndex, np.ndarray]:
+        """The lexical index of whole documents, and the document's number of each chunk."""
+        ids = list(dict.fromkeys(chunk.document_id for chunk in self.chunks))
+        number = {one: row for row, one in enumerate(ids)}
+        texts: list[list[str]] = [[] for _ in ids]
+        for chunk in self.chunks:
+            texts[number[chunk.document_id]].append(chunk.text if texts[number[chunk.document_id]]
+                                                    else chunk.titled_text())
+        return (LexicalIndex(["\n".join(parts) for parts in texts]),
+                np.array([number[chunk.document_id] for chunk in self.chunks], np.intp))
+
+    @cached_property
+    def names(self) -> NameTrie:
+        """The trie of all entities' names."""
+        return NameTrie((name, one) for one in self.entity_ids for name in self.graph.names(one))
+
+    @cached_property
+    def edge_of(self) -> dict[str, EdgeKey]:
+        """The graph's triples by their ids in the vector store."""
+        return {triple_id(*edge): edge for edge in self.graph.edges()}
+
+    @cached_property
+    def triple_row(self) -> dict[EdgeKey, int]:
+        """The row of each triple in `triple_vectors`."""
+        return {edge: row for row, edge in enumerate(self.edge_of.values())}
+
+    @cached_property
+    def triple_vectors(self) -> Vectors:
+        """The vectors of all triples, for walks that look at many of them, shape (triples, d)."""
+        return self.store.vectors.get("triples", list(self.edge_of))
+
+    @cached_property
+    def communities(self) -> dict[str, Community]:
+        """The communities by id."""
+        return {community.id: community for community in self.store.communities.all()}
+
+    @cached_property
+    def support(self) -> list[list[int]]:
+        """For each entity the rows of the chunks that mention it."""
+        return [[self.chunk_row[chunk] for chunk in self.graph.entity_support(one) if chunk in self.chunk_row]
+                for one in self.entity_ids]
+
+    @cached_property
+    def spreading(self) -> SpreadingGraph:
+        """The entity-chunk graph: an edge for each mention, for each triple, and between namesakes.
+
+        Entities of one name and different types are linked, because a wrong type must not cut what
+        is said of one thing into two.
+        """
+        rows: list[int] = []
+        columns: list[int] = []
+        for row, chunks in enumerate(self.support):
+            rows.extend([row] * len(chunks))
+            columns.extend(len(self.entity_ids) + chunk for chunk in chunks)
+        for head, _, tail in self.graph.edges():
+            rows.append(self.entity_row[head])
+            columns.append(self.entity_row[tail])
+        by_name: dict[str, list[int]] = {}
+        for row, one in enumerate(self.entity_ids):
+            by_name.setdefault(self.graph.entity_text(one), []).append(row)
+        for first, *others in by_name.values():
+            rows.extend([first] * len(others))
+            columns.extend(others)
+        return SpreadingGraph(len(self.entity_ids) + len(self.chunks), np.array(rows, np.intp),
+                              np.array(columns, np.intp), np.ones(len(rows), np.float32))
