@@ -21,13 +21,14 @@ MOST_EMBEDDED = 32
 ANSWERED = 0.5
 """Calibrated probability from which a sentence counts as the answer."""
 
-# Fitted by logistic regression (scikit-learn, C=3) on 390 pairs of question and sentence: the steps of
+# Fitted by logistic regression (scikit-learn, C=3) on 377 pairs of question and sentence: the steps of
 # every other question of examples/questions.jsonl with and without their documents (weight 8), and template
 # questions over the train sentences of Text2KGBench (CC BY 4.0), asked of the relation said and of another.
-# No benchmark that we report question answering on had a part in it.
-_WEIGHTS = {"cosine": 6.5, "covered": 1.8, "named": 3.3, "typed": 1.1}
-_BIAS = -8.6
-# Set by hand: rules, not tendencies; see `_ruled_out`. The rest orders sentences of near equal probability.
+# Neither MuSiQue nor Dragonball (whose licence allows evaluation only) had a part in the fit.
+_WEIGHTS = {"cosine": 6.9, "covered": 1.6, "named": 4.1, "typed": 1.2}
+_BIAS = -9.6
+# Set by hand: rules, not tendencies; see `_ruled_out`. That they are needed was seen on the Chinese company
+# reports (RAGEval Dragonball), whose questions are thus not unseen; no value was fitted to them. The rest orders sentences of near equal probability.
 _NO_VALUE, _NO_NAME, _ANOTHER_TIME = 3.0, 1.0, 2.0
 _FIT_WEIGHT = 1.0
 _PASSAGE_WEIGHT = 0.3

@@ -62,7 +62,8 @@ def test_nested_questions_are_unfolded_innermost_first(question, expected):
 @pytest.mark.parametrize("question", [
     "What is the capital of France?", "Who is the president of the United Nations?",
     "Who was the man who wrote Emma?",
-    "What is the University of Vienna?", "Who founded the city of Rome?", "Where is the company that Ada Byron founded?",
+    "What is the University of Vienna?", "Who founded the city of Rome?",
+    "Where is the company that Ada Byron founded?",
     "What is Marie Curie's nationality?", "What is the name of the film directed by Agnes Varda?",
     "When did the country where Chopin was born join the European Union?",
     "法国的首都是哪里？", "《红楼梦》的作者是谁？", "阳光公司2019年的净利润是多少？",
