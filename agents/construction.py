@@ -30,7 +30,7 @@ from ..models.llm.accounts import BudgetExceeded
 from ..models.reasoner import ReasonerError
 from ..schemas.delta import Candidate, Decision, SchemaDelta
 from ..schemas.extraction import ExtractionRequest
-from ..schemas.graph_schema import load_schema
+from ..schemas.graph_schema import GraphSchema, SchemaError, load_schema
 from .resources import Resources, default_resources
 
 DEFAULT_SCHEMA = "general"
@@ -126,9 +126,11 @@ class _Nodes:
     def ingest(self, state: BuildState, runtime: Runtime[BuildContext]) -> dict[str, Any]:
         """Read documents into the ledger; unchanged ones cost nothing."""
         name, run = state["knowledge_base"], uuid.uuid4().hex
+        # Read before anything is made: a wrong name leaves no empty knowledge base behind.
+        wanted = load_schema(state["schema"]) if state.get("schema") else None
         failures: list[LoadFailure] = []
         with self._resources.writer(name, run) as kb:
-            _set_schema(kb, state.get("schema") or "")
+            _set_schema(kb, wanted)
             spent = kb.calls.total()
             paths = [Path(path) for path in state.get("paths") or ()]
             recorded = state.get("recorded")
@@ -239,11 +241,11 @@ class _Nodes:
         return {"report": report}
 
 
-def _set_schema(kb: KnowledgeBase, wanted: str) -> None:
+def _set_schema(kb: KnowledgeBase, wanted: GraphSchema | None) -> None:
     if kb.schemas.version() == 0:
-        kb.schemas.append(load_schema(wanted or DEFAULT_SCHEMA), (), "seed")
-    elif wanted and load_schema(wanted) != kb.schemas.seed():
-        raise ValueError(f"{kb.layout.name!r} was begun with the schema {kb.schemas.seed().name!r}; leave --schema "
+        kb.schemas.append(wanted or load_schema(DEFAULT_SCHEMA), (), "seed")
+    elif wanted is not None and wanted != kb.schemas.seed():
+        raise SchemaError(f"{kb.layout.name!r} was begun with the schema {kb.schemas.seed().name!r}; leave --schema "
                          "out to go on with it, or build another knowledge base")
 
 

@@ -116,6 +116,26 @@ class Resources:
 
         return RulesReasoner(self.embedder)
 
+    def delete_document(self, name: str, document_id: str) -> None:
+        """Delete a document, and bring the tree up to what is left.
+
+        Raises:
+            UnknownDocumentError: there is none of that id.
+        """
+        knowledge_base = self.knowledge_base(name)
+        with knowledge_base.writing():
+            knowledge_base.delete_document(document_id)
+            knowledge_base.build_tree(self.reasoner(name).summarise)
+            knowledge_base.save_graph()
+
+    def reindex(self, name: str) -> None:
+        """Make all that is derived anew, with the embedding model in use."""
+        with self._lock:
+            if name not in self._open:
+                self._open[name] = KnowledgeBase.open(self.settings.home, name, self.embedder, any_embedding=True)
+        with self._open[name].writing():
+            self._open[name].reindex(self.reasoner(name).summarise)
+
     def close(self) -> None:
         """Close every knowledge base."""
         with self._lock:

@@ -6,6 +6,7 @@
 Read from top to bottom.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any
@@ -21,6 +22,7 @@ from langgraph.types import Send
 from typing_extensions import TypedDict
 
 from ..models.reasoner import Reasoner
+from ..schemas.errors import BanyanError
 from ..schemas.naming import normalise
 from ..schemas.retrieval import (
     ROUTES,
@@ -36,9 +38,10 @@ from .citing import cite, within_budget
 from .resources import Resources, default_resources
 
 MAX_QUESTION = 10_000
+_PLACE = re.compile(r"#\d")
 
 
-class QuestionError(ValueError):
+class QuestionError(BanyanError):
     """A question that cannot be asked: empty or too long."""
 
 
@@ -263,21 +266,12 @@ def _conversation(state: AskState) -> tuple[list[tuple[str, str]], str]:
 
 
 def _distinct(parts: Sequence[SubQuery]) -> list[SubQuery]:
-    """The sub-queries without repetitions, as they can be searched: without places for later answers.
+    """The sub-queries that can be searched now, without repetitions.
 
-    A part equal to an earlier one gives it its schema elements.
+    One that waits for an earlier answer (`#1`) is asked when `reflect` has filled it. A part equal to
+    an earlier one gives it its schema elements.
     """
-    by_text: dict[str, SubQuery] = {}
-    for part in parts:
-        text = _without_places(part.question)
-        if text:
-            by_text[normalise(text)] = part.model_copy(update={"question": text})
-    return list(by_text.values())
-
-
-def _without_places(question: str) -> str:
-    words = " ".join(word for word in question.replace("#", " #").split() if not word.startswith("#"))
-    return words if "#" in question else question
+    return list({normalise(part.question): part for part in parts if not _PLACE.search(part.question)}.values())
 
 
 def _progress(step: str, found: Sequence[str]) -> None:

@@ -8,11 +8,12 @@ from typing import Any, Literal
 from pydantic import ValidationError
 
 from ..schemas.documents import Chunk, Frozen
+from ..schemas.errors import BanyanError
 
 QuestionFormat = Literal["musique", "hotpotqa", "2wiki", "generic"]
 
 
-class DatasetError(ValueError):
+class DatasetError(BanyanError):
     """A question file that cannot be used; says where and why."""
 
 

@@ -116,7 +116,7 @@ def _rank(gold: GoldPassage, ranked: Sequence[Chunk]) -> int | None:
 def _report(records: Sequence[QuestionRecord], ks: Sequence[int]) -> RetrievalReport:
     times = [record.milliseconds for record in records] or [0.0]
     recall = {
-        str(k): round(100 * float(np.mean([np.mean([rank is not None and rank <= k for rank in record.ranks])
+        str(k): round(100 * float(np.mean([float(np.mean([rank is not None and rank <= k for rank in record.ranks]))
                                            for record in records] or [0.0])), 2)
         for k in ks
     }

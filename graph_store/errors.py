@@ -1,11 +1,13 @@
 """What can go wrong with a knowledge base, each with its cause and its mend in the message."""
 
+from ..schemas.errors import BanyanError
 
-class StoreError(RuntimeError):
+
+class StoreError(BanyanError):
     """Base of all errors of a knowledge base; what was stored before stands."""
 
 
-class KnowledgeBaseNameError(StoreError, ValueError):
+class KnowledgeBaseNameError(StoreError):
     """A name that is not safe as a folder's name."""
 
 

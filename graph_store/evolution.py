@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 
 from ..schemas.delta import Candidate, Decision
+from ..schemas.errors import BanyanError
 from ..schemas.graph_schema import ANY, AttributeType, EntityType, GraphSchema, RelationType
 from .bounding import label_key
 
 
-class DecisionError(ValueError):
+class DecisionError(BanyanError):
     """A decision that names no candidate, or gives a name that cannot be used."""
 
 

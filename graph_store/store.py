@@ -23,7 +23,7 @@ from .errors import EmbeddingMismatchError, WriterBusyError
 from .extractions import Extractions
 from .graph import KnowledgeGraph, Touched, relation_text
 from .layout import Layout
-from .reliability import measure
+from .reliability import Reliability, measure
 from .schema_history import SchemaHistory
 from .tree import Community, CommunityTable, digest, find_communities, relation_id, with_names
 from .vectors import KINDS, VectorStore
@@ -34,8 +34,6 @@ _LOG = logging.getLogger("banyan")
 # written a bounded number of times however small the additions, and replay at opening stays short.
 _SNAPSHOT_SHARE = 4
 _SNAPSHOT_LEAST = 64
-# Communities described in one call: a digest is at most about 600 tokens.
-_DIGESTS_PER_CALL = 5
 
 Summarise = Callable[[Sequence[CommunityDigest]], list[CommunitySummary]]
 
@@ -188,6 +186,10 @@ class KnowledgeBase:
         vectors = self.vectors.get("chunks", [chunk.id for chunk in chunks])
         self.database.set_meta("reliability", measure(chunks, vectors, self.embedder).dump())
 
+    def reliability(self) -> Reliability:
+        """How far vectors can be trusted with these texts, as last measured."""
+        return Reliability.parse(self.database.get_meta("reliability"))
+
     def version(self) -> tuple[int, int]:
         """Changes whenever the graph or the tree in memory or ledger changes."""
         return self._position, int(self.database.get_meta("tree_position") or 0)
@@ -317,10 +319,8 @@ class KnowledgeBase:
         found = find_communities(self.graph, self.vectors, settings or CommunitySettings())
         known = {community.id: community for community in self.communities.all()}
         new = [community for community in found if community.id not in known]
-        for start in range(0, len(new), _DIGESTS_PER_CALL):
-            page = new[start : start + _DIGESTS_PER_CALL]
-            said = summarise([digest(self.graph, community) for community in page])
-            known.update({c.id: with_names(c, s) for c, s in zip(page, said, strict=True)})
+        said = summarise([digest(self.graph, community) for community in new]) if new else []
+        known.update({c.id: with_names(c, s) for c, s in zip(new, said, strict=True)})
         current = [known[community.id] for community in found]
         self._put_communities(current)
         gone = {c.id for c in self.communities.all()} - {c.id for c in current}

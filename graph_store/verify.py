@@ -44,7 +44,8 @@ def _facts(kb: KnowledgeBase) -> Iterator[Problem]:
     for chunk in kb.documents.chunks():
         found = kb.extractions.contribution(chunk.id) or Contribution()
         where = f"document {chunk.document_id!r}, chunk {chunk.ordinal}"
-        spans: list[Span] = [item.span for item in (*found.mentions, *found.facts, *found.attributes)]
+        spans: list[Span] = [*(item.span for item in found.mentions), *(item.span for item in found.facts),
+                             *(item.span for item in found.attributes)]
         for span in spans:
             if chunk.text[span.start:span.end] != span.quote:
                 yield Problem(what=f"{where}: {span.quote!r} does not stand at {span.start}..{span.end}",

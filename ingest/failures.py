@@ -1,6 +1,7 @@
 """What can go wrong while documents are read."""
 
 from ..schemas.documents import Frozen
+from ..schemas.errors import BanyanError
 
 
 class LoadFailure(Frozen):
@@ -10,7 +11,7 @@ class LoadFailure(Frozen):
     reason: str
 
 
-class IngestError(ValueError):
+class IngestError(BanyanError):
     """Nothing can be read at all: a path that was given does not exist."""
 
 

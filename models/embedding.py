@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..config import DEFAULT_EMBEDDING_MODEL, Settings
+from ..schemas.errors import BanyanError
 
 Vectors = NDArray[np.float32]
 
 
-class EmbeddingError(RuntimeError):
+class EmbeddingError(BanyanError):
     """The embedding model cannot be used: missing, altered, or not to be prepared."""
 
 

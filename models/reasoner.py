@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
+from ..schemas.errors import BanyanError
 from ..schemas.extraction import Extraction, ExtractionRequest
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.retrieval import (
@@ -17,7 +18,7 @@ from ..schemas.retrieval import (
 )
 
 
-class ReasonerError(RuntimeError):
+class ReasonerError(BanyanError):
     """A step failed for good: the endpoint refused, or its answer stayed unusable after a repair."""
 
 

@@ -8,6 +8,7 @@ from typing import Literal, Self
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from .documents import Frozen
+from .errors import BanyanError
 from .naming import normalise
 
 ANY = "*"
@@ -16,7 +17,7 @@ OPEN_SCHEMA = "open"
 ValueKind = Literal["text", "number", "date"]
 
 
-class SchemaError(ValueError):
+class SchemaError(BanyanError):
     """A schema that cannot be read or does not hold together; says which part and how to mend it."""
 
 

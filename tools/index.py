@@ -5,7 +5,6 @@ from functools import cached_property
 import numpy as np
 
 from ..graph_store.graph import EdgeKey
-from ..graph_store.reliability import Reliability
 from ..graph_store.store import KnowledgeBase
 from ..graph_store.tree import Community
 from ..models.embedding import Vectors
@@ -30,7 +29,7 @@ class RetrievalIndex:
         self.lexical = LexicalIndex([chunk.titled_text() for chunk in self.chunks])
         self.entity_ids = self.graph.entity_ids()
         self.entity_row = {one: row for row, one in enumerate(self.entity_ids)}
-        self.reliability = Reliability.parse(knowledge_base.database.get_meta("reliability"))
+        self.reliability = knowledge_base.reliability()
 
     @cached_property
     def documents(self) -> tuple[LexicalIndex, np.ndarray]:

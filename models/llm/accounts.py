@@ -4,8 +4,10 @@ from collections import Counter
 from threading import Lock
 from typing import Protocol
 
+from ...schemas.errors import BanyanError
 
-class BudgetExceeded(RuntimeError):
+
+class BudgetExceeded(BanyanError):
     """The hard token budget is reached: no further call is paid. What was done so far stands."""
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from langchain_core.runnables.config import ContextThreadPoolExecutor
 
 from ...config import Settings
-from ...prompts import Language, Step, language_of, numbered, render, schema_block
+from ...prompts import Language, Prompt, Step, language_of, numbered, render, schema_block
 from ...schemas.extraction import Extraction, ExtractionRequest
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.retrieval import (
@@ -28,6 +28,18 @@ COMMUNITIES_PER_CALL = 8
 """Few enough that none is forgotten, many enough that the fixed prompt hardly counts."""
 
 _ANSWER_STEPS: dict[Mode, Step] = {"reject": "answer_reject", "open": "answer_open"}
+
+
+def extraction_prompt(request: ExtractionRequest, schema: GraphSchema, language: Language) -> Prompt:
+    """What is asked of the model for one chunk."""
+    context = " > ".join(part for part in (request.title, request.heading) if part)
+    return render("extract", language, schema=schema_block(schema, language), context=context or "-",
+                  text=request.text)
+
+
+def prompt_language(settings: Settings, text: str) -> Language:
+    """The language of the prompts for a text: the one that is set, or the text's own."""
+    return language_of(text) if settings.language == "auto" else settings.language
 
 
 class LlmReasoner:
@@ -65,9 +77,7 @@ class LlmReasoner:
             BudgetExceeded: the token budget is reached.
         """
         language = self._language(request.text)
-        context = " > ".join(part for part in (request.title, request.heading) if part)
-        prompt = render("extract", language, schema=schema_block(schema, language), context=context or "-",
-                        text=request.text)
+        prompt = extraction_prompt(request, schema, language)
         return self._chat.ask("extract", prompt, wire.extraction(schema), language)
 
     def summarise(self, communities: Sequence[CommunityDigest]) -> list[CommunitySummary]:
@@ -143,7 +153,7 @@ class LlmReasoner:
         return self._chat.ask("condense", prompt, wire.standalone_question(), language)
 
     def _language(self, text: str) -> Language:
-        return language_of(text) if self._settings.language == "auto" else self._settings.language
+        return prompt_language(self._settings, text)
 
 
 class _LateEndpoint:

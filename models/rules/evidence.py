@@ -28,7 +28,8 @@ ANSWERED = 0.5
 _WEIGHTS = {"cosine": 6.9, "covered": 1.6, "named": 4.1, "typed": 1.2}
 _BIAS = -9.6
 # Set by hand: rules, not tendencies; see `_ruled_out`. That they are needed was seen on the Chinese company
-# reports (RAGEval Dragonball), whose questions are thus not unseen; no value was fitted to them. The rest orders sentences of near equal probability.
+# reports (RAGEval Dragonball), whose questions are thus not unseen; no value was fitted to them.
+# The rest orders sentences of near equal probability.
 _NO_VALUE, _NO_NAME, _ANOTHER_TIME = 3.0, 1.0, 2.0
 _FIT_WEIGHT = 1.0
 _PASSAGE_WEIGHT = 0.3

@@ -1,0 +1,5 @@
+"""`python -m banyan` is `banyan`."""
+
+from .cli import main
+
+main()
