@@ -31,6 +31,8 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and 
 MaxTokens = Annotated[int | None, typer.Option(min=0, help="Stop cleanly when this many tokens were paid.")]
 AnswerMode = Annotated[Literal["reject", "open"], typer.Option(help="open: own knowledge allowed, and marked.")]
 
+_RULES_AT_ONCE = 2
+
 _out = Console()
 _err = Console(stderr=True)
 
@@ -117,8 +119,9 @@ def _run_build(resources: "Resources", given: "BuildInput", context: "BuildConte
 
 
 def _concurrency(resources: "Resources") -> int:
-    # Rules keep a core busy; an endpoint keeps us waiting.
-    return resources.settings.llm_concurrency if resources.settings.llm_base_url else 1
+    # Rules keep a core busy; an endpoint keeps us waiting. LangGraph's stream takes up one worker of this
+    # many, and with a single one it waits for itself for ever.
+    return 1 + (resources.settings.llm_concurrency if resources.settings.llm_base_url else _RULES_AT_ONCE)
 
 
 def _review(question: dict[str, Any]) -> list[dict[str, str]]:
