@@ -9,10 +9,11 @@ has done, so that a run that ends anywhere is taken up by the next one. Read fro
 import operator
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.config import get_stream_writer
@@ -24,14 +25,17 @@ from typing_extensions import TypedDict
 
 from ..graph_store import evolution
 from ..graph_store.store import KnowledgeBase
-from ..ingest.loaders import LoadFailure, load_documents
-from ..ingest.recorded import RecordedFormat, load_recorded
+from ..ingest.loaders import FORMATS, IngestError, LoadFailure, load_documents
+from ..ingest.recorded import RecordedFormat, RecordedPassage, load_recorded
 from ..models.llm.accounts import BudgetExceeded
 from ..models.reasoner import ReasonerError
 from ..schemas.delta import Candidate, Decision, SchemaDelta
+from ..schemas.documents import Document
 from ..schemas.extraction import ExtractionRequest
 from ..schemas.graph_schema import GraphSchema, SchemaError, load_schema
 from .resources import Resources, default_resources
+
+_T = TypeVar("_T")
 
 DEFAULT_SCHEMA = "general"
 _REVIEWED_AT_ONCE = 20
@@ -99,6 +103,8 @@ class BuildState(BuildInput, BuildOutput, total=False):
     total: int
     batch: list[str]
     candidates: list[dict[str, Any]]
+    grown: bool
+    """Whether the schema has to be looked at again before the build ends."""
     stopped: Annotated[str, _first_reason]
     """Why the build stopped before its end; empty while it has not."""
     extracted: Annotated[int, operator.add]
@@ -126,45 +132,51 @@ class _Nodes:
     def ingest(self, state: BuildState, runtime: Runtime[BuildContext]) -> dict[str, Any]:
         """Read documents into the ledger; unchanged ones cost nothing."""
         name, run = state["knowledge_base"], uuid.uuid4().hex
-        # Read before anything is made: a wrong name leaves no empty knowledge base behind.
+        # Read before anything is made: a wrong name or path leaves no empty knowledge base behind.
         wanted = load_schema(state["schema"]) if state.get("schema") else None
         failures: list[LoadFailure] = []
+        paths = [Path(path) for path in state.get("paths") or ()]
+        recorded = state.get("recorded")
+        documents: Iterator[Document] = iter(())
+        records: Iterator[RecordedPassage] = iter(())
+        if recorded is None:
+            documents = _begun(load_documents(paths, on_failure=failures.append), paths, failures)
+        else:
+            records = _begun(load_recorded(paths, recorded, on_failure=failures.append), paths, failures)
         with self._resources.writer(name, run) as kb:
             _set_schema(kb, wanted)
             spent = kb.calls.total()
-            paths = [Path(path) for path in state.get("paths") or ()]
-            recorded = state.get("recorded")
-            if recorded is not None:
-                self._store_recorded(kb, paths, recorded, failures)
-            else:
-                self._store_documents(kb, paths, failures)
+            self._store_documents(kb, documents)
+            self._store_recorded(kb, records)
             if (runtime.context or BuildContext()).retry_failed:
                 kb.documents.retry_failed()
             batch = kb.documents.next_batch(self._resources.settings.batch_chunks)
             total = kb.documents.count("pending") + kb.documents.count("extracted")
-        return {"run": run, "started": time.time(), "batch": batch, "total": total, "stopped": "",
+        # "grown": a build that ended before it decided on what its last batch brought is taken up as well.
+        return {"run": run, "started": time.time(), "batch": batch, "total": total, "stopped": "", "grown": True,
                 "files_failed": [f"{f.path}: {f.reason}" for f in failures],
                 "spent_before": spent.model_dump(include={"calls", "prompt", "completion"})}
 
-    def _store_documents(self, kb: KnowledgeBase, paths: Sequence[Path], failures: list[LoadFailure]) -> None:
+    def _store_documents(self, kb: KnowledgeBase, documents: Iterator[Document]) -> None:
         settings = self._resources.settings
-        for count, document in enumerate(load_documents(paths, on_failure=failures.append), 1):
+        for count, document in enumerate(documents, 1):
             kb.put_document(document, settings.chunk_tokens, settings.chunk_overlap)
             _progress("read", count, None)
 
-    def _store_recorded(self, kb: KnowledgeBase, paths: Sequence[Path], recorded: RecordedFormat,
-                        failures: list[LoadFailure]) -> None:
+    def _store_recorded(self, kb: KnowledgeBase, records: Iterator[RecordedPassage]) -> None:
         with kb.database.transaction():
-            for count, record in enumerate(load_recorded(paths, recorded, on_failure=failures.append), 1):
+            for count, record in enumerate(records, 1):
                 kb.documents.put(record.document, [record.chunk])
                 if kb.extractions.said(record.chunk.id) != record.extraction:
                     kb.extractions.save(record.chunk.id, "recorded", record.extraction)
                 _progress("read", count, None)
 
     def fan_out(self, state: BuildState, runtime: Runtime[BuildContext]) -> list[Send] | str:
-        """One extraction for each chunk of the batch; straight to the end when none is left."""
-        if not state["batch"] or state["stopped"]:
+        """One extraction for each chunk of the batch; when none is left, the schema's growth, then the end."""
+        if state["stopped"] or not (state["batch"] or state["grown"]):
             return "index"
+        if not state["batch"]:
+            return "propose_schema_delta"
         limit = None
         budget = (runtime.context or BuildContext()).max_tokens
         if budget is not None:
@@ -209,11 +221,16 @@ class _Nodes:
                 # Leaving the block by the interrupt's exception ends the run's hold on the lock.
                 decisions, who = _ask(candidates), "reviewer"
             else:
-                decisions = evolution.decide(candidates, settings.schema_confidence, settings.schema_support)
+                # Only when all chunks were read: decided batch by batch, the schema would depend on how
+                # the chunks fell into batches. What waits is written then without a second extraction.
+                more = set(kb.documents.next_batch(len(state["batch"]) + 1)) - set(state["batch"])
+                decisions = [] if more else evolution.decide(candidates, settings.schema_confidence,
+                                                             settings.schema_support)
                 who = "auto"
             if decisions:
                 kb.schemas.append(evolution.apply(kb.schemas.current(), candidates, decisions), decisions, who)
-        return {"candidates": []}
+        # An accepted entity type brings relations to light that waited for it: they are looked at next.
+        return {"candidates": [], "grown": who == "auto" and bool(decisions)}
 
     def write(self, state: BuildState) -> dict[str, Any]:
         """Make what was admitted part of the knowledge base, in one transaction; then its vectors."""
@@ -239,6 +256,21 @@ class _Nodes:
             report = _report(kb, state, stopped)
         self._resources.finish(name, state["run"])
         return {"report": report}
+
+
+def _begun(found: Iterator[_T], paths: Sequence[Path], failures: Sequence[LoadFailure]) -> Iterator[_T]:
+    """The same items, the first of them read.
+
+    Raises:
+        IngestError: there is none, and no failure says why.
+    """
+    first = next(found, None)
+    if first is not None:
+        return chain((first,), found)
+    if paths and not failures:
+        raise IngestError(f"there is nothing to read in {', '.join(map(str, paths))}: name files, or folders "
+                          f"with files, of these formats: {', '.join(FORMATS)}")
+    return iter(())
 
 
 def _set_schema(kb: KnowledgeBase, wanted: GraphSchema | None) -> None:
@@ -292,11 +324,11 @@ def build_graph(resources: Resources | None = None, checkpointer: BaseCheckpoint
     graph.add_node("write", nodes.write)
     graph.add_node("index", nodes.index)
     graph.add_edge(START, "ingest")
-    graph.add_conditional_edges("ingest", nodes.fan_out, ["extract", "index"])
+    graph.add_conditional_edges("ingest", nodes.fan_out, ["extract", "propose_schema_delta", "index"])
     graph.add_edge("extract", "propose_schema_delta")
     graph.add_edge("propose_schema_delta", "accept_or_reject")
     graph.add_edge("accept_or_reject", "write")
-    graph.add_conditional_edges("write", nodes.fan_out, ["extract", "index"])
+    graph.add_conditional_edges("write", nodes.fan_out, ["extract", "propose_schema_delta", "index"])
     graph.add_edge("index", END)
     compiled = graph.compile(checkpointer=checkpointer, name="construction")
     # Two rounds of LangGraph's limit would end a build after a few hundred chunks; a build ends by itself.

@@ -1,6 +1,7 @@
 """What the nodes of both graphs work with: settings, models and open knowledge bases of this process."""
 
 import threading
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -78,6 +79,14 @@ class Resources:
             self.finish(name, run)
             raise
 
+    @contextmanager
+    def _whole_run(self, name: str) -> Iterator[KnowledgeBase]:
+        """A writing run of a single step."""
+        run = uuid.uuid4().hex
+        with self.writer(name, run) as knowledge_base:
+            yield knowledge_base
+        self.finish(name, run)
+
     def finish(self, name: str, run: str) -> None:
         """End a writing run, if it is still the writer."""
         with self._lock:
@@ -122,8 +131,8 @@ class Resources:
         Raises:
             UnknownDocumentError: there is none of that id.
         """
-        knowledge_base = self.knowledge_base(name)
-        with knowledge_base.writing():
+        self.knowledge_base(name)
+        with self._whole_run(name) as knowledge_base:
             knowledge_base.delete_document(document_id)
             knowledge_base.build_tree(self.reasoner(name).summarise)
             knowledge_base.save_graph()
@@ -133,8 +142,8 @@ class Resources:
         with self._lock:
             if name not in self._open:
                 self._open[name] = KnowledgeBase.open(self.settings.home, name, self.embedder, any_embedding=True)
-        with self._open[name].writing():
-            self._open[name].reindex(self.reasoner(name).summarise)
+        with self._whole_run(name) as knowledge_base:
+            knowledge_base.reindex(self.reasoner(name).summarise)
 
     def close(self) -> None:
         """Close every knowledge base."""

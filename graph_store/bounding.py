@@ -44,11 +44,11 @@ class Bounds:
 
     def relation(self, label: str) -> str | None:
         """The schema's name of a relation; None if unknown."""
-        return self._relations.get(label_key(label)) or (label.strip() if self.schema.open else None)
+        return self._relations.get(label_key(label)) or ((label.strip() or None) if self.schema.open else None)
 
     def attribute(self, label: str) -> str | None:
         """The schema's name of an attribute; None if unknown."""
-        return self._attributes.get(label_key(label)) or (label.strip() if self.schema.open else None)
+        return self._attributes.get(label_key(label)) or ((label.strip() or None) if self.schema.open else None)
 
 
 def _names(elements: tuple[SchemaElement, ...]) -> dict[str, str]:

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from pydantic import ValidationError
+
 from ..schemas.delta import Candidate, Decision
 from ..schemas.errors import BanyanError
 from ..schemas.graph_schema import ANY, AttributeType, EntityType, GraphSchema, RelationType
@@ -42,7 +44,7 @@ def apply(schema: GraphSchema, candidates: Sequence[Candidate], decisions: Seque
         The new schema; equal to the old one when nothing was accepted.
 
     Raises:
-        DecisionError: a decision names no candidate, or renames to nothing.
+        DecisionError: a decision names no candidate, or renames to what cannot be a name.
     """
     by_key = {(c.kind, c.name): c for c in candidates}
     for decision in sorted(decisions, key=lambda d: (d.kind != "entity_type", d.kind, d.name)):
@@ -53,7 +55,11 @@ def apply(schema: GraphSchema, candidates: Sequence[Candidate], decisions: Seque
         if decision.verdict == "rename" and not decision.new_name.strip():
             raise DecisionError(f"the decision to rename {decision.name!r} gives no new name")
         if decision.verdict != "reject":
-            schema = _add(schema, candidate, decision.new_name.strip())
+            try:
+                schema = _add(schema, candidate, decision.new_name.strip())
+            except ValidationError as error:
+                raise DecisionError(f"{decision.new_name or decision.name!r} cannot name an element of the schema: "
+                                    f"{error.errors()[0]['msg']}") from error
     return schema
 
 

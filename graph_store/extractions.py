@@ -14,6 +14,7 @@ from ..schemas.extraction import (
     Fact,
     Rejection,
 )
+from ..schemas.graph_schema import MAX_ELEMENT_NAME
 from .database import Database
 
 _KINDS: dict[str, ElementKind] = {"unknown_entity_type": "entity_type", "unknown_relation": "relation",
@@ -113,7 +114,10 @@ class Extractions:
             "AND r.label IN (SELECT value FROM json_each(?)) ORDER BY r.chunk", wanted)]
 
     def candidates(self) -> list[Candidate]:
-        """What waits for a schema element, by element and not yet declined, strongest support first."""
+        """What waits for a schema element, by element and not yet declined, strongest support first.
+
+        A label that cannot be an element's name is no candidate: its facts stay rejected.
+        """
         rows = self._db.rows(
             "SELECT reason, label, count(DISTINCT document) AS documents, count(*) AS occurrences, "
             "avg(confidence) AS confidence, json_group_array(DISTINCT subject_type) AS subjects, "
@@ -126,13 +130,18 @@ class Extractions:
                       occurrences=row["occurrences"], confidence=round(row["confidence"], 6),
                       subject_types=_types(row["subjects"]), object_types=_types(row["objects"]),
                       examples=self._examples(row["reason"], row["label"]))
-            for row in rows if (_KINDS[row["reason"]], row["label"]) not in declined
+            for row in rows if _can_name(row["label"]) and (_KINDS[row["reason"]], row["label"]) not in declined
         ]
 
     def _examples(self, reason: str, label: str) -> tuple[str, ...]:
         return tuple(str(row[0]) for row in self._db.rows(
             "SELECT DISTINCT text FROM rejections WHERE reason = ? AND label = ? ORDER BY text LIMIT ?",
             reason, label, _EXAMPLES))
+
+
+def _can_name(label: str) -> bool:
+    """Whether a schema element can be called so; models also say nothing at all, or a whole sentence."""
+    return len(label) <= MAX_ELEMENT_NAME and label.isprintable() and any(c.isalnum() for c in label)
 
 
 def _types(array: str) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ def save(path: Path, graph: KnowledgeGraph, position: int) -> None:
         OSError: the disk is full or not writable; the old file stands.
     """
     body = orjson.dumps(graph.dump())
-    header = orjson.dumps({"format": _FORMAT, "position": position, "sha256": hashlib.sha256(body).hexdigest()})
+    header = orjson.dumps({"format": _FORMAT, "position": position, "sha256": _checksum(position, body)})
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     temporary = Path(name)
     try:
@@ -50,8 +50,13 @@ def load(path: Path) -> tuple[KnowledgeGraph, int]:
     header, _, body = path.read_bytes().partition(b"\n")
     try:
         about = orjson.loads(header)
-        if about["format"] != _FORMAT or about["sha256"] != hashlib.sha256(body).hexdigest():
+        if about["format"] != _FORMAT or about["sha256"] != _checksum(about["position"], body):
             raise SnapshotDamagedError(f"{path} is damaged or of another format")
         return KnowledgeGraph.load(orjson.loads(body)), int(about["position"])
     except (orjson.JSONDecodeError, KeyError, TypeError) as error:
         raise SnapshotDamagedError(f"{path} is damaged: {error}") from error
+
+
+def _checksum(position: int, body: bytes) -> str:
+    # The position is part of it: a wrong one would leave changes out.
+    return hashlib.sha256(f"{position}\n".encode() + body).hexdigest()

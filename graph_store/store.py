@@ -257,6 +257,15 @@ class KnowledgeBase:
         if self._reconcile:
             self._reconcile_vectors()
         touched, self._unsynced = self._unsynced, Touched()
+        try:
+            self._sync(touched)
+        except BaseException:
+            # A full disk, say: this process may live on, and has still to do it.
+            self._unsynced.add(touched)
+            raise
+        self.database.set_meta("vectors_position", str(self._position))
+
+    def _sync(self, touched: Touched) -> None:
         entities = sorted(touched.entities)
         edges = sorted(touched.edges)
         network = self.graph.network
@@ -268,7 +277,6 @@ class KnowledgeBase:
         self._put_chunks(sorted(touched.chunks))
         known = {chunk.id for chunk in self.documents.chunks(sorted(touched.chunks))}
         self.vectors.drop("chunks", touched.chunks - known)
-        self.database.set_meta("vectors_position", str(self._position))
 
     def _reconcile_vectors(self) -> None:
         """Compare all ids, for when it is not known what changed."""
@@ -276,7 +284,7 @@ class KnowledgeBase:
         self._put_entities(self.graph.entity_ids())
         self._put_edges(edges)
         self._put_communities(self.communities.all())
-        chunks = [chunk.id for chunk in self.documents.chunks()]
+        chunks = [chunk.id for chunk in self.documents.chunks() if self.documents.status(chunk.id) == "done"]
         self._put_chunks(chunks)
         wanted = {"entities": set(self.graph.entity_ids()), "triples": {triple_id(*edge) for edge in edges},
                   "relations": {relation_id(relation) for _, relation, _ in edges},
@@ -330,6 +338,8 @@ class KnowledgeBase:
 
     def reindex(self, summarise: Summarise) -> None:
         """Make all that is derived anew from the ledger: graph, vectors, tree."""
+        # Ended from here on, it is taken up when the knowledge base is opened again.
+        self.database.set_meta("vectors_position", "0")
         self.vectors.discard()
         self.graph, self._position, self._unsynced = KnowledgeGraph(), 0, Touched()
         self.refresh()

@@ -48,7 +48,8 @@ def chunk_document(document: Document, *, max_tokens: int, overlap_tokens: int) 
         The chunks in order; none for a blank text, and a single one, headings included, where all
         of it fits. Else each lies within one section, and heading lines stand in `Chunk.heading`.
         Every character that is not white space is in a chunk or a heading. An id depends on the
-        document's id, the chunk's text, and how often that text came before in the document.
+        document's id, on all that is read and embedded with the chunk (title, headings, text), and on
+        how often the same came before in the document.
 
     Raises:
         ValueError: `overlap_tokens` is negative or not below `max_tokens`.
@@ -58,14 +59,15 @@ def chunk_document(document: Document, *, max_tokens: int, overlap_tokens: int) 
                "for more than it repeats: choose an overlap from 0 to below max_tokens")
         raise ValueError(msg)
     text = document.text
-    occurrences: Counter[str] = Counter()
+    occurrences: Counter[tuple[str, str]] = Counter()
     chunks: list[Chunk] = []
     for heading, start, end in _spans(text, max_tokens, overlap_tokens):
         part = text[start:end]
         chunks.append(Chunk(
-            id=content_id(document.id, part, str(occurrences[part])), document_id=document.id,
-            ordinal=len(chunks), start=start, end=end, text=part, title=document.title, heading=heading))
-        occurrences[part] += 1
+            id=content_id(document.id, document.title, heading, part, str(occurrences[heading, part])),
+            document_id=document.id, ordinal=len(chunks), start=start, end=end, text=part, title=document.title,
+            heading=heading))
+        occurrences[heading, part] += 1
     return chunks
 
 

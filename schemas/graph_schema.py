@@ -14,6 +14,7 @@ from .naming import normalise
 ANY = "*"
 ROOT_TYPE = "Entity"
 OPEN_SCHEMA = "open"
+MAX_ELEMENT_NAME = 100
 ValueKind = Literal["text", "number", "date"]
 
 
@@ -38,7 +39,7 @@ class SchemaElement(Frozen):
     - `{nationality}` (attribute): any word for belonging to a people.
     """
 
-    name: str = Field(min_length=1, max_length=100)
+    name: str = Field(min_length=1, max_length=MAX_ELEMENT_NAME)
     description: str = ""
     labels: dict[str, str] = Field(default_factory=dict)
     aliases: tuple[str, ...] = Field(default=(), description="other names that reasoners use for it")

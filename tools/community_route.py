@@ -2,15 +2,12 @@
 
 import numpy as np
 
-from ..graph_store.graph import EdgeKey
 from ..graph_store.tree import Community
 from ..schemas.retrieval import Evidence
 from .index import RetrievalIndex
 from .query import Query
 
 _COMMUNITIES = 3
-# A keyword of very many triples is no guide to any of them.
-_TRIPLES_SCORED = 200
 
 
 def search(index: RetrievalIndex, query: Query, limit: int) -> list[Evidence]:
@@ -38,14 +35,17 @@ def search(index: RetrievalIndex, query: Query, limit: int) -> list[Evidence]:
 
 def _facts(index: RetrievalIndex, query: Query, community: Community, limit: int) -> list[Evidence]:
     """The facts about a community's keywords that are nearest to the question."""
-    edges: list[EdgeKey] = sorted({edge for keyword in community.keywords if keyword in index.entity_row
-                                   for edge in index.graph.incident(keyword)})[:_TRIPLES_SCORED]
-    if not edges:
+    found = [index.incident_rows[one] for one in community.keywords if one in index.incident_rows]
+    if not found:
         return []
-    cosines = index.triple_vectors[[index.triple_row[edge] for edge in edges]] @ query.vector
-    best = np.argsort(-cosines, kind="stable")[:limit]
-    return [Evidence(route="community", text=index.graph.triple(edges[i]).text(),
-                     score=max(0.0, float(cosines[i])) * query.trust,
-                     chunk_ids=tuple(index.graph.triple_support(edges[i])), entity_ids=(edges[i][0], edges[i][2]),
-                     path=(f"community {community.name}", index.graph.triple(edges[i]).text()))
-            for i in best]
+    rows = np.unique(np.concatenate(found))
+    cosines = index.triple_vectors[rows] @ query.vector
+    evidence = []
+    for place in np.argsort(-cosines, kind="stable")[:limit]:
+        edge = index.edges[rows[place]]
+        text = index.graph.triple(edge).text()
+        evidence.append(Evidence(
+            route="community", text=text, score=max(0.0, float(cosines[place])) * query.trust,
+            chunk_ids=tuple(index.graph.triple_support(edge)), entity_ids=(edge[0], edge[2]),
+            path=(f"community {community.name}", text)))
+    return evidence

@@ -1,8 +1,8 @@
 """The path route: depth-first traversal from the entities already found, guided by the sub-query (eq. 10).
 
 A path grows by the triples nearest to the question. At every node only the best `_BRANCHES` are
-followed, so that work is bounded by _BRANCHES ** depth whatever a node's degree; and no path
-comes back to an entity.
+followed, so that a start leads to at most 2 + 4 + ... + 2 ** MAX_HOPS paths; all triples of a node are
+compared with the question, once for a query and in one product; and no path comes back to an entity.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,14 +12,13 @@ import numpy as np
 
 from ..graph_store.graph import EdgeKey
 from ..schemas.retrieval import Evidence
-from .index import RetrievalIndex
+from .index import RetrievalIndex, Rows
 from .query import Query
 
 MAX_HOPS = 5
 _STARTS = 4
 _BRANCHES = 2
-# Neighbours looked at of one entity; the rest of a hub's say nothing particular about it.
-_NEIGHBOURS = 100
+_NONE: Rows = np.zeros(0, np.intp)
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,7 @@ class _Path:
     @property
     def score(self) -> float:
         """The mean cosine of its triples: what one poor hop costs, the others must make up for."""
-        return float(np.mean(self.cosines))
+        return sum(self.cosines) / len(self.cosines)
 
 
 def search(index: RetrievalIndex, query: Query, limit: int, starts: Sequence[str]) -> list[Evidence]:
@@ -81,11 +80,13 @@ class _Walk:
                 return
 
     def _neighbours(self, one: str) -> list[tuple[float, EdgeKey]]:
+        """An entity's triples with their cosines to the question, best first, equal ones by key."""
         if one not in self._scored:
-            edges = self._index.graph.incident(one)[:_NEIGHBOURS]
-            rows = [self._index.triple_row[edge] for edge in edges]
-            cosines = (self._index.triple_vectors[rows] @ self._query.vector).tolist()
-            self._scored[one] = sorted(zip(cosines, edges, strict=True), key=lambda item: (-item[0], item[1]))
+            rows = self._index.incident_rows.get(one, _NONE)
+            cosines = self._index.triple_vectors[rows] @ self._query.vector
+            order = np.argsort(-cosines, kind="stable")
+            self._scored[one] = [(cosine, self._index.edges[row]) for cosine, row in
+                                 zip(cosines[order].tolist(), rows[order].tolist(), strict=True)]
         return self._scored[one]
 
 

@@ -61,13 +61,22 @@ def beta(index: RetrievalIndex, question: str) -> float:
 
 
 def lexical_scores(index: RetrievalIndex, question: str) -> Scores:
-    """BM25 of each chunk plus that of its document, shape (chunks,).
+    """Reciprocal rank fusion of two rankings of the chunks: by their BM25 and by their document's.
 
-    A chunk rarely repeats what its document is about: its document's score tells reports on one
-    company from those on another.
+    A chunk rarely repeats what its document is about: the document's score tells reports on one
+    company from those on another. Ranks are fused, because the two scores have no common scale.
+
+    Returns:
+        Shape (chunks,); 0 where neither shares a term with the question.
     """
     documents, number = index.documents
-    return np.asarray(index.lexical.scores(question) + documents.scores(question)[number], np.float32)
+    return _reciprocal_rank(index.lexical.scores(question)) + _reciprocal_rank(documents.scores(question)[number])
+
+
+def _reciprocal_rank(scores: Scores) -> Scores:
+    """1 / (60 + rank), equal for equal scores, 0 for a score of 0; 60 as in Cormack et al. 2009."""
+    rank = np.searchsorted(np.sort(-scores), -scores, side="left") + 1
+    return np.where(scores > 0, 1 / (60 + rank), 0).astype(np.float32)
 
 
 def chunk_scores(index: RetrievalIndex, query: Query) -> Scores:
@@ -111,8 +120,8 @@ def _entity_seeds(index: RetrievalIndex, route: Route, evidence: Iterable[Eviden
     found = [e for e in evidence if e.route == route and (route != "entity" or e.score == 1.0)]
     weights: dict[int, float] = {}
     for item in sorted(found, key=lambda e: (-e.score, e.text))[:_EVIDENCE_SEEDS]:
-        for one in item.entity_ids:
-            row = index.entity_row[one]
+        # An entity may be gone since it was found: a document was deleted in between.
+        for row in (index.entity_row[one] for one in item.entity_ids if one in index.entity_row):
             weights[row] = max(weights.get(row, 0.0), item.score / max(1, len(index.support[row])))
     total = sum(weights.values())
     return {row: weight / total for row, weight in sorted(weights.items())} if total > 0 else {}

@@ -3,6 +3,7 @@
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..graph_store.graph import EdgeKey
 from ..graph_store.store import KnowledgeBase
@@ -13,6 +14,8 @@ from ..schemas.naming import triple_id
 from .lexical import LexicalIndex
 from .names import NameTrie
 from .spreading import SpreadingGraph
+
+Rows = NDArray[np.intp]
 
 
 class RetrievalIndex:
@@ -50,18 +53,32 @@ class RetrievalIndex:
 
     @cached_property
     def edge_of(self) -> dict[str, EdgeKey]:
-        """The graph's triples by their ids in the vector store."""
-        return {triple_id(*edge): edge for edge in self.graph.edges()}
+        """The graph's triples by their ids in the vector store, sorted by key.
+
+        A triple that a build is just about to embed is left out, as chunks are.
+        """
+        edges = {triple_id(*edge): edge for edge in self.graph.edges()}
+        absent = set(self.store.vectors.missing("triples", list(edges)))
+        return {one: edge for one, edge in edges.items() if one not in absent}
 
     @cached_property
-    def triple_row(self) -> dict[EdgeKey, int]:
-        """The row of each triple in `triple_vectors`."""
-        return {edge: row for row, edge in enumerate(self.edge_of.values())}
+    def edges(self) -> list[EdgeKey]:
+        """The triple of each row of `triple_vectors`."""
+        return list(self.edge_of.values())
 
     @cached_property
     def triple_vectors(self) -> Vectors:
         """The vectors of all triples, for walks that look at many of them, shape (triples, d)."""
         return self.store.vectors.get("triples", list(self.edge_of))
+
+    @cached_property
+    def incident_rows(self) -> dict[str, Rows]:
+        """For each entity of any triple the rows of its triples, ascending."""
+        rows: dict[str, list[int]] = {}
+        for row, (head, _, tail) in enumerate(self.edges):
+            for end in {head, tail}:
+                rows.setdefault(end, []).append(row)
+        return {one: np.array(found, np.intp) for one, found in rows.items()}
 
     @cached_property
     def communities(self) -> dict[str, Community]:

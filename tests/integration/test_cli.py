@@ -1,0 +1,254 @@
+"""Every command as a process, with the real embedding model and the rules reasoner, on the English examples."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ..conftest import load_test_module
+
+pytestmark = pytest.mark.integration
+
+command_line = load_test_module("command_line")
+ENGLISH = command_line.EXAMPLES / "en"
+BUILD_KEYS = {"kb", "documents", "chunks", "chunks_failed", "entities", "triples", "attributes", "communities",
+              "schema_version", "rejected", "tokens", "seconds"}
+MARIE = "When was Marie Curie born?"
+
+
+@pytest.fixture(scope="module")
+def banyan(tmp_path_factory):
+    return command_line.CommandLine(tmp_path_factory.mktemp("cli"))
+
+
+@pytest.fixture(scope="module")
+def built(banyan):
+    """The report of the build that the tests below read; those that write build their own."""
+    return banyan("build", ENGLISH, "--kb", "english", "--json").json
+
+
+@pytest.fixture(scope="module")
+def ask(banyan, built):
+    return lambda question, *more: banyan("ask", question, "--kb", "english", "--json", *more).json
+
+
+@pytest.fixture(scope="module")
+def questions(banyan) -> Path:
+    """The English questions: their gold documents are those of `examples/en`."""
+    lines = (command_line.EXAMPLES / "questions.jsonl").read_text("utf-8").splitlines()
+    path = banyan.folder / "questions.jsonl"
+    path.write_text("".join(line + "\n" for line in lines if json.loads(line)["language"] == "en"), "utf-8")
+    return path
+
+
+# build, ask, chat
+
+def test_build_reports_what_it_made(built):
+    assert set(built) >= BUILD_KEYS
+    assert (built["kb"], built["documents"], built["chunks_failed"]) == ("english", 16, 0)
+    assert built["chunks"] >= 16
+    assert min(built["entities"], built["triples"], built["attributes"], built["communities"]) > 0
+    assert built["tokens"] == {"prompt": 0, "completion": 0, "calls": 0}
+
+
+def test_a_second_build_of_the_same_changes_nothing(banyan, built):
+    again = banyan("build", ENGLISH, "--kb", "english", "--json").json
+    assert {**again, "seconds": 0} == {**built, "seconds": 0}
+
+
+def test_an_answer_cites_its_document(ask):
+    answer = ask(MARIE)
+    assert set(answer) == {"answer", "abstained", "citations", "sub_queries", "iterations"}
+    assert not answer["abstained"]
+    assert re.search(r"7 November 1867.*\[1\]", answer["answer"])
+    command_line.check_citations(answer["citations"], ENGLISH)
+    assert "marie-curie.md" in {citation["document"] for citation in answer["citations"]}
+    assert answer["sub_queries"][0] == MARIE
+    assert answer["iterations"] >= 1
+
+
+def test_an_unanswerable_question_abstains(ask):
+    answer = ask("What was Niels Bohr's favourite food?")
+    assert answer["abstained"]
+    assert answer["citations"] == []
+
+
+def test_without_the_agent_there_is_one_round_and_one_query(ask):
+    question = "On which river does the birthplace of the discoverer of polonium lie?"
+    answer = ask(question, "--no-agent")
+    assert (answer["sub_queries"], answer["iterations"]) == ([question], 1)
+    assert len(ask(question)["sub_queries"]) > 1
+
+
+def test_the_answer_for_people(banyan, built):
+    shown = banyan("ask", MARIE, "--kb", "english")
+    assert shown.code == 0
+    assert "7 November 1867" in shown.out
+    assert re.search(r"\[1\] marie-curie\.md \d+-\d+: ", shown.out)
+    assert "rules reasoner" in shown.err
+
+
+def test_a_chat_understands_a_follow_up(banyan, built):
+    said = banyan("chat", "--kb", "english", stdin=f"{MARIE}\nWhere was she born?\n")
+    assert said.code == 0
+    _, first, second, *_ = said.out.split("> ")
+    assert "7 November 1867" in first
+    assert second.startswith("Warsaw")
+    assert "marie-curie.md" in second
+
+
+# Looking at it
+
+def test_documents(banyan, built):
+    listed = banyan("documents", "--kb", "english", "--json").json
+    assert {entry["id"] for entry in listed} == {path.name for path in ENGLISH.iterdir()}
+    assert sum(entry["chunks"] for entry in listed) == built["chunks"]
+    assert {entry["failed"] for entry in listed} == {0}
+
+
+def test_status(banyan, built):
+    status = banyan("status", "--kb", "english", "--json").json
+    shared = ("kb", "documents", "chunks", "chunks_failed", "entities", "triples", "attributes", "communities",
+              "schema_version", "rejected")
+    assert {key: status[key] for key in shared} == {key: built[key] for key in shared}
+    assert (status["chunks_waiting"], status["failures"], status["tokens"]) == (0, [], [])
+    assert status["embedding_model"] == "all-MiniLM-L6-v2"
+    assert "all-MiniLM-L6-v2" in banyan("status", "--kb", "english").out
+
+
+def test_verify_finds_nothing_wrong(banyan, built):
+    verified = banyan("verify", "--kb", "english")
+    assert (verified.code, verified.out) == (0, "all is well\n")
+
+
+# Changing it
+
+def test_delete_and_reindex(banyan):
+    """Delete, verify, and the answer is gone; reindex, verify, and nothing else is."""
+    some = banyan.folder / "some"
+    some.mkdir()
+    for name in ("marie-curie.md", "warsaw.md", "vistula.md", "niels-bohr.md"):
+        (some / name).write_bytes((ENGLISH / name).read_bytes())
+    before = banyan("build", some, "--kb", "shrinking", "--json").json
+    deleted = banyan("delete", "marie-curie.md", "--kb", "shrinking")
+    assert (deleted.code, deleted.out) == (0, "deleted marie-curie.md\n")
+    assert banyan("verify", "--kb", "shrinking", "--json").json == {"kb": "shrinking", "problems": []}
+    after = banyan("status", "--kb", "shrinking", "--json").json
+    assert after["documents"] == 3
+    assert 0 < after["entities"] < before["entities"]
+    assert banyan("ask", MARIE, "--kb", "shrinking", "--json").json["abstained"]
+    assert banyan("reindex", "--kb", "shrinking").code == 0
+    assert banyan("verify", "--kb", "shrinking").out == "all is well\n"
+    assert banyan("status", "--kb", "shrinking", "--json").json == after
+
+
+def test_deleting_what_is_not_there_is_an_error(banyan, built):
+    deleted = banyan("delete", "nobody.md", "--kb", "english")
+    assert deleted.code == 1
+    assert "there is no document 'nobody.md'" in deleted.err
+
+
+@pytest.mark.parametrize(("schema", "admitted"), [("general", {"born_in"}), ("open", {"born_in", "defeated"})])
+def test_imported_triples_are_bounded_by_the_schema(banyan, schema, admitted):
+    record = {"id": "p1", "title": "Otto Kern", "text": "Otto Kern was born in Vienna. Otto Kern defeated Tom Hale.",
+              "entities": [{"name": "Otto Kern", "type": "Person"}, {"name": "Tom Hale", "type": "Person"},
+                           {"name": "Vienna", "type": "Location"}],
+              "triples": [["Otto Kern", "born_in", "Vienna"], ["Otto Kern", "defeated", "Tom Hale"]]}
+    path = banyan.folder / f"{schema}.jsonl"
+    path.write_text(json.dumps(record) + "\n", "utf-8")
+    kb = f"import-{schema}"
+    report = banyan("import", path, "--format", "triples", "--kb", kb, "--schema", schema, "--json").json
+    assert set(report) >= BUILD_KEYS
+    assert (report["documents"], report["triples"]) == (1, len(admitted))
+    assert report["rejected"] == ({} if schema == "open" else {"unknown_relation": 1})
+    graph = json.loads((banyan.folder / "home" / kb / "graph.json").read_text("utf-8")) if (
+        banyan.folder / "home" / kb / "graph.json").is_file() else None
+    assert graph is None or "defeated" in json.dumps(graph) or schema != "open"
+    answer = banyan("ask", "Where was Otto Kern born?", "--kb", kb, "--json").json
+    assert "Vienna" in answer["answer"]
+
+
+def test_a_broken_line_of_an_import_is_reported_and_the_rest_read(banyan):
+    path = banyan.folder / "broken.jsonl"
+    good = {"id": "p1", "title": "Kern", "text": "Otto Kern was born in Vienna.",
+            "entities": [{"name": "Otto Kern", "type": "Person"}], "triples": []}
+    path.write_text("{not json\n" + json.dumps(good) + "\n", "utf-8")
+    imported = banyan("import", path, "--format", "triples", "--kb", "broken", "--json")
+    assert imported.code == 1
+    assert imported.report["documents"] == 1
+    assert len(imported.report["files_failed"]) == 1
+    assert "line 1 is not JSON" in imported.err
+
+
+# Measuring it
+
+def test_eval_retrieval(banyan, built, questions):
+    arguments = ("eval", "retrieval", "--kb", "english", "--format", "generic", "--questions", questions, "--json")
+    report = banyan(*arguments).json
+    assert set(report) == {"questions", "recall", "latency_ms"}
+    gold = [json.loads(line)["gold"] for line in questions.read_text("utf-8").splitlines()]
+    assert report["questions"] == sum(bool(g) for g in gold) > 20
+    assert set(report["recall"]) == {"2", "5", "10", "20"}
+    recall = list(report["recall"].values())
+    assert recall == sorted(recall)
+    assert recall[0] > 60
+    assert recall[-1] == 100, "every passage of 16 documents is among the first 20"
+    assert 0 < report["latency_ms"]["p50"] <= report["latency_ms"]["p95"]
+    one = banyan(*arguments, "--k", "3", "--sub-queries", "gold", "--routes", "entity,triple").json
+    assert set(one["recall"]) == {"3"}
+
+
+@pytest.mark.parametrize(("option", "value", "message"), [
+    ("--k", "two", "--k takes positive numbers"), ("--k", "2,-5", "--k takes positive numbers"),
+    ("--routes", "entity,air", "there is no route 'air'; there are: entity, triple, community, dfs"),
+    ("--questions", "nowhere.jsonl", "there is no question file nowhere.jsonl")])
+def test_eval_retrieval_refuses(banyan, built, questions, option, value, message):
+    options: dict[str, Any] = {"--kb": "english", "--format": "generic", "--questions": questions, option: value}
+    refused = banyan("eval", "retrieval", *(part for pair in options.items() for part in pair))
+    assert refused.code == 1
+    assert refused.out == ""
+    assert message in refused.err
+
+
+# Help and mistakes
+
+def test_every_command_has_help(banyan):
+    shown = banyan("--help")
+    assert shown.code == 0
+    commands = re.findall(r"^│ (\w+) ", shown.out, re.MULTILINE)
+    assert set(commands) >= {"build", "import", "ask", "chat", "documents", "status", "verify", "delete", "reindex",
+                             "eval"}
+    for command in [[one] for one in commands] + [["eval", "retrieval"]]:
+        helped = banyan(*command, "--help")
+        assert helped.code == 0, command
+        assert f"Usage: banyan {' '.join(command)} " in helped.out
+        assert len(helped.out.split("\n\n")[0].splitlines()) > 0
+
+
+def test_python_m_banyan_is_banyan(banyan):
+    done = subprocess.run([sys.executable, "-m", "banyan", "--help"], cwd=banyan.folder, capture_output=True,
+                          text=True, encoding="utf-8", timeout=60, check=False, env=command_line.clean_environment())
+    assert done.returncode == 0, done.stderr
+    assert "Usage: " in done.stdout
+    assert "Knowledge graphs from documents" in done.stdout
+
+
+@pytest.mark.parametrize("command", [
+    ("ask", MARIE), ("documents",), ("status",), ("verify",), ("reindex",), ("delete", "x")], ids=lambda c: c[0])
+def test_an_unknown_knowledge_base_is_named_and_not_made(banyan, built, command):
+    refused = banyan(*command, "--kb", "nowhere")
+    assert refused.code == 1
+    assert "there is no knowledge base 'nowhere'" in refused.err
+    assert "english" in refused.err
+    assert not (banyan.folder / "home" / "nowhere").exists()
+
+
+def test_a_build_of_nothing_makes_nothing(banyan):
+    refused = banyan("build", "no-such-folder", "--kb", "nothing", "--json")
+    assert refused.code == 1
+    assert "no-such-folder does not exist" in refused.err
+    assert not (banyan.folder / "home" / "nothing" / "ledger.sqlite").exists()

@@ -1,0 +1,147 @@
+"""A reasoner for tests that reads facts written out in the text, and builds that use it.
+
+`Ada:Person --employer--> Acme:Organization (0.9)` is a triple, `Acme:Organization.founded = 1999` an
+attribute. What is said of a chunk depends on its text alone, as with any reasoner.
+"""
+
+import json
+import re
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from banyan.agents.construction import BuildContext, BuildReport, build_graph
+from banyan.agents.resources import Resources
+from banyan.config import Settings
+from banyan.models.embedding import Embedder
+from banyan.models.rules.reasoner import RulesReasoner
+from banyan.schemas.extraction import (
+    ExtractedAttribute,
+    ExtractedEntity,
+    ExtractedTriple,
+    Extraction,
+    ExtractionRequest,
+)
+from banyan.schemas.graph_schema import GraphSchema
+from banyan.schemas.retrieval import CommunityDigest, CommunitySummary
+
+SCHEMA: dict[str, Any] = {
+    "name": "scripted",
+    "entity_types": [{"name": "Person", "labels": {"zh": "人物"}}, {"name": "Organization", "aliases": ["Firm"]},
+                     {"name": "School", "parent": "Organization"}, {"name": "Place"}],
+    "relation_types": [
+        {"name": "employer", "aliases": ["works for"], "labels": {"zh": "雇主"}, "domain": ["Person"],
+         "range": ["Organization"]},
+        {"name": "located_in", "domain": ["Organization", "Place"], "range": ["Place"]},
+        {"name": "knows", "domain": ["Person"], "range": ["Person"]},
+    ],
+    "attribute_types": [{"name": "founded", "labels": {"zh": "成立"}, "owners": ["Organization"], "kind": "date"}],
+}
+
+_TRIPLE = re.compile(r"(\w+):(\w*) --([^>]*?)--> (\w+):(\w*)(?: \(([\d.]+)\))?")
+_ATTRIBUTE = re.compile(r"(\w+):(\w+)\.(\w+) = (\w+)")
+
+
+def schema() -> GraphSchema:
+    """The schema of these tests."""
+    return GraphSchema.model_validate(SCHEMA)
+
+
+def read_facts(text: str) -> Extraction:
+    """What is written out in a text."""
+    entities: list[ExtractedEntity] = []
+    triples: list[ExtractedTriple] = []
+    for head, head_type, relation, tail, tail_type, confidence in _TRIPLE.findall(text):
+        sure = float(confidence or 1)
+        entities += [ExtractedEntity(name=head, type=head_type, confidence=sure),
+                     ExtractedEntity(name=tail, type=tail_type, confidence=sure)]
+        triples.append(ExtractedTriple(head=head, relation=relation, tail=tail, confidence=sure))
+    attributes = [ExtractedAttribute(entity=entity, attribute=name, value=value)
+                  for entity, _, name, value in _ATTRIBUTE.findall(text)]
+    entities += [ExtractedEntity(name=entity, type=kind) for entity, kind, _, _ in _ATTRIBUTE.findall(text)]
+    return Extraction(entities=tuple(entities), triples=tuple(triples), attributes=tuple(attributes))
+
+
+class ScriptedReasoner(RulesReasoner):
+    """Reads what is written out, counts what it is asked, and fails where it is told to.
+
+    `before` is called with each text before it is read: it may raise.
+    """
+
+    def __init__(self, embedder: Embedder) -> None:
+        super().__init__(embedder)
+        self.extracted: Counter[str] = Counter()
+        self.summarised: Counter[CommunityDigest] = Counter()
+        self.before: Callable[[str], None] = lambda _: None
+        self._counting = threading.Lock()
+
+    def extract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
+        self.before(request.text)
+        with self._counting:
+            self.extracted[request.text] += 1
+        return read_facts(request.text)
+
+    def summarise(self, communities: Sequence[CommunityDigest]) -> list[CommunitySummary]:
+        self.summarised.update(communities)
+        return super().summarise(communities)
+
+
+class ScriptedResources(Resources):
+    """Resources whose reasoner is scripted."""
+
+    def __init__(self, settings: Settings, embedder: Embedder, scripted: ScriptedReasoner | None = None) -> None:
+        super().__init__(settings, embedder)
+        self.scripted = scripted or ScriptedReasoner(embedder)
+
+    def reasoner(self, name: str, token_limit: int | None = None) -> ScriptedReasoner:
+        return self.scripted
+
+
+class Workshop:
+    """A home folder, documents, and builds of the knowledge base `kb`, each in fresh resources."""
+
+    def __init__(self, folder: Path, embedder: Embedder, **settings: Any) -> None:
+        self.folder = folder
+        self.embedder = embedder
+        self.documents = folder / "documents"
+        self.documents.mkdir(parents=True, exist_ok=True)
+        self.schema = folder / "schema.json"
+        self.schema.write_text(json.dumps(SCHEMA), "utf-8")
+        self.scripted = ScriptedReasoner(embedder)
+        self.settings = Settings(_env_file=None, home=folder / "home", llm_base_url=None, **settings)
+
+    def write(self, texts: dict[str, str]) -> list[str]:
+        """Write documents; returns their paths in the order given."""
+        for name, text in texts.items():
+            (self.documents / name).write_text(text, "utf-8")
+        return [str(self.documents / name) for name in texts]
+
+    def resources(self) -> ScriptedResources:
+        return ScriptedResources(self.settings, self.embedder, self.scripted)
+
+    def build(self, paths: Iterable[str] = (), **context: Any) -> BuildReport:
+        """One run of the construction graph, as one process would make it."""
+        with self.resources() as resources:
+            return run_build(resources, self.given(paths), BuildContext(**context))
+
+    def given(self, paths: Iterable[str] = ()) -> dict[str, Any]:
+        return {"knowledge_base": "kb", "paths": list(paths), "schema": str(self.schema)}
+
+    def dump(self) -> dict[str, Any]:
+        """The graph as it is on disk."""
+        with self.resources() as resources:
+            return resources.knowledge_base("kb").graph.dump()
+
+    def vectors(self) -> dict[str, set[str]]:
+        """The ids of what can be found by vectors."""
+        with self.resources() as resources:
+            kb = resources.knowledge_base("kb")
+            return {kind: kb.vectors.ids(kind) for kind in ("entities", "triples", "chunks", "communities")}
+
+
+def run_build(resources: Resources, given: dict[str, Any], context: BuildContext | None = None) -> BuildReport:
+    """Run the construction graph to its end."""
+    result = build_graph(resources).invoke(given, {"max_concurrency": 3}, context=context or BuildContext())
+    return result["report"]

@@ -1,0 +1,45 @@
+"""Small knowledge bases for tests, made without a reasoner: what is said of each document is given."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from banyan.graph_store.store import KnowledgeBase
+from banyan.models.embedding import Embedder
+from banyan.schemas.documents import Document
+from banyan.schemas.extraction import ExtractedEntity, ExtractedTriple, Extraction
+from banyan.schemas.graph_schema import open_schema
+from banyan.schemas.retrieval import CommunityDigest, CommunitySummary
+
+Triples = Sequence[tuple[str, str, str]]
+
+
+def summarise(digests: Sequence[CommunityDigest]) -> list[CommunitySummary]:
+    """Names a community by its keywords and describes it by its facts."""
+    return [CommunitySummary(name=", ".join(d.keywords), summary="; ".join(d.facts)) for d in digests]
+
+
+def put(kb: KnowledgeBase, document_id: str, text: str, *, title: str = "", entities: Mapping[str, str] | None = None,
+        triples: Triples = ()) -> str:
+    """Store a document of one chunk with what is said of it, and write it; returns the chunk's id."""
+    kb.put_document(Document(id=document_id, title=title, text=text, source="test"), 100_000, 0)
+    (chunk,) = [chunk for chunk in kb.documents.chunks() if chunk.document_id == document_id]
+    kb.extractions.save(chunk.id, "test", Extraction(
+        entities=tuple(ExtractedEntity(name=name, type=kind) for name, kind in (entities or {}).items()),
+        triples=tuple(ExtractedTriple(head=head, relation=relation, tail=tail) for head, relation, tail in triples)))
+    kb.write_chunks([chunk.id])
+    return chunk.id
+
+
+def finish(kb: KnowledgeBase) -> None:
+    """What the construction graph does at its end."""
+    kb.sync_vectors()
+    kb.measure_reliability()
+    kb.build_tree(summarise)
+    kb.save_graph()
+
+
+def create(home: Path, name: str, embedder: Embedder) -> KnowledgeBase:
+    """An empty knowledge base with the open schema."""
+    kb = KnowledgeBase.create(home, name, embedder)
+    kb.schemas.append(open_schema(), (), "seed")
+    return kb

@@ -1,0 +1,227 @@
+"""Fusion: beta, trust, the restart of the walk, and what each route adds to the ranking (invariant 7)."""
+
+import numpy as np
+import pytest
+from banyan.agents.resources import Resources
+from banyan.config import Settings
+from banyan.graph_store.reliability import Reliability
+from banyan.schemas.naming import entity_id
+from banyan.schemas.retrieval import ROUTES, Evidence, SubQuery
+from banyan.tools import fusion
+from banyan.tools.query import Query
+from banyan.tools.retriever import Retriever
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ..conftest import load_test_module
+
+base = load_test_module("small_base")
+
+PEOPLE = ["Ada Byron", "Carl Berg", "Ines Moreau", "Otto Falk", "Lena Sand", "Hugo Stern"]
+CITIES = ["Ulm", "Turku", "Lyon", "Graz", "Oslo", "Bern"]
+RIVERS = ["Danube", "Aura", "Rhone", "Mur", "Akers", "Aare"]
+CRAFTS = ["painter", "botanist", "printer", "surveyor", "glazier", "weaver"]
+
+
+def fill(kb) -> None:
+    """Linked documents about people, their towns and crafts, with little lexical overlap between hops."""
+    for n, (person, city, river, craft) in enumerate(zip(PEOPLE, CITIES, RIVERS, CRAFTS, strict=True)):
+        teacher = PEOPLE[(n + 1) % 6]
+        base.put(kb, f"person{n}", f"{person} was born in {city}. {person} was taught by {teacher}.",
+                 entities={person: "Person", city: "City", teacher: "Person"},
+                 triples=[(person, "born_in", city), (person, "taught_by", teacher)])
+        base.put(kb, f"city{n}", f"{city} lies on the {river}, where barges moor.",
+                 entities={city: "City", river: "River"}, triples=[(city, "lies_on", river)])
+        base.put(kb, f"craft{n}", f"The guild kept a register. {person} joined it as a {craft}.",
+                 entities={person: "Person", craft: "Craft"}, triples=[(person, "worked_as", craft)])
+    base.put(kb, "zh", "林小雨出生于宁波。她毕业于北京大学。", entities={"林小雨": "Person", "宁波": "City"},
+             triples=[("林小雨", "出生于", "宁波")])
+    base.put(kb, "plain", "Nothing is named here, but some words are written.")
+
+
+@pytest.fixture(scope="module")
+def kb(tmp_path_factory, hashed_embedder):
+    kb = base.create(tmp_path_factory.mktemp("home"), "fusion", hashed_embedder)
+    with kb, kb.writing():
+        fill(kb)
+        base.finish(kb)
+        yield kb
+
+
+@pytest.fixture(scope="module")
+def retriever(kb):
+    return Retriever(kb)
+
+
+def query(retriever, question, trust=None) -> Query:
+    made = retriever.queries([SubQuery(question=question)])[0]
+    return made if trust is None else Query(made.sub_query, made.vector, trust)
+
+
+def documents(retriever, scores, limit=50) -> list[str]:
+    chunks = retriever.index.chunks
+    return [chunks[retriever.index.chunk_row[one]].document_id for one, _ in retriever.ranking(scores, limit)]
+
+
+# ---- beta --------------------------------------------------------------------------------------
+
+
+@given(st.text(max_size=80))
+def test_beta_lies_between_0_and_1(retriever, question):
+    assert 0 < fusion.beta(retriever.index, question) < 1
+
+
+@pytest.mark.parametrize(("named", "thematic"), [
+    ("Was Ada Byron born in Ulm?", "What do people generally think about work and water?"),
+    ("林小雨出生于宁波吗？", "人们通常怎样看待工作和水？"),
+])
+def test_beta_is_higher_for_names_than_for_themes(retriever, named, thematic):
+    assert fusion.beta(retriever.index, thematic) < 0.5 < fusion.beta(retriever.index, named)
+
+
+def test_beta_divides_between_graph_and_communities(retriever):
+    assert fusion.beta(retriever.index, "") == 0.5
+    assert fusion.beta(retriever.index, "Ada Byron") > 0.95
+
+
+# ---- trust -------------------------------------------------------------------------------------
+
+
+def test_without_trust_in_vectors_the_lexical_order_stands(retriever):
+    asked = query(retriever, "Which guild kept a register of barges?", trust=0.0)
+    lexical = fusion.lexical_scores(retriever.index, asked.text)
+    assert np.count_nonzero(lexical) > 3
+    weights = fusion.chunk_scores(retriever.index, asked)
+    np.testing.assert_array_equal(np.argsort(-weights, kind="stable"), np.argsort(-lexical, kind="stable"))
+    # The routes that rest on vectors add nothing then, whatever they found.
+    noise = [Evidence(route=route, text="noise", score=0.9, entity_ids=(entity_id("Oslo", "City"),))
+             for route in ("triple", "community", "dfs")]
+    np.testing.assert_array_equal(fusion.rank(retriever.index, asked, noise), fusion.rank(retriever.index, asked, []))
+
+
+def test_with_full_trust_the_vectors_order_stands(retriever):
+    asked = query(retriever, "Which guild kept a register of barges?", trust=1.0)
+    dense = retriever.index.chunk_vectors @ asked.vector
+    weights = fusion.chunk_scores(retriever.index, asked)
+    np.testing.assert_array_equal(np.argsort(-weights, kind="stable"), np.argsort(-dense, kind="stable"))
+    assert (weights.min(), weights.max()) == (0, 1)
+
+
+def test_trust_is_taken_by_the_questions_script(kb):
+    retriever = Retriever(kb)
+    retriever.index.reliability = Reliability({"latin": 0.25, "cjk": 0.75})
+    trusts = [q.trust for q in retriever.queries([SubQuery(question=text) for text in ("Who?", "谁？", "Кто?")])]
+    assert trusts == [0.25, 0.75, 1.0]
+
+
+# ---- ranking -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_each_route_changes_the_ranking_when_it_is_switched_off(retriever, route):
+    """Invariant 7."""
+    questions = ["On which river lies the city where the teacher of Ada Byron was born?",
+                 "What was the craft of the person who was taught by Hugo Stern?",
+                 "Which towns, barges and rivers belong together?"]
+    others = [one for one in ROUTES if one != route]
+    changed = []
+    for asked in retriever.queries([SubQuery(question=question) for question in questions]):
+        every = retriever.rank([asked], [retriever.evidence(asked)])
+        without = retriever.rank([asked], [retriever.evidence(asked, others)])
+        changed.append(documents(retriever, every, 10) != documents(retriever, without, 10))
+    assert any(changed)
+
+
+def test_a_sub_query_may_forbid_a_route(retriever):
+    asked = retriever.queries([SubQuery(question="Where was Ada Byron born?", routes=("triple",))])[0]
+    assert {item.route for item in retriever.evidence(asked)} == {"triple"}
+    assert retriever.evidence(asked, ["entity"]) == []
+
+
+def test_evidence_leads_to_a_passage_that_shares_no_word_with_the_question(retriever):
+    asked = query(retriever, "On what water lies the birthplace of Lena Sand?")
+    found = retriever.evidence(asked)
+    assert documents(retriever, retriever.rank([asked], [found])).index("city4") < 4
+
+
+def test_a_hub_counts_less_than_what_few_chunks_mention(retriever):
+    person, river = entity_id("Ada Byron", "Person"), entity_id("Danube", "River")
+    seeds = fusion._entity_seeds(retriever.index, "triple", [
+        Evidence(route="triple", text="a", score=0.8, entity_ids=(person, river))])
+    row = retriever.index.entity_row
+    assert sum(seeds.values()) == pytest.approx(1)
+    assert seeds[row[river]] > seeds[row[person]]
+
+
+def test_evidence_about_what_was_deleted_meanwhile_is_ignored(retriever):
+    asked = query(retriever, "Where was Ada Byron born?")
+    gone = [Evidence(route="triple", text="x", score=0.9, entity_ids=("gone",), chunk_ids=("gone",))]
+    np.testing.assert_array_equal(fusion.rank(retriever.index, asked, gone), fusion.rank(retriever.index, asked, []))
+
+
+def test_each_sub_query_brings_its_own_best_passage(retriever):
+    asked = retriever.queries([SubQuery(question="Where was Ada Byron born?"),
+                               SubQuery(question="Was Otto Falk taught by Lena Sand?")])
+    scores = retriever.rank(asked, [retriever.evidence(one) for one in asked])
+    assert scores.max() == pytest.approx(1)
+    assert set(documents(retriever, scores, 2)) == {"person0", "person3"}
+    np.testing.assert_array_equal(scores, retriever.rank(asked[::-1], [retriever.evidence(one) for one in asked[::-1]]))
+
+
+def test_a_ranking_is_cut_and_leaves_out_what_weighs_nothing(retriever):
+    scores = np.zeros(len(retriever.index.chunks), np.float32)
+    scores[[3, 5]] = 0.5, 1.0
+    ids = [chunk.id for chunk in retriever.index.chunks]
+    assert retriever.ranking(scores, 10) == [(ids[5], 1.0), (ids[3], 0.5)]
+    assert retriever.ranking(scores, 1) == [(ids[5], 1.0)]
+
+
+def test_equal_texts_are_embedded_once(retriever, monkeypatch):
+    seen = []
+    encode = retriever.index.embedder.encode
+    monkeypatch.setattr(type(retriever.index.embedder), "encode", lambda _, texts: seen.extend(texts) or encode(texts))
+    fresh = Retriever(retriever.index.store)
+    first = fresh.queries([SubQuery(question="Who?"), SubQuery(question="Where?")])
+    again = fresh.queries([SubQuery(question="Where?", relations=("born_in",)), SubQuery(question="When?")])
+    assert seen == ["Who?", "Where?", "When?"]
+    np.testing.assert_array_equal(first[1].vector, again[0].vector)
+    assert again[0].sub_query.relations == ("born_in",)
+    assert fresh.queries([]) == []
+
+
+# ---- one retriever for each state ----------------------------------------------------------------
+
+
+def test_a_retriever_is_made_again_only_after_a_write(tmp_path, hashed_embedder):
+    settings = Settings(home=tmp_path, llm_base_url=None, _env_file=None)
+    with Resources(settings, hashed_embedder) as resources:
+        kb = resources.knowledge_base("kb", create=True)
+        kb.schemas.append(base.open_schema(), (), "seed")
+        with kb.writing():
+            base.put(kb, "a", "Ida lives in Rome.", entities={"Ida": "P"})
+            base.finish(kb)
+        first = resources.retriever("kb")
+        assert resources.retriever("kb") is first
+        with kb.writing():
+            base.put(kb, "b", "Bo lives in Oslo.", entities={"Bo": "P"})
+            base.finish(kb)
+        second = resources.retriever("kb")
+        assert second is not first
+        assert second.version != first.version
+        assert [len(one.index.chunks) for one in (first, second)] == [1, 2]
+        resources.delete_document("kb", "a")
+        assert [chunk.document_id for chunk in resources.retriever("kb").index.chunks] == ["b"]
+
+
+def test_a_question_during_a_build_is_answered_from_what_is_embedded(tmp_path, hashed_embedder):
+    kb = base.create(tmp_path, "building", hashed_embedder)
+    with kb, kb.writing():
+        base.put(kb, "a", "Ida lives in Rome.", entities={"Ida": "P", "Rome": "C"}, triples=[("Ida", "lives_in", "Rome")])
+        base.finish(kb)
+        # Written, but not embedded yet: what another process sees between two steps of a build.
+        base.put(kb, "b", "Ida met Bo.", entities={"Ida": "P", "Bo": "P"}, triples=[("Ida", "met", "Bo")])
+        retriever = Retriever(kb)
+        asked = query(retriever, "Where does Ida live?")
+        found = retriever.evidence(asked)
+        assert {item.route for item in found} == set(ROUTES)
+        assert documents(retriever, retriever.rank([asked], [found])) == ["a"]
