@@ -320,9 +320,7 @@ def eval_retrieval(
     from .evaluation.datasets import load_questions  # noqa: PLC0415
     from .evaluation.retrieval import evaluate  # noqa: PLC0415
 
-    ks = [int(part) for part in k.split(",") if part.strip().isdigit() and int(part) > 0]
-    if not ks:
-        raise CommandError(f"--k takes positive numbers with commas between, as in 2,5,10; not {k!r}")
+    ks = _cut_offs(k)
     loaded = load_questions(questions, form)
     with _resources() as resources, track(_err, "questions") as progress:
         report = evaluate(resources, kb, loaded, ks=ks, sub_queries=sub_queries, routes=_routes(routes),
@@ -334,6 +332,13 @@ def eval_retrieval(
     table.add_row(str(report.questions), *(f"{value:.1f}" for value in report.recall.values()),
                   *(str(value) for value in report.latency_ms.values()))
     _out.print(table)
+
+
+def _cut_offs(text: str) -> list[int]:
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isdecimal() and int(part) > 0 for part in parts):
+        raise CommandError(f"--k takes positive numbers with commas between, as in 2,5,10; not {text!r}")
+    return [int(part) for part in parts]
 
 
 def _routes(text: str) -> list[Any]:

@@ -143,6 +143,11 @@ class Database:
         with self._lock:
             self._connection.executemany(sql, rows)
 
+    def state(self) -> int | None:
+        """A number that changes when another connection commits; None inside a transaction of ours."""
+        with self._lock:
+            return None if self._depth else self.count("PRAGMA data_version")
+
     def get_meta(self, key: str) -> str | None:
         """A stored setting of the knowledge base, or None."""
         value = self.scalar("SELECT value FROM meta WHERE key = ?", key)

@@ -16,9 +16,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ..graph_store.grounding import words
 from ..schemas.retrieval import Evidence, Route
 from .index import RetrievalIndex
-from .lexical import terms
 from .query import Query
 
 Scores = NDArray[np.float32]
@@ -47,16 +47,17 @@ def beta(index: RetrievalIndex, question: str) -> float:
         index: whose entities count as names.
         question: the question.
     """
-    words = terms(question)
-    if not words:
+    # The words in which names are found, not `terms`: of a CJK name the two share nothing.
+    said = words(question)
+    if not said:
         return 0.5
-    named = Counter(word for name, _ in index.names.find(question) for word in terms(name))
-    plain = Counter(words) - named
-    density = 1 - plain.total() / len(words)
+    named = Counter(word for name, _ in index.names.find(question) for word in name.split(" "))
+    plain = Counter(said) - named
+    density = 1 - plain.total() / len(said)
     abstraction = 0.0
     if len(plain) > 1:
         shares = [count / plain.total() for count in plain.values()]
-        abstraction = -sum(p * math.log(p) for p in shares) / math.log(len(words))
+        abstraction = -sum(p * math.log(p) for p in shares) / math.log(len(said))
     return 1 / (1 + math.exp(-(_DENSITY_WEIGHT * density - _ABSTRACTION_WEIGHT * abstraction)))
 
 

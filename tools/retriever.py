@@ -1,10 +1,12 @@
 """The retriever: embeds sub-queries together, runs routes, fuses; long-lived and read-only."""
 
+import threading
 from collections.abc import Collection, Sequence
 
 import numpy as np
 
 from ..graph_store.store import KnowledgeBase
+from ..models.embedding import Vectors
 from ..schemas.retrieval import ROUTES, Evidence, Passage, Route, SubQuery
 from . import community_route, dfs_route, entity_route, fusion, triple_route
 from .index import RetrievalIndex
@@ -12,6 +14,8 @@ from .query import Query
 
 # Evidence of one route for one sub-query.
 _EVIDENCE = 20
+# Of the latest sub-queries: more than all open questions of a busy server ask at once, and 1.5 MB.
+_VECTORS_KEPT = 1000
 
 
 class Retriever:
@@ -21,13 +25,26 @@ class Retriever:
         """Read the knowledge base into memory."""
         self.version = knowledge_base.version()
         self.index = RetrievalIndex(knowledge_base)
+        self._vectors: dict[str, Vectors] = {}
+        self._lock = threading.Lock()
 
     def queries(self, sub_queries: Sequence[SubQuery]) -> list[Query]:
-        """The sub-queries with their vectors, embedded in one batch."""
+        """The sub-queries with their vectors; those not seen lately are embedded in one batch."""
         texts = [sub_query.question for sub_query in sub_queries]
-        vectors = self.index.embedder.encode(texts)
         return [Query(sub_query, vector, self.index.reliability.of(text))
-                for sub_query, vector, text in zip(sub_queries, vectors, texts, strict=True)]
+                for sub_query, vector, text in zip(sub_queries, self._embedded(texts), texts, strict=True)]
+
+    def _embedded(self, texts: Sequence[str]) -> list[Vectors]:
+        # Each route and each fusion asks for the same few vectors, and encoding is most of a question's cost.
+        # The lock is held meanwhile, so that routes that run in parallel wait for one encoding.
+        with self._lock:
+            new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
+            if new:
+                self._vectors.update(zip(new, self.index.embedder.encode(new), strict=True))
+            found = [self._vectors[text] for text in texts]
+            while len(self._vectors) > _VECTORS_KEPT:
+                del self._vectors[next(iter(self._vectors))]
+            return found
 
     def search(self, route: Route, query: Query, limit: int = _EVIDENCE) -> list[Evidence]:
         """What one route finds for a query, best first."""
