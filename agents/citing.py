@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from ..graph_store.documents import Documents
+from ..graph_store.errors import UnknownDocumentError
 from ..graph_store.grounding import SourceText
 from ..ingest.tokens import estimate_tokens
 from ..schemas.documents import Citation, Span
@@ -76,6 +77,9 @@ def _locate(words: str, passage: Passage, documents: Documents) -> tuple[str, in
     if found is None:
         return None
     start, end = passage.start + found.start, passage.start + found.end
-    source = documents.get(passage.document).text[start:end]
-    # The document may have been replaced since the passage was read: then there is no such quote.
+    try:
+        source = documents.get(passage.document).text[start:end]
+    except UnknownDocumentError:
+        return None
+    # The document may have been replaced or deleted since the passage was read: then there is no such quote.
     return (passage.document, start, end, source) if source == found.quote else None

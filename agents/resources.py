@@ -8,7 +8,6 @@ from functools import cache
 
 from ..config import Settings
 from ..graph_store.errors import WriterBusyError
-from ..graph_store.layout import Layout
 from ..graph_store.store import KnowledgeBase
 from ..models.embedding import Embedder, load_embedder
 from ..models.reasoner import Reasoner
@@ -22,7 +21,8 @@ class Resources:
         """Remember the settings; `embedder` replaces the one they name."""
         self.settings = settings or Settings()
         self._embedder = embedder
-        self._open: dict[str, KnowledgeBase] = {}
+        self._readers: dict[str, KnowledgeBase] = {}
+        self._writers: dict[str, KnowledgeBase] = {}
         self._retrievers: dict[str, Retriever] = {}
         self._reasoners: dict[tuple[str, int | None], Reasoner] = {}
         self._runs: dict[str, str] = {}
@@ -36,20 +36,28 @@ class Resources:
                 self._embedder = load_embedder(self.settings)
             return self._embedder
 
-    def knowledge_base(self, name: str, *, create: bool = False) -> KnowledgeBase:
-        """An open knowledge base, brought up to what its ledger has now.
+    def knowledge_base(self, name: str) -> KnowledgeBase:
+        """A knowledge base for reading, as its ledger has it now.
+
+        What a caller holds never changes under its hands: when the ledger has moved on, the next
+        caller gets another one, and this one goes when its last reader lets go of it.
 
         Raises:
-            UnknownKnowledgeBaseError: there is none of that name and `create` is not set.
+            UnknownKnowledgeBaseError: there is none of that name.
         """
         with self._lock:
-            Layout.of(self.settings.home, name)
-            if name not in self._open:
-                opening = KnowledgeBase.create if create else KnowledgeBase.open
-                self._open[name] = opening(self.settings.home, name, self.embedder)
-            else:
-                self._open[name].refresh()
-            return self._open[name]
+            opened = self._readers.get(name)
+            if opened is None or opened.outdated():
+                self._readers[name] = opened = KnowledgeBase.open(self.settings.home, name, self.embedder)
+            return opened
+
+    def _writer(self, name: str) -> KnowledgeBase:
+        """The knowledge base that this process writes to, made if there is none of that name."""
+        if name not in self._writers:
+            self._writers[name] = KnowledgeBase.create(self.settings.home, name, self.embedder)
+        else:
+            self._writers[name].refresh()
+        return self._writers[name]
 
     @contextmanager
     def writer(self, name: str, run: str) -> Iterator[KnowledgeBase]:
@@ -66,7 +74,7 @@ class Resources:
             WriterBusyError: another run or process is writing to it.
         """
         with self._lock:
-            knowledge_base = self.knowledge_base(name, create=True)
+            knowledge_base = self._writer(name)
             holder = self._runs.get(name)
             if holder is None:
                 knowledge_base.acquire()
@@ -92,7 +100,7 @@ class Resources:
         with self._lock:
             if self._runs.get(name) == run:
                 del self._runs[name]
-                self._open[name].release()
+                self._writers[name].release()
 
     def retriever(self, name: str) -> Retriever:
         """The retriever of a knowledge base, made again only when the knowledge base has changed."""
@@ -120,7 +128,8 @@ class Resources:
         if self.settings.llm_base_url:
             from ..models.llm.reasoner import LlmReasoner  # noqa: PLC0415
 
-            return LlmReasoner(self.settings, self.knowledge_base(name, create=True).calls.within(token_limit))
+            accounts = (self._writers.get(name) or self.knowledge_base(name)).calls
+            return LlmReasoner(self.settings, accounts.within(token_limit))
         from ..models.rules.reasoner import RulesReasoner  # noqa: PLC0415
 
         return RulesReasoner(self.embedder)
@@ -140,17 +149,18 @@ class Resources:
     def reindex(self, name: str) -> None:
         """Make all that is derived anew, with the embedding model in use."""
         with self._lock:
-            if name not in self._open:
-                self._open[name] = KnowledgeBase.open(self.settings.home, name, self.embedder, any_embedding=True)
+            if name not in self._writers:
+                self._writers[name] = KnowledgeBase.open(self.settings.home, name, self.embedder, any_embedding=True)
         with self._whole_run(name) as knowledge_base:
             knowledge_base.reindex(self.reasoner(name).summarise)
 
     def close(self) -> None:
         """Close every knowledge base."""
         with self._lock:
-            for knowledge_base in self._open.values():
+            for knowledge_base in (*self._readers.values(), *self._writers.values()):
                 knowledge_base.close()
-            self._open.clear()
+            self._readers.clear()
+            self._writers.clear()
             self._retrievers.clear()
             self._reasoners.clear()
             self._runs.clear()

@@ -156,7 +156,7 @@ class _Nodes:
         parts = self._reasoner(state).decompose(question, schema, limit)[:limit]
         _progress("decompose", [part.question for part in parts])
         # The whole question is searched as well: a decomposition that went wrong must not hide it.
-        return {"asked": [part.model_dump() for part in _distinct([whole, *parts])],
+        return {"asked": [part.model_dump() for part in _distinct([whole, *_ready(parts)])],
                 "history": [SubAnswer(question=part.question).model_dump() for part in parts], "iterations": 1}
 
     def fan_out(self, state: AskState, runtime: Runtime[AskContext]) -> list[Send]:
@@ -221,7 +221,7 @@ class _Nodes:
             return {"round_start": start, "history": [item.model_dump() for item in known]}
         limit = context.max_sub_queries or settings.max_sub_queries
         asked = {normalise(data["question"]) for data in state["asked"]}
-        new = [part for part in _distinct(said.sub_queries) if normalise(part.question) not in asked][:limit]
+        new = [part for part in _distinct(_ready(said.sub_queries)) if normalise(part.question) not in asked][:limit]
         _progress("reflect", [part.question for part in new])
         return {"round_start": start, "iterations": state["iterations"] + bool(new),
                 "asked": [*state["asked"], *(part.model_dump() for part in new)],
@@ -265,13 +265,14 @@ def _conversation(state: AskState) -> tuple[list[tuple[str, str]], str]:
     return [(roles[m.type], m.text) for m in messages if m.type in roles], question
 
 
-def _distinct(parts: Sequence[SubQuery]) -> list[SubQuery]:
-    """The sub-queries that can be searched now, without repetitions.
+def _ready(parts: Sequence[SubQuery]) -> list[SubQuery]:
+    """The sub-queries that can be searched now: one that waits for an answer (`#1`) is filled by `reflect`."""
+    return [part for part in parts if not _PLACE.search(part.question)]
 
-    One that waits for an earlier answer (`#1`) is asked when `reflect` has filled it. A part equal to
-    an earlier one gives it its schema elements.
-    """
-    return list({normalise(part.question): part for part in parts if not _PLACE.search(part.question)}.values())
+
+def _distinct(parts: Sequence[SubQuery]) -> list[SubQuery]:
+    """The sub-queries without repetitions; a part equal to an earlier one gives it its schema elements."""
+    return list({normalise(part.question): part for part in parts}.values())
 
 
 def _progress(step: str, found: Sequence[str]) -> None:

@@ -5,8 +5,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import ValidationError
-
 from ..schemas.documents import Chunk, Frozen
 from ..schemas.errors import BanyanError
 
@@ -60,20 +58,28 @@ def load_questions(path: Path, form: QuestionFormat) -> list[Question]:
     for number, record in enumerate(_records(path)):
         try:
             questions.append(readers[form](record))
-        except (KeyError, TypeError, ValidationError) as error:
+        except (KeyError, TypeError, ValueError) as error:
             raise DatasetError(f"{path}, record {number}: not a {form} question: {error!r}") from error
     return [question for question in questions if question.gold]
 
 
 def _records(path: Path) -> list[dict[str, Any]]:
-    text = path.read_text("utf-8")
+    number = 1
     try:
+        text = path.read_text("utf-8-sig")
         if text.lstrip().startswith("["):
             return list(json.loads(text))
-        return [json.loads(line) for line in text.splitlines() if line.strip()]
+        records = []
+        # Not splitlines: within a JSON string some line separators stand as they are.
+        for number, line in enumerate(text.split("\n"), 1):  # noqa: B007
+            if line.strip():
+                records.append(json.loads(line))
     except json.JSONDecodeError as error:
-        raise DatasetError(f"{path} is neither a JSON array nor JSON lines: line {error.lineno}: "
+        raise DatasetError(f"{path} is neither a JSON array nor JSON lines: line {number + error.lineno - 1}: "
                            f"{error.msg}") from error
+    except UnicodeDecodeError as error:
+        raise DatasetError(f"{path} is not UTF-8 text: {error}") from error
+    return records
 
 
 def _musique(record: dict[str, Any]) -> Question:
@@ -85,7 +91,7 @@ def _musique(record: dict[str, Any]) -> Question:
 
 
 def _titled(record: dict[str, Any]) -> Question:
-    titles = record["evidence"] if "evidence" in record else [fact[0] for fact in record["supporting_facts"]]
+    titles = record["evidence"] if "evidence" in record else [title for title, _ in record["supporting_facts"]]
     return Question(id=str(record.get("id", record.get("_id", ""))), question=record["question"],
                     gold=tuple(GoldPassage(title=title) for title in dict.fromkeys(titles)))
 

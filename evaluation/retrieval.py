@@ -1,5 +1,6 @@
 """Recall of gold passages: how much of what a question needs is among the first k passages."""
 
+import re
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Literal
@@ -11,10 +12,11 @@ from ..agents.retrieval import AskContext, build_graph
 from ..schemas.documents import Chunk, Frozen
 from ..schemas.retrieval import ROUTES, Route, SubQuery
 from ..tools.retriever import Retriever
-from .datasets import GoldPassage, Question, is_gold
+from .datasets import GoldPassage, GoldStep, Question, is_gold
 
 SubQueries = Literal["none", "gold"]
 Ranking = list[tuple[str, float]]
+_PLACE = re.compile(r"#(\d+)")
 
 
 class QuestionRecord(Frozen):
@@ -96,11 +98,13 @@ def _filled(question: Question) -> Iterator[str]:
     if not question.steps:
         yield question.question
     for step in question.steps:
-        text = step.question
-        # The highest number first: "#1" is also the beginning of "#10".
-        for number in range(len(question.steps), 0, -1):
-            text = text.replace(f"#{number}", question.steps[number - 1].answer)
-        yield text
+        yield _PLACE.sub(lambda found: _answer(question.steps, found), step.question)
+
+
+def _answer(steps: Sequence[GoldStep], place: re.Match[str]) -> str:
+    """The answer that `#1` stands for; a number that counts no step stays as it is."""
+    number = int(place[1])
+    return steps[number - 1].answer if 1 <= number <= len(steps) else place[0]
 
 
 def _rank(gold: GoldPassage, ranked: Sequence[Chunk]) -> int | None:

@@ -41,8 +41,8 @@ class Documents:
         Returns:
             Whether anything changed.
         """
-        self._edits += 1
         with self._db.transaction():
+            self._edits += 1
             before = self._db.rows("SELECT title, text, source FROM documents WHERE id = ?", document.id)
             old = {str(row["id"]): (row["ordinal"], row["start"])
                    for row in self._db.rows("SELECT id, ordinal, start FROM chunks WHERE document = ?",
@@ -68,8 +68,8 @@ class Documents:
         Raises:
             UnknownDocumentError: there is none of that id.
         """
-        self._edits += 1
         with self._db.transaction():
+            self._edits += 1
             self._drop_chunks([str(row[0]) for row in
                                self._db.rows("SELECT id FROM chunks WHERE document = ?", document_id)])
             if not self._db.execute("DELETE FROM documents WHERE id = ?", document_id):

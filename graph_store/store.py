@@ -1,6 +1,7 @@
 """A knowledge base: the ledger, and the graph, vectors and tree derived from it."""
 
 import logging
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -67,6 +68,8 @@ class KnowledgeBase:
         self._lock = FileLock(layout.lock, timeout=0, thread_local=False)
         self._position = 0
         self._unsynced = Touched()
+        # A reader that nobody holds any more closes its files by itself.
+        self._close = weakref.finalize(self, _close_all, self._lock, self.vectors, self.database)
         try:
             if not any_embedding:
                 self._check_embedding()
@@ -99,9 +102,7 @@ class KnowledgeBase:
 
     def close(self) -> None:
         """Release the lock and the files."""
-        self._lock.release(force=True)
-        self.vectors.close()
-        self.database.close()
+        self._close()
 
     def __enter__(self) -> Self:
         return self
@@ -191,8 +192,12 @@ class KnowledgeBase:
         return Reliability.parse(self.database.get_meta("reliability"))
 
     def version(self) -> tuple[int, int]:
-        """Changes whenever the graph or the tree in memory or ledger changes."""
-        return self._position, int(self.database.get_meta("tree_position") or 0)
+        """Changes whenever the ledger's facts or communities do."""
+        return self.extractions.position(), int(self.database.get_meta("tree_position") or 0)
+
+    def outdated(self) -> bool:
+        """Whether the ledger has moved on since this was opened."""
+        return self.version() != self._opened_at
 
     # The graph: the snapshot, and what the ledger has beyond it.
 
@@ -209,6 +214,7 @@ class KnowledgeBase:
         self._saved_position = self._position
         # Vectors known to be behind the snapshot were touched by changes that are no longer told apart.
         self._reconcile = self._vectors_position() < self._position or self._lost_vectors()
+        self._opened_at = self.version()
         self.refresh()
 
     def refresh(self) -> None:
@@ -355,3 +361,9 @@ class KnowledgeBase:
         """Store a document with its chunks; returns whether anything changed."""
         chunks = chunk_document(document, max_tokens=max_tokens, overlap_tokens=overlap_tokens)
         return self.documents.put(document, chunks)
+
+
+def _close_all(lock: FileLock, vectors: VectorStore, database: Database) -> None:
+    lock.release(force=True)
+    vectors.close()
+    database.close()

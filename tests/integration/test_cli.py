@@ -55,11 +55,6 @@ def test_build_reports_what_it_made(built):
     assert built["tokens"] == {"prompt": 0, "completion": 0, "calls": 0}
 
 
-def test_a_second_build_of_the_same_changes_nothing(banyan, built):
-    again = banyan("build", ENGLISH, "--kb", "english", "--json").json
-    assert {**again, "seconds": 0} == {**built, "seconds": 0}
-
-
 def test_an_answer_cites_its_document(ask):
     answer = ask(MARIE)
     assert set(answer) == {"answer", "abstained", "citations", "sub_queries", "iterations"}
@@ -84,21 +79,14 @@ def test_without_the_agent_there_is_one_round_and_one_query(ask):
     assert len(ask(question)["sub_queries"]) > 1
 
 
-def test_the_answer_for_people(banyan, built):
-    shown = banyan("ask", MARIE, "--kb", "english")
-    assert shown.code == 0
-    assert "7 November 1867" in shown.out
-    assert re.search(r"\[1\] marie-curie\.md \d+-\d+: ", shown.out)
-    assert "rules reasoner" in shown.err
-
-
 def test_a_chat_understands_a_follow_up(banyan, built):
     said = banyan("chat", "--kb", "english", stdin=f"{MARIE}\nWhere was she born?\n")
     assert said.code == 0
     _, first, second, *_ = said.out.split("> ")
     assert "7 November 1867" in first
     assert second.startswith("Warsaw")
-    assert "marie-curie.md" in second
+    assert re.search(r"^  \[1\] marie-curie\.md \d+-\d+: She was born in Warsaw", second, re.MULTILINE)
+    assert said.err.count("the rules reasoner is used") == 1
 
 
 # Looking at it
@@ -117,7 +105,6 @@ def test_status(banyan, built):
     assert {key: status[key] for key in shared} == {key: built[key] for key in shared}
     assert (status["chunks_waiting"], status["failures"], status["tokens"]) == (0, [], [])
     assert status["embedding_model"] == "all-MiniLM-L6-v2"
-    assert "all-MiniLM-L6-v2" in banyan("status", "--kb", "english").out
 
 
 def test_verify_finds_nothing_wrong(banyan, built):
@@ -128,19 +115,17 @@ def test_verify_finds_nothing_wrong(banyan, built):
 # Changing it
 
 def test_delete_and_reindex(banyan):
-    """Delete, verify, and the answer is gone; reindex, verify, and nothing else is."""
     some = banyan.folder / "some"
     some.mkdir()
-    for name in ("marie-curie.md", "warsaw.md", "vistula.md", "niels-bohr.md"):
+    for name in ("marie-curie.md", "warsaw.md"):
         (some / name).write_bytes((ENGLISH / name).read_bytes())
     before = banyan("build", some, "--kb", "shrinking", "--json").json
     deleted = banyan("delete", "marie-curie.md", "--kb", "shrinking")
     assert (deleted.code, deleted.out) == (0, "deleted marie-curie.md\n")
     assert banyan("verify", "--kb", "shrinking", "--json").json == {"kb": "shrinking", "problems": []}
     after = banyan("status", "--kb", "shrinking", "--json").json
-    assert after["documents"] == 3
+    assert after["documents"] == 1
     assert 0 < after["entities"] < before["entities"]
-    assert banyan("ask", MARIE, "--kb", "shrinking", "--json").json["abstained"]
     assert banyan("reindex", "--kb", "shrinking").code == 0
     assert banyan("verify", "--kb", "shrinking").out == "all is well\n"
     assert banyan("status", "--kb", "shrinking", "--json").json == after
@@ -152,7 +137,7 @@ def test_deleting_what_is_not_there_is_an_error(banyan, built):
     assert "there is no document 'nobody.md'" in deleted.err
 
 
-@pytest.mark.parametrize(("schema", "admitted"), [("general", {"born_in"}), ("open", {"born_in", "defeated"})])
+@pytest.mark.parametrize(("schema", "admitted"), [("general", 1), ("open", 2)])
 def test_imported_triples_are_bounded_by_the_schema(banyan, schema, admitted):
     record = {"id": "p1", "title": "Otto Kern", "text": "Otto Kern was born in Vienna. Otto Kern defeated Tom Hale.",
               "entities": [{"name": "Otto Kern", "type": "Person"}, {"name": "Tom Hale", "type": "Person"},
@@ -163,13 +148,8 @@ def test_imported_triples_are_bounded_by_the_schema(banyan, schema, admitted):
     kb = f"import-{schema}"
     report = banyan("import", path, "--format", "triples", "--kb", kb, "--schema", schema, "--json").json
     assert set(report) >= BUILD_KEYS
-    assert (report["documents"], report["triples"]) == (1, len(admitted))
+    assert (report["documents"], report["triples"]) == (1, admitted)
     assert report["rejected"] == ({} if schema == "open" else {"unknown_relation": 1})
-    graph = json.loads((banyan.folder / "home" / kb / "graph.json").read_text("utf-8")) if (
-        banyan.folder / "home" / kb / "graph.json").is_file() else None
-    assert graph is None or "defeated" in json.dumps(graph) or schema != "open"
-    answer = banyan("ask", "Where was Otto Kern born?", "--kb", kb, "--json").json
-    assert "Vienna" in answer["answer"]
 
 
 def test_a_broken_line_of_an_import_is_reported_and_the_rest_read(banyan):
@@ -198,12 +178,22 @@ def test_eval_retrieval(banyan, built, questions):
     assert recall[0] > 60
     assert recall[-1] == 100, "every passage of 16 documents is among the first 20"
     assert 0 < report["latency_ms"]["p50"] <= report["latency_ms"]["p95"]
-    one = banyan(*arguments, "--k", "3", "--sub-queries", "gold", "--routes", "entity,triple").json
-    assert set(one["recall"]) == {"3"}
+
+
+def test_eval_retrieval_with_the_gold_decomposition(banyan, built, questions):
+    """Of four three-hop questions, the gold sub-queries with the answers filled in find every passage."""
+    few = banyan.folder / "few.jsonl"
+    few.write_text("".join(line + "\n" for line in questions.read_text("utf-8").splitlines()
+                           if json.loads(line)["id"].startswith("en-three")), "utf-8")
+    report = banyan("eval", "retrieval", "--kb", "english", "--format", "generic", "--questions", few, "--json",
+                    "--k", "1, 8", "--sub-queries", "gold", "--routes", "entity,triple").json
+    assert report["questions"] == 4
+    assert report["recall"]["8"] == 100
+    assert report["recall"]["1"] <= 34, "one passage cannot be three"
 
 
 @pytest.mark.parametrize(("option", "value", "message"), [
-    ("--k", "two", "--k takes positive numbers"), ("--k", "2,-5", "--k takes positive numbers"),
+    ("--k", "0", "--k takes positive numbers"), ("--k", "2,-5", "--k takes positive numbers"),
     ("--routes", "entity,air", "there is no route 'air'; there are: entity, triple, community, dfs"),
     ("--questions", "nowhere.jsonl", "there is no question file nowhere.jsonl")])
 def test_eval_retrieval_refuses(banyan, built, questions, option, value, message):
@@ -226,7 +216,6 @@ def test_every_command_has_help(banyan):
         helped = banyan(*command, "--help")
         assert helped.code == 0, command
         assert f"Usage: banyan {' '.join(command)} " in helped.out
-        assert len(helped.out.split("\n\n")[0].splitlines()) > 0
 
 
 def test_python_m_banyan_is_banyan(banyan):

@@ -121,8 +121,7 @@ def test_trust_is_taken_by_the_questions_script(kb):
 def test_each_route_changes_the_ranking_when_it_is_switched_off(retriever, route):
     """Invariant 7."""
     questions = ["On which river lies the city where the teacher of Ada Byron was born?",
-                 "What was the craft of the person who was taught by Hugo Stern?",
-                 "Which towns, barges and rivers belong together?"]
+                 "Compare Bern, Oslo and Lyon.", "Which towns, barges and rivers belong together?"]
     others = [one for one in ROUTES if one != route]
     changed = []
     for asked in retriever.queries([SubQuery(question=question) for question in questions]):
@@ -216,7 +215,8 @@ def test_a_retriever_is_made_again_only_after_a_write(tmp_path, hashed_embedder)
 def test_a_question_during_a_build_is_answered_from_what_is_embedded(tmp_path, hashed_embedder):
     kb = base.create(tmp_path, "building", hashed_embedder)
     with kb, kb.writing():
-        base.put(kb, "a", "Ida lives in Rome.", entities={"Ida": "P", "Rome": "C"}, triples=[("Ida", "lives_in", "Rome")])
+        base.put(kb, "a", "Ida lives in Rome.", entities={"Ida": "P", "Rome": "C"},
+                 triples=[("Ida", "lives_in", "Rome")])
         base.finish(kb)
         # Written, but not embedded yet: what another process sees between two steps of a build.
         base.put(kb, "b", "Ida met Bo.", entities={"Ida": "P", "Bo": "P"}, triples=[("Ida", "met", "Bo")])

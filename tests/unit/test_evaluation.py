@@ -1,0 +1,220 @@
+"""Question files, recall, and the dataset's own decompositions."""
+
+import json
+
+import pytest
+from banyan.agents.resources import Resources
+from banyan.config import Settings
+from banyan.evaluation import retrieval
+from banyan.evaluation.datasets import DatasetError, GoldPassage, GoldStep, Question, is_gold, load_questions
+from banyan.evaluation.retrieval import QuestionRecord, evaluate
+from banyan.schemas.documents import Chunk
+from banyan.schemas.retrieval import ROUTES
+from banyan.tools.retriever import Retriever
+
+from ..conftest import load_test_module
+
+base = load_test_module("small_base")
+
+
+def write(folder, records, *, lines=False):
+    path = folder / "questions.json"
+    path.write_text("\n".join(json.dumps(r, ensure_ascii=False) for r in records) if lines else json.dumps(records),
+                    "utf-8")
+    return path
+
+
+# ---- formats -------------------------------------------------------------------------------------
+
+MUSIQUE = {"id": "2hop__1", "question": "Q?", "answer": "A", "question_decomposition": [
+    {"id": 1, "question": "First?", "answer": "Ulm"}, {"id": 2, "question": "#1 >> river", "answer": 7}],
+    "paragraphs": [{"title": "T", "paragraph_text": "One.", "is_supporting": True},
+                   {"title": "T", "paragraph_text": "Two.", "is_supporting": False},
+                   {"title": "U", "paragraph_text": "Three.", "is_supporting": True}]}
+
+
+@pytest.mark.parametrize("lines", [False, True])
+def test_musique(tmp_path, lines):
+    path = write(tmp_path, [MUSIQUE, MUSIQUE | {"id": "b", "paragraphs": []}], lines=lines)
+    assert load_questions(path, "musique") == [Question(
+        id="2hop__1", question="Q?", gold=(GoldPassage(title="T", text="One."), GoldPassage(title="U", text="Three.")),
+        steps=(GoldStep(question="First?", answer="Ulm"), GoldStep(question="#1 >> river", answer="7")))]
+
+
+@pytest.mark.parametrize(("form", "record"), [
+    ("hotpotqa", {"_id": "x", "question": "Q?", "supporting_facts": [["A", 0], ["B", 1], ["A", 2]]}),
+    ("hotpotqa", {"id": "x", "question": "Q?", "evidence": ["A", "B"]}),
+    ("2wiki", {"_id": "x", "question": "Q?", "evidence": ["A", "B", "A"]}),
+    ("2wiki", {"_id": "x", "question": "Q?", "supporting_facts": [["A", 0], ["B", 0]]}),
+])
+def test_gold_titles(tmp_path, form, record):
+    assert load_questions(write(tmp_path, [record]), form) == [
+        Question(id="x", question="Q?", gold=(GoldPassage(title="A"), GoldPassage(title="B")))]
+
+
+def test_generic(tmp_path):
+    records = [{"id": 5, "question": "谁？", "gold": ["d2", "d1", "d2"],
+                "decomposition": [{"question": "一？", "answer": "二"}]},
+               {"id": 6, "question": "Unanswerable?", "gold": []}]
+    assert load_questions(write(tmp_path, records, lines=True), "generic") == [
+        Question(id="5", question="谁？", gold=(GoldPassage(id="d2"), GoldPassage(id="d1")),
+                 steps=(GoldStep(question="一？", answer="二"),))]
+
+
+def test_a_file_with_a_byte_order_mark_and_odd_line_separators_is_read(tmp_path):
+    path = tmp_path / "q.jsonl"
+    record = json.dumps({"id": "a", "question": "One\u2028two?", "gold": ["d"]}, ensure_ascii=False)
+    path.write_text(f"\ufeff{record}\r\n\r\n{record}\n", "utf-8")
+    assert [q.question for q in load_questions(path, "generic")] == ["One\u2028two?"] * 2
+
+
+@pytest.mark.parametrize(("form", "record", "said"), [
+    ("musique", {"id": "a", "question": "Q?"}, "paragraphs"),
+    ("musique", {"id": "a", "question": "Q?", "paragraphs": [{"title": "T"}]}, "is_supporting"),
+    ("musique", "text", "musique"),
+    ("hotpotqa", {"question": "Q?"}, "supporting_facts"),
+    ("hotpotqa", {"question": "Q?", "supporting_facts": [[]]}, "hotpotqa"),
+    ("hotpotqa", {"question": "Q?", "supporting_facts": {"title": ["A"], "sent_id": [0]}}, "hotpotqa"),
+    ("2wiki", {"question": "Q?", "evidence": [["A", 0]]}, "title"),
+    ("2wiki", {"question": None, "evidence": ["A"]}, "question"),
+    ("generic", {"id": "a", "question": "Q?"}, "gold"),
+    ("generic", {"id": "a", "question": "Q?", "gold": ["d"], "decomposition": [{"question": "One?"}]}, "answer"),
+])
+def test_a_record_of_another_form_is_named(tmp_path, form, record, said):
+    good = {"musique": MUSIQUE, "generic": {"id": "a", "question": "Q?", "gold": ["d"]}}.get(
+        form, {"question": "Q?", "evidence": ["A"]})
+    with pytest.raises(DatasetError, match=f"record 1: not a {form} question.*{said}"):
+        load_questions(write(tmp_path, [good, record]), form)
+
+
+def test_files_that_cannot_be_read_are_explained(tmp_path):
+    with pytest.raises(DatasetError, match="there is no question file"):
+        load_questions(tmp_path / "absent.json", "generic")
+    path = tmp_path / "bad.json"
+    path.write_text('{"id": "a", "question": "Q?", "gold": ["d"]}\n\n{"id": ', "utf-8")
+    with pytest.raises(DatasetError, match="line 3"):
+        load_questions(path, "generic")
+    path.write_text('[{"id": "a"},\n oops]', "utf-8")
+    with pytest.raises(DatasetError, match="line 2"):
+        load_questions(path, "generic")
+    path.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(DatasetError, match="UTF-8"):
+        load_questions(path, "generic")
+    path.write_text("", "utf-8")
+    assert load_questions(path, "generic") == []
+
+
+# ---- gold ----------------------------------------------------------------------------------------
+
+
+def chunk(document: str, ordinal=0, title="", text="text") -> Chunk:
+    return Chunk(id=f"{document}-{ordinal}", document_id=document, ordinal=ordinal, start=0, end=len(text), text=text,
+                 title=title)
+
+
+def test_what_counts_as_gold():
+    assert is_gold(GoldPassage(id="a"), chunk("a"))
+    assert not is_gold(GoldPassage(id="a"), chunk("b", title="a"))
+    assert is_gold(GoldPassage(title="T"), chunk("a", title="T"))
+    assert not is_gold(GoldPassage(title="T"), chunk("a", title="t"))
+    # Of two passages of one title only the one of the gold text, or a part of it.
+    assert is_gold(GoldPassage(title="T", text="A longer text."), chunk("a", title="T", text="longer text."))
+    assert not is_gold(GoldPassage(title="T", text="A longer text."), chunk("a", title="T", text="Another."))
+
+
+def test_places_count_each_document_once():
+    ranked = [chunk("a", 0), chunk("a", 1), chunk("b", 0), chunk("a", 2), chunk("c", 0), chunk("b", 1)]
+    assert [retrieval._rank(GoldPassage(id=one), ranked) for one in "abcd"] == [1, 2, 3, None]
+
+
+def test_recall_of_a_ranking_made_by_hand():
+    def record(milliseconds, *ranks):
+        return QuestionRecord(id="", question="", ranks=ranks, milliseconds=milliseconds)
+
+    report = retrieval._report([record(1, 1, 2), record(2, 2, 6), record(3, None, 5, 1), record(94, None)], [1, 2, 5, 6])
+    # At 1: 1/2, 0, 1/3, 0. At 2: 1, 1/2, 1/3, 0. At 5: 1, 1/2, 2/3, 0. At 6: 1, 1, 2/3, 0.
+    assert report.recall == {"1": 20.83, "2": 45.83, "5": 54.17, "6": 66.67}
+    assert report.questions == 4
+    assert report.latency_ms == {"p50": 2.5, "p95": 80.35}
+
+
+def test_a_report_on_nothing():
+    assert retrieval._report([], [2]).recall == {"2": 0.0}
+
+
+def test_gold_steps_are_filled_with_earlier_answers():
+    answers = [f"answer{n}" for n in range(1, 12)]
+    steps = tuple(GoldStep(question=q, answer=a) for q, a in zip(
+        ["Who?", "Where was #1?", *["-"] * 8, "#1, #10 and #2, not #12"], answers, strict=True))
+    filled = list(retrieval._filled(Question(id="", question="Q?", gold=(), steps=steps)))
+    assert filled[1] == "Where was answer1?"
+    assert filled[-1] == "answer1, answer10 and answer2, not #12"
+
+
+def test_an_answer_that_looks_like_a_place_is_left_alone():
+    steps = (GoldStep(question="Which song?", answer="#1"), GoldStep(question="Which number?", answer="#2"),
+             GoldStep(question="By whom are #1 and #2 sung?", answer="x"))
+    assert list(retrieval._filled(Question(id="", question="Q?", gold=(), steps=steps)))[2] == \
+        "By whom are #1 and #2 sung?"
+
+
+def test_a_question_without_steps_is_asked_as_it_is():
+    assert list(retrieval._filled(Question(id="", question="Q?", gold=()))) == ["Q?"]
+
+
+# ---- a whole evaluation --------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def resources(tmp_path_factory, hashed_embedder):
+    settings = Settings(home=tmp_path_factory.mktemp("home"), llm_base_url=None, _env_file=None)
+    with Resources(settings, hashed_embedder) as resources:
+        kb = resources.knowledge_base("kb", create=True)
+        kb.schemas.append(base.open_schema(), (), "seed")
+        with kb.writing():
+            for person, city in (("Ada Byron", "Ulm"), ("Carl Berg", "Turku"), ("Ines Moreau", "Lyon")):
+                base.put(kb, person, f"{person} was born in {city}.", title=person,
+                         entities={person: "Person", city: "City"}, triples=[(person, "born_in", city)])
+                base.put(kb, city, f"{city} lies on a river.", title=city, entities={city: "City"})
+            base.finish(kb)
+        yield resources
+
+
+QUESTIONS = [Question(id="1", question="On what does the birthplace of Ada Byron lie?",
+                      gold=(GoldPassage(id="Ada Byron"), GoldPassage(id="Ulm")),
+                      steps=(GoldStep(question="Where was Ada Byron born?", answer="Ulm"),
+                             GoldStep(question="On what lies #1?", answer="a river"))),
+             Question(id="2", question="Carl Berg was born in", gold=(GoldPassage(title="Carl Berg"),))]
+
+
+@pytest.mark.parametrize("options", [{"sub_queries": "gold"}, {}, {"agent": False}, {"agent": False, "routes": ()}])
+def test_evaluation_finds_the_gold_passages(resources, options):
+    told = []
+    report = evaluate(resources, "kb", QUESTIONS, ks=[1, 6], progress=lambda *item: told.append(item), **options)
+    assert report.questions == 2
+    assert report.records[1].ranks == (1,)
+    assert report.recall["6"] == 100
+    assert 50 <= report.recall["1"] <= 75
+    assert told == [(1, 2), (2, 2)]
+    assert all(record.milliseconds > 0 for record in report.records)
+
+
+def test_gold_sub_queries_are_what_is_searched(resources, monkeypatch):
+    asked = []
+    queries = Retriever.queries
+    monkeypatch.setattr(Retriever, "queries", lambda self, parts: asked.extend(
+        part.question for part in parts) or queries(self, parts))
+    report = evaluate(resources, "kb", QUESTIONS[:1], ks=[2], sub_queries="gold")
+    assert asked == ["Where was Ada Byron born?", "On what lies Ulm?"]
+    assert report.recall == {"2": 100.0}
+
+
+def test_only_the_routes_asked_for_are_used(resources, monkeypatch):
+    used = set()
+    search = Retriever.search
+    monkeypatch.setattr(Retriever, "search", lambda self, route, *rest: used.add(route) or search(self, route, *rest))
+    for options in ({"sub_queries": "gold"}, {"agent": False}):
+        used.clear()
+        evaluate(resources, "kb", QUESTIONS, ks=[2], routes=["dfs", "entity"], **options)
+        assert used == {"dfs", "entity"}
+    assert used < set(ROUTES)

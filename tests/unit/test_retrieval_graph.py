@@ -1,0 +1,464 @@
+"""The retrieval graph, with a reasoner that says what a test wants and records what it was asked."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from banyan.agents.citing import NOT_FOUND, OWN_KNOWLEDGE, cite, within_budget
+from banyan.agents.resources import Resources
+from banyan.agents.retrieval import MAX_QUESTION, AskContext, QuestionError, build_graph
+from banyan.config import Settings
+from banyan.graph_store.errors import UnknownKnowledgeBaseError
+from banyan.ingest.tokens import estimate_tokens
+from banyan.schemas.documents import Document
+from banyan.schemas.retrieval import (
+    ROUTES,
+    Claim,
+    DraftAnswer,
+    Passage,
+    Quote,
+    Reflection,
+    SubAnswer,
+    SubQuery,
+)
+from banyan.tools.retriever import Retriever
+from hypothesis import HealthCheck, given
+from hypothesis import settings as profile
+from hypothesis import strategies as st
+from langchain_core.messages import AIMessage, HumanMessage
+from langgraph.checkpoint.memory import InMemorySaver
+
+from ..conftest import load_test_module
+
+base = load_test_module("small_base")
+
+TEXTS = {
+    "ada": "Ada Byron was a mathematician. She was born in Ulm, Germany, on 3 May 1801.",
+    "ulm": "Ulm is a city in Germany.  Ulm lies on the\nriver Danube.",
+    "carl": "Carl Berg was a painter. He was born in Turku.",
+    "zh": "林小雨出生于宁波。宁波位于浙江。",
+}
+
+
+class Fake:
+    """A `Reasoner` whose answers are attributes; `calls` lists (step, arguments)."""
+
+    fingerprint = "fake"
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, tuple[Any, ...]]] = []
+        self.parts: list[SubQuery] = []
+        self.reflections: list[Reflection] = []
+        self.draft: Callable[[list[Passage]], DraftAnswer] = lambda _: DraftAnswer(answerable=False)
+
+    def steps(self) -> list[str]:
+        return [step for step, _ in self.calls]
+
+    def said_to(self, step: str) -> list[tuple[Any, ...]]:
+        return [arguments for name, arguments in self.calls if name == step]
+
+    def decompose(self, question, schema, limit):
+        self.calls.append(("decompose", (question, schema, limit)))
+        return self.parts
+
+    def reflect(self, question, history, passages, schema):
+        self.calls.append(("reflect", (question, list(history), list(passages), schema)))
+        return self.reflections.pop(0) if self.reflections else Reflection(sufficient=True)
+
+    def answer(self, question, history, passages, mode):
+        self.calls.append(("answer", (question, list(history), list(passages), mode)))
+        return self.draft(list(passages))
+
+    def condense(self, question, messages):
+        self.calls.append(("condense", (question, list(messages))))
+        return f"{question} (of Ada Byron)"
+
+
+class FakeResources(Resources):
+    """Resources with that reasoner."""
+
+    def __init__(self, settings: Settings, embedder) -> None:
+        super().__init__(settings, embedder)
+        self.fake = Fake()
+
+    def reasoner(self, name, token_limit=None):
+        return self.fake
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory, hashed_embedder):
+    settings = Settings(home=tmp_path_factory.mktemp("home"), llm_base_url=None, _env_file=None)
+    with FakeResources(settings, hashed_embedder) as resources:
+        kb = resources.knowledge_base("kb", create=True)
+        kb.schemas.append(base.open_schema(), (), "seed")
+        with kb.writing():
+            base.put(kb, "ada", TEXTS["ada"], title="Ada Byron", entities={"Ada Byron": "Person", "Ulm": "City"},
+                     triples=[("Ada Byron", "born_in", "Ulm")])
+            base.put(kb, "ulm", TEXTS["ulm"], title="Ulm", entities={"Ulm": "City", "Danube": "River"},
+                     triples=[("Ulm", "lies_on", "Danube")])
+            base.put(kb, "carl", TEXTS["carl"], title="Carl Berg", entities={"Carl Berg": "Person", "Turku": "City"},
+                     triples=[("Carl Berg", "born_in", "Turku")])
+            base.put(kb, "zh", TEXTS["zh"], title="林小雨", entities={"林小雨": "Person", "宁波": "City"},
+                     triples=[("林小雨", "出生于", "宁波")])
+            base.finish(kb)
+        yield resources
+
+
+@pytest.fixture
+def resources(opened):
+    opened.fake = Fake()
+    return opened
+
+
+@pytest.fixture
+def searched(monkeypatch):
+    """The (route, question) of every search."""
+    done: list[tuple[str, str]] = []
+    search = Retriever.search
+
+    def recorded(self, route, query, *limit):
+        done.append((route, query.text))
+        return search(self, route, query, *limit)
+
+    monkeypatch.setattr(Retriever, "search", recorded)
+    return done
+
+
+def ask(resources, question="Where was Ada Byron born?", **context):
+    return build_graph(resources).invoke({"knowledge_base": "kb", "question": question}, context=AskContext(**context))
+
+
+def quoting(*quotes: tuple[str, str], answerable=True) -> Callable[[list[Passage]], DraftAnswer]:
+    """A draft with one claim for each (document, words)."""
+
+    def draft(passages):
+        number = {passage.document: n for n, passage in enumerate(passages, 1)}
+        return DraftAnswer(answerable=answerable, claims=[
+            Claim(text=f"Claim on {document}.", quotes=[Quote(passage=number[document], words=words)])
+            for document, words in quotes])
+
+    return draft
+
+
+# ---- decompose -----------------------------------------------------------------------------------
+
+
+def test_the_question_and_each_part_take_every_route_once(resources, searched):
+    resources.fake.parts = [SubQuery(question="Where was Ada Byron born?"), SubQuery(question="Where was Carl born?")]
+    said = ask(resources, "Where were Ada Byron and Carl born?")
+    assert said["sub_queries"] == ["Where were Ada Byron and Carl born?", "Where was Ada Byron born?",
+                                   "Where was Carl born?"]
+    assert sorted(searched) == sorted((route, text) for route in ROUTES for text in said["sub_queries"])
+    assert resources.fake.steps() == ["decompose", "reflect", "answer"]
+    assert said["iterations"] == 1
+
+
+def test_decomposition_is_limited_whatever_the_reasoner_says(resources):
+    resources.fake.parts = [SubQuery(question=f"Part {n}?") for n in range(9)]
+    assert ask(resources)["sub_queries"] == ["Where was Ada Byron born?", *(f"Part {n}?" for n in range(5))]
+    assert resources.fake.said_to("decompose")[0][2] == 5
+    resources.fake = Fake()
+    resources.fake.parts = [SubQuery(question=f"Part {n}?") for n in range(9)]
+    assert len(ask(resources, max_sub_queries=2)["sub_queries"]) == 3
+
+
+def test_a_part_equal_to_the_question_brings_its_schema_elements(resources, searched):
+    resources.fake.parts = [SubQuery(question="where was  Ada Byron BORN?", routes=("triple",))]
+    assert len(ask(resources)["sub_queries"]) == 1
+    assert [route for route, _ in searched] == ["triple"]
+
+
+def test_a_part_that_waits_for_an_answer_is_not_searched_before_it_is_filled(resources, searched):
+    resources.fake.parts = [SubQuery(question="Where was Ada Byron born?"), SubQuery(question="On which river is #1?")]
+    resources.fake.reflections = [Reflection(
+        sufficient=False, sub_answers=[SubAnswer(question="Where was Ada Byron born?", answer="Ulm")],
+        sub_queries=[SubQuery(question="On which river is Ulm?"), SubQuery(question="Which sea is #2 near?")])]
+    said = ask(resources, "On which river is the birthplace of Ada Byron?")
+    assert said["sub_queries"] == ["On which river is the birthplace of Ada Byron?", "Where was Ada Byron born?",
+                                   "On which river is Ulm?"]
+    assert not any("#" in text for _, text in searched)
+    first, second = (arguments[1] for arguments in resources.fake.said_to("reflect"))
+    assert [item.question for item in first] == ["Where was Ada Byron born?", "On which river is #1?"]
+    assert second[0] == SubAnswer(question="Where was Ada Byron born?", answer="Ulm")
+    assert second[-1] == SubAnswer(question="On which river is Ulm?")
+    assert said["iterations"] == 2
+
+
+def test_a_question_that_holds_a_number_sign_is_searched_as_it_is(resources, searched):
+    said = ask(resources, "Was Ada Byron the #1 of Ulm?")
+    assert said["sub_queries"] == ["Was Ada Byron the #1 of Ulm?"]
+    assert {route for route, _ in searched} == set(ROUTES)
+    assert resources.fake.said_to("answer")[0][2]
+
+
+# ---- reflect -------------------------------------------------------------------------------------
+
+
+def test_new_sub_queries_are_searched_once_and_never_repeated(resources, searched):
+    again = [SubQuery(question="Where was Ada Byron born?"), SubQuery(question="Is ULM  a city?"),
+             SubQuery(question="Is Ulm a city?")]
+    resources.fake.reflections = [Reflection(sufficient=False, sub_queries=again),
+                                  Reflection(sufficient=False, sub_queries=again)]
+    said = ask(resources)
+    assert said["sub_queries"] == ["Where was Ada Byron born?", "Is Ulm a city?"]
+    assert said["iterations"] == 2
+    assert len(searched) == len(set(searched)) == 8
+    assert resources.fake.steps() == ["decompose", "reflect", "reflect", "answer"]
+
+
+def test_rounds_are_capped(resources):
+    resources.fake.reflections = [Reflection(sufficient=False, sub_queries=[SubQuery(question=f"More {n}?")])
+                                  for n in range(20)]
+    said = ask(resources)
+    assert said["iterations"] == 3
+    assert said["sub_queries"] == ["Where was Ada Byron born?", "More 0?", "More 1?"]
+    assert resources.fake.steps() == ["decompose", "reflect", "reflect", "reflect", "answer"]
+
+
+def test_the_cap_on_rounds_can_be_set(resources):
+    resources.fake.reflections = [Reflection(sufficient=False, sub_queries=[SubQuery(question=f"More {n}?")])
+                                  for n in range(20)]
+    assert ask(resources, max_rounds=1)["iterations"] == 1
+    assert resources.fake.steps() == ["decompose", "reflect", "answer"]
+
+
+def test_new_sub_queries_of_a_round_are_limited(resources):
+    resources.fake.reflections = [Reflection(
+        sufficient=False, sub_queries=[SubQuery(question=f"More {n}?") for n in range(9)])]
+    assert len(ask(resources)["sub_queries"]) == 1 + 5
+
+
+def test_answers_found_on_the_way_reach_the_answer(resources):
+    resources.fake.parts = [SubQuery(question="Where was Ada Byron born?")]
+    found = SubAnswer(question="Where was Ada Byron born?", answer="Ulm")
+    resources.fake.reflections = [Reflection(sufficient=True, sub_answers=[found])]
+    ask(resources)
+    assert resources.fake.said_to("answer")[0][1] == [found]
+
+
+# ---- switches ------------------------------------------------------------------------------------
+
+
+def test_without_the_agent_there_is_one_round_and_no_decomposition(resources, searched):
+    said = ask(resources, agent=False)
+    assert resources.fake.steps() == ["answer"]
+    assert said["iterations"] == 1
+    assert said["sub_queries"] == ["Where was Ada Byron born?"]
+    assert len(searched) == 4
+
+
+@pytest.mark.parametrize("routes", [("entity",), ("triple", "dfs"), ()])
+def test_only_the_routes_switched_on_are_searched(resources, searched, routes):
+    ask(resources, routes=routes)
+    assert {route for route, _ in searched} == set(routes)
+    # Dense and lexical search rank the passages even without any route.
+    assert "ada" in {passage.document for passage in resources.fake.said_to("answer")[0][2]}
+
+
+# ---- answers and citations -----------------------------------------------------------------------
+
+
+def test_citations_are_numbered_and_stand_in_the_stored_text(resources):
+    resources.fake.draft = quoting(("ada", "She was born in Ulm"), ("ulm", "Ulm lies on the\nriver Danube."),
+                                   ("zh", "林小雨出生于宁波"), ("ada", "She was born in Ulm"))
+    said = ask(resources)
+    assert said["answer"].splitlines() == ["Claim on ada. [1]", "Claim on ulm. [2]", "Claim on zh. [3]",
+                                           "Claim on ada. [1]"]
+    assert not said["abstained"]
+    assert [citation["id"] for citation in said["citations"]] == [1, 2, 3]
+    documents = resources.knowledge_base("kb").documents
+    for citation in said["citations"]:
+        assert set(citation) == {"id", "document", "start", "end", "quote"}
+        assert documents.get(citation["document"]).text[citation["start"]:citation["end"]] == citation["quote"]
+    assert said["citations"][2]["quote"] == "林小雨出生于宁波"
+
+
+def test_a_quote_with_other_case_and_spaces_is_cited_in_the_sources_words(resources):
+    resources.fake.draft = quoting(("ulm", "ulm lies on the river DANUBE"))
+    assert ask(resources)["citations"][0]["quote"] == "Ulm lies on the\nriver Danube"
+
+
+def test_reject_abstains_when_the_reasoner_finds_no_answer(resources):
+    resources.fake.draft = quoting(("ada", "She was born in Ulm"), answerable=False)
+    said = ask(resources)
+    assert (said["answer"], said["abstained"], said["citations"]) == (NOT_FOUND, True, [])
+
+
+@pytest.mark.parametrize("words", ["She was born in Rome", "", "  ", "BORN IN UL", "Germany on 3 May 1801 in Rome"])
+def test_reject_abstains_when_no_quote_stands_in_the_source(resources, words):
+    resources.fake.draft = quoting(("ada", words))
+    said = ask(resources)
+    assert (said["answer"], said["abstained"], said["citations"]) == (NOT_FOUND, True, [])
+
+
+def test_reject_leaves_out_the_claim_that_was_made_up(resources):
+    resources.fake.draft = quoting(("ada", "She was born in Rome"), ("ulm", "Ulm is a city in Germany."))
+    said = ask(resources)
+    assert said["answer"] == "Claim on ulm. [1]"
+    assert len(said["citations"]) == 1
+
+
+@pytest.mark.parametrize("number", [0, -1, 99])
+def test_a_quote_of_a_passage_that_was_not_given_is_not_cited(resources, number):
+    resources.fake.draft = lambda _: DraftAnswer(answerable=True, claims=[
+        Claim(text="So.", quotes=[Quote(passage=number, words="Ulm")])])
+    assert ask(resources)["abstained"]
+
+
+def test_open_marks_what_is_not_from_the_documents(resources):
+    resources.fake.draft = quoting(("ada", "She was born in Rome"), ("ulm", "Ulm is a city in Germany."),
+                                   answerable=False)
+    said = ask(resources, mode="open")
+    assert said["answer"].splitlines() == [f"Claim on ada. {OWN_KNOWLEDGE}", "Claim on ulm. [1]"]
+    assert not said["abstained"]
+    assert resources.fake.said_to("answer")[0][3] == "open"
+
+
+def test_open_without_any_claim_abstains(resources):
+    assert ask(resources, mode="open")["abstained"]
+
+
+# ---- chat and streams ----------------------------------------------------------------------------
+
+
+def test_a_follow_up_is_condensed_and_the_answer_joins_the_messages(resources):
+    resources.fake.draft = quoting(("ada", "She was born in Ulm"))
+    messages = [HumanMessage("Who was Ada Byron?"), AIMessage("A mathematician."), HumanMessage("Where was she born?")]
+    said = build_graph(resources).invoke({"knowledge_base": "kb", "messages": messages})
+    assert resources.fake.said_to("condense") == [
+        ("Where was she born?", [("user", "Who was Ada Byron?"), ("assistant", "A mathematician.")])]
+    assert said["sub_queries"] == ["Where was she born? (of Ada Byron)"]
+    assert [message.type for message in said["messages"]] == ["human", "ai", "human", "ai"]
+    assert said["messages"][-1].text == said["answer"] == "Claim on ada. [1]"
+
+
+def test_a_first_question_is_not_condensed(resources):
+    said = build_graph(resources).invoke({"knowledge_base": "kb", "messages": [("user", "Where was Ada born?")]})
+    assert "condense" not in resources.fake.steps()
+    assert said["sub_queries"] == ["Where was Ada born?"]
+
+
+def test_a_conversation_is_kept_by_its_thread_and_each_question_begins_anew(resources):
+    graph = build_graph(resources, InMemorySaver())
+    config: Any = {"configurable": {"thread_id": "one"}}
+    resources.fake.reflections = [Reflection(sufficient=False, sub_queries=[SubQuery(question="Is Ulm a city?")])]
+    resources.fake.draft = quoting(("ada", "She was born in Ulm"))
+    first = graph.invoke({"knowledge_base": "kb", "messages": [("user", "Where was Ada born?")]}, config)
+    assert first["iterations"] == 2
+    resources.fake.draft = lambda _: DraftAnswer(answerable=False)
+    second = graph.invoke({"messages": [("user", "And Carl?")]}, config)
+    assert second["iterations"] == 1
+    assert second["sub_queries"] == ["And Carl? (of Ada Byron)"]
+    assert second["abstained"]
+    assert second["citations"] == []
+    assert len(second["messages"]) == 4
+    earlier = resources.fake.said_to("condense")[0][1]
+    assert [role for role, _ in earlier] == ["user", "assistant"]
+
+
+def test_progress_is_streamed(resources):
+    resources.fake.parts = [SubQuery(question="Where was Ada Byron born?")]
+    resources.fake.reflections = [Reflection(sufficient=False, sub_queries=[SubQuery(question="Is Ulm a city?")])]
+    events = list(build_graph(resources).stream({"knowledge_base": "kb", "question": "Where?"}, stream_mode="custom"))
+    assert [event["step"] for event in events] == ["decompose", "fuse", "reflect", "fuse"]
+    assert events[0]["found"] == ["Where was Ada Byron born?"]
+    assert "Ada Byron" in events[1]["found"]
+    assert events[2]["found"] == ["Is Ulm a city?"]
+
+
+def test_the_output_is_small(resources):
+    assert set(ask(resources)) == {"answer", "abstained", "citations", "sub_queries", "iterations", "messages"}
+
+
+@pytest.mark.parametrize("question", ["", "  \n"])
+def test_an_empty_question_is_an_error(resources, question):
+    with pytest.raises(QuestionError, match="empty"):
+        ask(resources, question)
+    assert resources.fake.calls == []
+
+
+def test_a_question_that_is_too_long_is_an_error(resources):
+    with pytest.raises(QuestionError, match="10,001 characters"):
+        ask(resources, "x" * (MAX_QUESTION + 1))
+    assert ask(resources, "x" * MAX_QUESTION)["abstained"]
+
+
+def test_a_knowledge_base_that_is_not_there_is_an_error(resources):
+    with pytest.raises(UnknownKnowledgeBaseError):
+        build_graph(resources).invoke({"knowledge_base": "absent", "question": "Who?"})
+
+
+def test_the_context_may_name_the_knowledge_base(resources):
+    said = build_graph(resources).invoke({"question": "Where?"}, context=AskContext(knowledge_base="kb"))
+    assert said["abstained"]
+
+
+def test_each_sub_query_is_embedded_once(resources, monkeypatch):
+    kind = type(resources.embedder)
+    encode, seen = kind.encode, []
+    monkeypatch.setattr(kind, "encode", lambda self, texts: seen.extend(texts) or encode(self, texts))
+    resources.fake.parts = [SubQuery(question="Is this embedded anew?")]
+    resources.fake.reflections = [Reflection(sufficient=False, sub_queries=[SubQuery(question="And this one?")])]
+    ask(resources, "How often is it embedded?")
+    assert sorted(seen) == sorted(["How often is it embedded?", "Is this embedded anew?", "And this one?"])
+
+
+# ---- citing --------------------------------------------------------------------------------------
+
+
+def passage(document: str, start: int, end: int, score=1.0) -> Passage:
+    return Passage(chunk_id=f"{document}{start}", document=document, title="", text=TEXTS[document][start:end],
+                   start=start, score=score)
+
+
+_quotes = st.one_of(
+    st.text(max_size=30),
+    st.tuples(st.sampled_from(sorted(TEXTS)), st.integers(0, 70), st.integers(0, 30)).map(
+        lambda cut: TEXTS[cut[0]][cut[1]:cut[1] + cut[2]]),
+    st.tuples(st.sampled_from(sorted(TEXTS)), st.integers(0, 70), st.integers(0, 30)).map(
+        lambda cut: TEXTS[cut[0]].upper()[cut[1]:cut[1] + cut[2]].replace(" ", "  ")))
+
+
+@profile(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 5), _quotes), max_size=5), st.integers(0, 20),
+       st.sampled_from(["reject", "open"]))
+def test_every_accepted_citation_stands_in_its_document(opened, quotes, cut, mode):
+    documents = opened.knowledge_base("kb").documents
+    passages = [passage(document, cut, 70) for document in sorted(TEXTS)]
+    draft = DraftAnswer(answerable=True, claims=[
+        Claim(text="Claim.", quotes=[Quote(passage=number, words=words)]) for number, words in quotes])
+    said = cite(draft, passages, documents, mode)
+    for citation in said.citations:
+        assert citation.start < citation.end
+        assert documents.get(citation.document).text[citation.start:citation.end] == citation.quote
+    assert [citation.id for citation in said.citations] == list(range(1, len(said.citations) + 1))
+    assert len({(c.document, c.start, c.end) for c in said.citations}) == len(said.citations)
+    assert all(f"[{citation.id}]" in said.answer for citation in said.citations)
+    if mode == "reject":
+        assert said.abstained == (not said.citations)
+
+
+def test_a_passage_of_a_text_since_replaced_or_deleted_is_not_cited(tmp_path, hashed_embedder):
+    with base.create(tmp_path, "kb", hashed_embedder) as kb:
+        for one in ("ada", "ulm"):
+            kb.put_document(Document(id=one, title="", text=TEXTS[one], source="test"), 400, 0)
+        draft = DraftAnswer(answerable=True, claims=[
+            Claim(text="A.", quotes=[Quote(passage=1, words="She was born in Ulm")]),
+            Claim(text="U.", quotes=[Quote(passage=2, words="Ulm is a city")])])
+        passages = [passage("ada", 0, 80), passage("ulm", 0, 80)]
+        assert len(cite(draft, passages, kb.documents, "reject").citations) == 2
+        kb.put_document(Document(id="ada", title="", text=f"Revised. {TEXTS['ada']}", source="test"), 400, 0)
+        kb.documents.delete("ulm")
+        assert cite(draft, passages, kb.documents, "reject").abstained
+
+
+@given(st.lists(st.integers(1, 80), max_size=6), st.integers(1, 200))
+def test_the_budget_keeps_the_best_passages(lengths, tokens):
+    passages = [Passage(chunk_id=str(n), document="d", title="t", text="w " * length, start=0, score=1 / (n + 1))
+                for n, length in enumerate(lengths)]
+    kept = within_budget(passages, tokens)
+    assert kept == passages[:len(kept)]
+    cost = [estimate_tokens(p.title) + estimate_tokens(p.text) for p in passages]
+    assert bool(kept) == bool(passages)
+    assert len(kept) <= 1 or sum(cost[:len(kept)]) <= tokens
+    assert len(kept) == len(passages) or sum(cost[:len(kept) + 1]) > tokens
