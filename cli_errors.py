@@ -11,6 +11,8 @@ from rich.markup import escape
 
 from .schemas.errors import BanyanError
 
+_INTERRUPTED = 130
+
 
 @contextmanager
 def explained(console: Console) -> Iterator[None]:
@@ -25,9 +27,12 @@ def explained(console: Console) -> Iterator[None]:
     except (OSError, sqlite3.OperationalError) as error:
         _show(console, f"{error}; what was stored before stands. Mend the cause (disk space, permissions) and run "
                        "the command again: it goes on from where it stopped")
-    except KeyboardInterrupt:
-        console.print("interrupted; what was done stands. Run the command again to go on from here")
-        sys.exit(130)
+    except (KeyboardInterrupt, SystemExit) as ended:
+        # Typer turns Ctrl-C in a command into a bare exit with this code.
+        if isinstance(ended, SystemExit) and ended.code != _INTERRUPTED:
+            raise
+        console.print("interrupted; what was done stands. Run the command again to go on from here", soft_wrap=True)
+        sys.exit(_INTERRUPTED)
 
 
 def _show(console: Console, message: str) -> None:

@@ -24,6 +24,7 @@ from langgraph.types import Send, interrupt
 from typing_extensions import TypedDict
 
 from ..graph_store import evolution
+from ..graph_store.layout import check_name
 from ..graph_store.store import KnowledgeBase
 from ..ingest.loaders import FORMATS, IngestError, LoadFailure, load_documents
 from ..ingest.recorded import RecordedFormat, RecordedPassage, load_recorded
@@ -133,6 +134,7 @@ class _Nodes:
         """Read documents into the ledger; unchanged ones cost nothing."""
         name, run = state["knowledge_base"], uuid.uuid4().hex
         # Read before anything is made: a wrong name or path leaves no empty knowledge base behind.
+        check_name(name)
         wanted = load_schema(state["schema"]) if state.get("schema") else None
         failures: list[LoadFailure] = []
         paths = [Path(path) for path in state.get("paths") or ()]

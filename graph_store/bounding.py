@@ -22,7 +22,7 @@ from .grounding import SourceText
 
 def label_key(label: str) -> str:
     """The form under which two labels of a schema element count as the same: 'Born In' as 'born_in'."""
-    return normalise(label).replace("_", " ").replace("-", " ")
+    return " ".join(normalise(label).replace("_", " ").replace("-", " ").split())
 
 
 class Bounds:
@@ -93,6 +93,8 @@ class _Bounding:
             self._admit_triple(triple)
         for attribute in extraction.attributes:
             self._admit_attribute(attribute)
+        for item in extraction.malformed:
+            self._reject("malformed", item)
         return BoundedExtraction(
             mentions=tuple(self._mentions[key] for key in sorted(self._mentions)),
             facts=tuple(self._facts[key] for key in sorted(self._facts)),

@@ -30,7 +30,9 @@ def _fold(text: str) -> tuple[str, list[int] | range]:
     folded: list[str] = []
     offsets: list[int] = []
     for offset, character in enumerate(text):
-        for part in unicodedata.normalize("NFKD", character).casefold():
+        # A Hangul syllable stays whole: it counts as a word of its own, and its letters do not.
+        parts = character if "가" <= character <= "힣" else unicodedata.normalize("NFKD", character).casefold()
+        for part in parts:
             plain = " " if part.isspace() else part
             if plain == " " and folded and folded[-1] == " ":
                 continue

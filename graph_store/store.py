@@ -248,7 +248,7 @@ class KnowledgeBase:
                 "in use: set BANYAN_EMBEDDING_MODEL to the former, or run `banyan reindex` to embed it anew")
 
     def _lost_vectors(self) -> bool:
-        return self._vectors_position() > 0 and not (self.layout.vectors / "chroma.sqlite3").is_file()
+        return self._vectors_position() > 0 and not self.vectors.stand()
 
     def _vectors_position(self) -> int:
         return int(self.database.get_meta("vectors_position") or 0)
@@ -286,6 +286,8 @@ class KnowledgeBase:
 
     def _reconcile_vectors(self) -> None:
         """Compare all ids, for when it is not known what changed."""
+        if not self.vectors.stand():
+            self.vectors.discard()
         edges = self.graph.edges()
         self._put_entities(self.graph.entity_ids())
         self._put_edges(edges)

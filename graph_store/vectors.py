@@ -5,7 +5,9 @@ that is there needs no second look, and writing it twice changes nothing.
 """
 
 import shutil
-from collections.abc import Iterable, Sequence
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
@@ -45,17 +47,49 @@ class VectorStore:
             from chromadb.config import Settings  # noqa: PLC0415
 
             if self._client is None:
-                self._client = cast("Client", chromadb.PersistentClient(
-                    str(self._folder), settings=Settings(anonymized_telemetry=False)))
+                try:
+                    self._client = cast("Client", chromadb.PersistentClient(
+                        str(self._folder), settings=Settings(anonymized_telemetry=False)))
+                except (AttributeError, ValueError) as error:
+                    # How chromadb ends when it cleans up after a start that failed.
+                    raise self._unusable(error) from error
             self._collections[kind] = self._client.get_or_create_collection(
                 kind, embedding_function=None, configuration={"hnsw": {"space": "cosine", "ef_search": _EF_SEARCH}})
         return self._collections[kind]
 
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        from chromadb.errors import ChromaError  # noqa: PLC0415
+
+        try:
+            yield
+        except ChromaError as error:
+            raise self._unusable(error) from error
+
+    def _unusable(self, error: Exception) -> StoreError:
+        return StoreError(f"the vectors in {self._folder} cannot be read or written ({error}): free space if the "
+                          "disk is full, else run `banyan reindex`; the ledger has all that it takes")
+
+    def stand(self) -> bool:
+        """Whether there are vectors, as far as the catalogue of Chroma's own file tells."""
+        path = self._folder / "chroma.sqlite3"
+        if not path.is_file():
+            return False
+        try:
+            with closing(sqlite3.connect(path)) as catalogue:
+                catalogue.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        except sqlite3.OperationalError:
+            return True  # another process holds it: busy is not damaged
+        except sqlite3.DatabaseError:
+            return False
+        return True
+
     def missing(self, kind: Kind, ids: Sequence[str]) -> list[str]:
         """Which of some ids have no vector yet, in their order."""
         known: set[str] = set()
-        for page in _pages(ids):
-            known.update(self._collection(kind).get(ids=page, include=[])["ids"])
+        with self._explained():
+            for page in _pages(ids):
+                known.update(self._collection(kind).get(ids=page, include=[])["ids"])
         return [one for one in ids if one not in known]
 
     def put(self, kind: Kind, ids: Sequence[str], texts: Sequence[str]) -> int:
@@ -73,17 +107,20 @@ class VectorStore:
         new = self.missing(kind, list(by_id))
         for page in _pages(new):
             vectors = self._embedder.encode([by_id[one] for one in page])
-            self._collection(kind).upsert(ids=page, embeddings=cast("list[Sequence[float]]", vectors))
+            with self._explained():
+                self._collection(kind).upsert(ids=page, embeddings=cast("list[Sequence[float]]", vectors))
         return len(new)
 
     def drop(self, kind: Kind, ids: Iterable[str]) -> None:
         """Remove the vectors of some ids, as far as they are there."""
-        for page in _pages(sorted(ids)):
-            self._collection(kind).delete(ids=page)
+        with self._explained():
+            for page in _pages(sorted(ids)):
+                self._collection(kind).delete(ids=page)
 
     def ids(self, kind: Kind) -> set[str]:
         """All ids that have a vector."""
-        return set(self._collection(kind).get(include=[])["ids"])
+        with self._explained():
+            return set(self._collection(kind).get(include=[])["ids"])
 
     def get(self, kind: Kind, ids: Sequence[str]) -> Vectors:
         """The vectors of some ids.
@@ -95,10 +132,11 @@ class VectorStore:
             StoreError: some have none; `banyan reindex` mends that.
         """
         found: dict[str, Vectors] = {}
-        for page in _pages(list(dict.fromkeys(ids))):
-            got = self._collection(kind).get(ids=page, include=["embeddings"])
-            embeddings = got["embeddings"] if got["embeddings"] is not None else ()
-            found.update(zip(got["ids"], np.asarray(embeddings, np.float32), strict=True))
+        with self._explained():
+            for page in _pages(list(dict.fromkeys(ids))):
+                got = self._collection(kind).get(ids=page, include=["embeddings"])
+                embeddings = got["embeddings"] if got["embeddings"] is not None else ()
+                found.update(zip(got["ids"], np.asarray(embeddings, np.float32), strict=True))
         absent = [one for one in ids if one not in found]
         if absent:
             raise StoreError(f"{len(absent)} of the {kind} have no vector; run `banyan reindex`")
@@ -117,11 +155,12 @@ class VectorStore:
         Returns:
             For each query (id, cosine similarity), best first, equal ones by id.
         """
-        size = self._collection(kind).count()
-        if not size or not len(queries):
-            return [[] for _ in queries]
-        found = self._collection(kind).query(query_embeddings=cast("list[Sequence[float]]", queries),
-                                             n_results=min(limit, size), include=["distances"])
+        with self._explained():
+            size = self._collection(kind).count()
+            if not size or not len(queries):
+                return [[] for _ in queries]
+            found = self._collection(kind).query(query_embeddings=cast("list[Sequence[float]]", queries),
+                                                 n_results=min(limit, size), include=["distances"])
         distances = found["distances"] or []
         return [sorted(((one, 1.0 - float(d)) for one, d in zip(ids, row, strict=True)),
                        key=lambda item: (-item[1], item[0]))

@@ -12,6 +12,8 @@ from ..schemas.extraction import ExtractedEntity, ExtractedTriple, Extraction
 from ..schemas.naming import content_id
 from .loaders import IngestError, LoadFailure
 
+_PARTS = 3  # head, relation, tail
+
 RecordedFormat = Literal["hipporag", "triples"]
 
 
@@ -78,9 +80,9 @@ def _passage(record: dict[str, Any], default_id: str) -> RecordedPassage:
         raise ValueError("its text is empty")
     chunk = Chunk(id=content_id(document.id, document.title, "", document.text, "0"), document_id=document.id,
                   ordinal=0, start=0, end=len(document.text), text=document.text, title=document.title)
-    # A triple that a model left incomplete says nothing; an import is no place to mend it.
-    whole = [part for part in record.get("triples", ()) if len(part) == 3 and all(str(p).strip() for p in part)]  # noqa: PLR2004
+    triples = [[str(part).strip() for part in triple] for triple in record.get("triples", ())]
+    whole = [triple for triple in triples if len(triple) == _PARTS and all(triple)]
     return RecordedPassage(document=document, chunk=chunk, extraction=Extraction(
         entities=tuple(ExtractedEntity(**entity) for entity in record.get("entities", ())),
-        triples=tuple(ExtractedTriple(head=str(h)[:500], relation=str(r)[:200], tail=str(t)[:500])
-                      for h, r, t in whole)))
+        triples=tuple(ExtractedTriple(head=h[:500], relation=r[:200], tail=t[:500]) for h, r, t in whole),
+        malformed=tuple(json.dumps(triple, ensure_ascii=False) for triple in triples if triple not in whole)))

@@ -1,5 +1,6 @@
 """Embedding models: what turns texts into vectors."""
 
+import threading
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
@@ -41,6 +42,34 @@ class Embedder(Protocol):
             float32 array of shape (n, d), rows of unit length, independent of order and batching
             up to rounding.
         """
+
+
+class RememberingEmbedder:
+    """An `Embedder` that keeps the vectors it made last: one question asks for the same ones many times.
+
+    Threads wait for each other, so that what several want at once is encoded once.
+    """
+
+    def __init__(self, embedder: Embedder, kept: int) -> None:
+        """Wrap an embedder; `kept` vectors are kept, those not used for longest go first."""
+        self.name, self.dimension, self.fingerprint = embedder.name, embedder.dimension, embedder.fingerprint
+        self._embedder = embedder
+        self._kept = kept
+        self._vectors: dict[str, Vectors] = {}
+        self._lock = threading.Lock()
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """See `Embedder.encode`."""
+        wanted = list(dict.fromkeys(texts))
+        with self._lock:
+            found = {text: self._vectors.pop(text) for text in wanted if text in self._vectors}
+            new = [text for text in wanted if text not in found]
+            if new:
+                found.update(zip(new, self._embedder.encode(new), strict=True))
+            self._vectors.update(found)
+            while len(self._vectors) > self._kept:
+                del self._vectors[next(iter(self._vectors))]
+        return np.stack([found[text] for text in texts]) if texts else np.zeros((0, self.dimension), np.float32)
 
 
 def load_embedder(settings: Settings) -> Embedder:

@@ -1,5 +1,9 @@
 """The base of all errors that a user can mend."""
 
 
-class BanyanError(Exception):
-    """Something that is not a defect of Banyan; its message names the thing, the cause and the mend."""
+class BanyanError(RuntimeError):
+    """Something that is not a defect of Banyan; its message names the thing, the cause and the mend.
+
+    A RuntimeError, because LangGraph's server replaces the message of an exception of our own making
+    by "An internal error occurred".
+    """

@@ -53,6 +53,7 @@ class Extraction(_Said):
     entities: tuple[ExtractedEntity, ...] = ()
     triples: tuple[ExtractedTriple, ...] = ()
     attributes: tuple[ExtractedAttribute, ...] = ()
+    malformed: tuple[str, ...] = Field(default=(), description="items that are no triple: kept to be counted")
 
 
 class ExtractionRequest(Frozen):
@@ -95,7 +96,7 @@ class AttributeFact(Frozen):
 
 
 Reason = Literal["unknown_entity_type", "unknown_relation", "unknown_attribute", "domain_range",
-                 "ungrounded", "undeclared_entity", "self_loop"]
+                 "ungrounded", "undeclared_entity", "self_loop", "malformed"]
 WAITING: frozenset[Reason] = frozenset({"unknown_entity_type", "unknown_relation", "unknown_attribute"})
 """Reasons that an accepted schema element can remove: such facts wait in the ledger."""
 

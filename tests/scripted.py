@@ -6,15 +6,20 @@ attribute. What is said of a chunk depends on its text alone, as with any reason
 
 import json
 import re
+import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
+from banyan import cli
 from banyan.agents.construction import BuildContext, BuildReport, build_graph
 from banyan.agents.resources import Resources
 from banyan.config import Settings
+from banyan.graph_store.layout import knowledge_bases
 from banyan.models.embedding import Embedder
 from banyan.models.rules.reasoner import RulesReasoner
 from banyan.schemas.extraction import (
@@ -145,3 +150,61 @@ def run_build(resources: Resources, given: dict[str, Any], context: BuildContext
     """Run the construction graph to its end."""
     result = build_graph(resources).invoke(given, {"max_concurrency": 3}, context=context or BuildContext())
     return result["report"]
+
+
+TEXTS = {
+    "a.txt": "Ada:Person --employer--> Acme:Organization. Acme:Organization.founded = 1999.",
+    "b.txt": "Acme:Organization --located_in--> Bonn:Place.",
+    "c.txt": "Bob:Person --employer--> Acme:Organization.",
+    "d.txt": "Bonn:Place --located_in--> Europe:Place.",
+}
+
+
+@dataclass
+class Result:
+    code: int
+    out: str
+    err: str
+
+
+class Shell(Workshop):
+    """The command line in this process, with the tests' embedder and reasoner."""
+
+    def __init__(self, folder: Path, embedder: Embedder, monkeypatch: pytest.MonkeyPatch,
+                 capsys: pytest.CaptureFixture[str]) -> None:
+        for name in ("BANYAN_LLM_BASE_URL", "BANYAN_EMBEDDING_MODEL"):
+            monkeypatch.delenv(name, raising=False)
+        super().__init__(folder, embedder)
+        self.monkeypatch = monkeypatch
+        self.capsys = capsys
+        monkeypatch.setattr("banyan.agents.resources.load_embedder", lambda _: self.embedder)
+        monkeypatch.setattr(Resources, "_make_reasoner", lambda *_: self.scripted)
+        monkeypatch.setenv("BANYAN_HOME", str(folder / "home"))
+        monkeypatch.setenv("COLUMNS", "300")
+        monkeypatch.chdir(folder)
+
+    def __call__(self, *arguments: object) -> Result:
+        self.monkeypatch.setattr(sys, "argv", ["banyan", *map(str, arguments)])
+        self.capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        printed = self.capsys.readouterr()
+        assert "Traceback" not in printed.err
+        return Result(int(ended.value.code or 0), printed.out, printed.err.replace("\n", " "))
+
+    def run_build(self, *paths: object) -> Result:
+        given = paths or [self.documents]
+        return self("build", *given, "--kb", "kb", "--json", "--schema", self.schema)
+
+    def report(self) -> Any:
+        result = self.run_build()
+        assert result.code == 0, result.err
+        return json.loads(result.out)
+
+    def sound(self) -> bool:
+        result = self("verify", "--kb", "kb")
+        assert result.code == 0, result.out
+        return True
+
+    def kbs(self) -> list[str]:
+        return knowledge_bases(self.folder / "home")

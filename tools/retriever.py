@@ -1,12 +1,11 @@
 """The retriever: embeds sub-queries together, runs routes, fuses; long-lived and read-only."""
 
-import threading
 from collections.abc import Collection, Sequence
 
 import numpy as np
 
 from ..graph_store.store import KnowledgeBase
-from ..models.embedding import Vectors
+from ..models.embedding import RememberingEmbedder
 from ..schemas.retrieval import ROUTES, Evidence, Passage, Route, SubQuery
 from . import community_route, dfs_route, entity_route, fusion, triple_route
 from .index import RetrievalIndex
@@ -25,26 +24,15 @@ class Retriever:
         """Read the knowledge base into memory."""
         self.version = knowledge_base.version()
         self.index = RetrievalIndex(knowledge_base)
-        self._vectors: dict[str, Vectors] = {}
-        self._lock = threading.Lock()
+        # Each route and each fusion asks for the same few vectors.
+        self._embedder = RememberingEmbedder(knowledge_base.embedder, _VECTORS_KEPT)
 
     def queries(self, sub_queries: Sequence[SubQuery]) -> list[Query]:
         """The sub-queries with their vectors; those not seen lately are embedded in one batch."""
         texts = [sub_query.question for sub_query in sub_queries]
+        vectors = self._embedder.encode(texts)
         return [Query(sub_query, vector, self.index.reliability.of(text))
-                for sub_query, vector, text in zip(sub_queries, self._embedded(texts), texts, strict=True)]
-
-    def _embedded(self, texts: Sequence[str]) -> list[Vectors]:
-        # Each route and each fusion asks for the same few vectors, and encoding is most of a question's cost.
-        # The lock is held meanwhile, so that routes that run in parallel wait for one encoding.
-        with self._lock:
-            new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
-            if new:
-                self._vectors.update(zip(new, self.index.embedder.encode(new), strict=True))
-            found = [self._vectors[text] for text in texts]
-            while len(self._vectors) > _VECTORS_KEPT:
-                del self._vectors[next(iter(self._vectors))]
-            return found
+                for sub_query, vector, text in zip(sub_queries, vectors, texts, strict=True)]
 
     def search(self, route: Route, query: Query, limit: int = _EVIDENCE) -> list[Evidence]:
         """What one route finds for a query, best first."""

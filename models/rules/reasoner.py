@@ -14,20 +14,24 @@ from ...schemas.retrieval import (
     SubAnswer,
     SubQuery,
 )
-from ..embedding import Embedder
+from ..embedding import Embedder, RememberingEmbedder
 from . import answering, follow_ups, questions, summaries
 from .extraction import RulesExtractor
+
+# The sentences of some twenty contexts of 3,000 tokens; 6 MB.
+_VECTORS_KEPT = 4096
 
 
 class RulesReasoner:
     """Implements `Reasoner` by general grammar, word lists and sentence vectors.
 
     It quotes; it does not rephrase, infer or know anything of its own, so mode "open" only shows
-    the nearest sentence where the evidence does not suffice. Holds no state: safe for threads.
+    the nearest sentence where the evidence does not suffice. Its only state are vectors of sentences
+    read lately: `reflect` and `answer` read much the same passages. Safe for threads.
     """
 
     def __init__(self, embedder: Embedder) -> None:
-        self._embedder = embedder
+        self._embedder = RememberingEmbedder(embedder, _VECTORS_KEPT)
         self._extractor = RulesExtractor(embedder)
 
     @property

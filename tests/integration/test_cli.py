@@ -38,11 +38,16 @@ def ask(banyan, built):
 
 @pytest.fixture(scope="module")
 def questions(banyan) -> Path:
-    """The English questions: their gold documents are those of `examples/en`."""
-    lines = (command_line.EXAMPLES / "questions.jsonl").read_text("utf-8").splitlines()
+    """Every third English question, the unanswerable among them: each takes half a second and more."""
     path = banyan.folder / "questions.jsonl"
-    path.write_text("".join(line + "\n" for line in lines if json.loads(line)["language"] == "en"), "utf-8")
+    path.write_text("".join(line + "\n" for line in _english()[1::3]), "utf-8")
     return path
+
+
+def _english() -> list[str]:
+    """The lines of the English questions: their gold documents are those of `examples/en`."""
+    lines = (command_line.EXAMPLES / "questions.jsonl").read_text("utf-8").splitlines()
+    return [line for line in lines if json.loads(line)["language"] == "en"]
 
 
 # build, ask, chat
@@ -171,7 +176,7 @@ def test_eval_retrieval(banyan, built, questions):
     report = banyan(*arguments).json
     assert set(report) == {"questions", "recall", "latency_ms"}
     gold = [json.loads(line)["gold"] for line in questions.read_text("utf-8").splitlines()]
-    assert report["questions"] == sum(bool(g) for g in gold) > 20
+    assert 8 < report["questions"] == sum(map(bool, gold)) < len(gold)
     assert set(report["recall"]) == {"2", "5", "10", "20"}
     recall = list(report["recall"].values())
     assert recall == sorted(recall)
@@ -180,11 +185,10 @@ def test_eval_retrieval(banyan, built, questions):
     assert 0 < report["latency_ms"]["p50"] <= report["latency_ms"]["p95"]
 
 
-def test_eval_retrieval_with_the_gold_decomposition(banyan, built, questions):
+def test_eval_retrieval_with_the_gold_decomposition(banyan, built):
     """Of four three-hop questions, the gold sub-queries with the answers filled in find every passage."""
     few = banyan.folder / "few.jsonl"
-    few.write_text("".join(line + "\n" for line in questions.read_text("utf-8").splitlines()
-                           if json.loads(line)["id"].startswith("en-three")), "utf-8")
+    few.write_text("".join(line + "\n" for line in _english() if '"id": "en-three' in line), "utf-8")
     report = banyan("eval", "retrieval", "--kb", "english", "--format", "generic", "--questions", few, "--json",
                     "--k", "1, 8", "--sub-queries", "gold", "--routes", "entity,triple").json
     assert report["questions"] == 4

@@ -2,91 +2,29 @@
 
 import errno
 import shutil
-import signal
 import sqlite3
-import subprocess
-import sys
-import threading
 import time
-from dataclasses import dataclass
-from pathlib import Path
+from contextlib import closing
 
 import orjson
 import pytest
-from banyan import cli
-from banyan.agents.resources import Resources
-from banyan.graph_store import snapshot, store
-from banyan.graph_store.database import Database
-from banyan.graph_store.extractions import Extractions
-from banyan.graph_store.layout import check_name, knowledge_bases
+from banyan.graph_store import store
+from banyan.graph_store.layout import check_name
 from banyan.graph_store.store import KnowledgeBase
 from banyan.ingest.chunking import chunk_document
 from banyan.schemas.documents import Document
 
-from ..conftest import TESTS, load_test_module
+from ..conftest import load_test_module
 
 scripted = load_test_module("scripted")
 
-TEXTS = {
-    "a.txt": "Ada:Person --employer--> Acme:Organization. Acme:Organization.founded = 1999.",
-    "b.txt": "Acme:Organization --located_in--> Bonn:Place.",
-    "c.txt": "Bob:Person --employer--> Acme:Organization.",
-    "d.txt": "Bonn:Place --located_in--> Europe:Place.",
-}
+TEXTS = scripted.TEXTS
 
-
-@dataclass
-class Result:
-    code: int
-    out: str
-    err: str
-
-
-class Shell(scripted.Workshop):
-    """The command line in this process, with the tests' embedder and reasoner."""
-
-    def __init__(self, folder, embedder, monkeypatch, capsys):
-        super().__init__(folder, embedder)
-        self.monkeypatch = monkeypatch
-        self.capsys = capsys
-        monkeypatch.setattr("banyan.agents.resources.load_embedder", lambda _: self.embedder)
-        monkeypatch.setattr(Resources, "_make_reasoner", lambda *_: self.scripted)
-        monkeypatch.setenv("BANYAN_HOME", str(folder / "home"))
-        monkeypatch.setenv("COLUMNS", "300")
-        monkeypatch.chdir(folder)
-
-    def __call__(self, *arguments):
-        self.monkeypatch.setattr(sys, "argv", ["banyan", *map(str, arguments)])
-        self.capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        printed = self.capsys.readouterr()
-        assert "Traceback" not in printed.err
-        return Result(int(ended.value.code or 0), printed.out, printed.err.replace("\n", " "))
-
-    def run_build(self, *paths, schema=True):
-        given = paths or [self.documents]
-        return self("build", *given, "--kb", "kb", "--json", *(["--schema", self.schema] if schema else []))
-
-    def report(self):
-        result = self.run_build()
-        assert result.code == 0, result.err
-        return orjson.loads(result.out)
-
-    def sound(self):
-        result = self("verify", "--kb", "kb")
-        assert result.code == 0, result.out
-        return True
-
-    def kbs(self):
-        return knowledge_bases(self.folder / "home")
 
 
 @pytest.fixture
 def shell(tmp_path, hashed_embedder, monkeypatch, capsys):
-    for name in ("BANYAN_LLM_BASE_URL", "BANYAN_EMBEDDING_MODEL"):
-        monkeypatch.delenv(name, raising=False)
-    return Shell(tmp_path, hashed_embedder, monkeypatch, capsys)
+    return scripted.Shell(tmp_path, hashed_embedder, monkeypatch, capsys)
 
 
 # What is given to read.
@@ -297,20 +235,36 @@ def test_a_damaged_graph_file_is_made_again(shell, monkeypatch, damage):
     assert shell.sound()
 
 
-@pytest.mark.parametrize("damage", ["gone", "cut", "garbage"])
+@pytest.mark.parametrize("damage", ["gone", "no catalogue", "cut", "garbage"])
 def test_lost_vectors_are_made_again(shell, damage):
     shell.run_build(*shell.write(TEXTS))
     before = shell.vectors()
     folder = shell.folder / "home" / "kb" / "chroma"
     if damage == "gone":
         shutil.rmtree(folder)
-    elif damage == "cut":
-        shutil.rmtree(next(path for path in folder.iterdir() if path.is_dir()))
+    elif damage == "no catalogue":
         (folder / "chroma.sqlite3").unlink()
+    elif damage == "cut":
+        (folder / "chroma.sqlite3").write_bytes((folder / "chroma.sqlite3").read_bytes()[:5000])
     else:
         (folder / "chroma.sqlite3").write_bytes(b"not a database" * 1000)
     result = shell("ask", "Who employs Ada?", "--kb", "kb")
     assert result.code == 0, result.err
+    assert shell.vectors() == before
+    assert shell.sound()
+
+
+def test_vectors_damaged_inside_give_an_error_that_names_reindex(shell):
+    shell.run_build(*shell.write(TEXTS))
+    before = shell.vectors()
+    file = shell.folder / "home" / "kb" / "chroma" / "chroma.sqlite3"
+    with closing(sqlite3.connect(file)) as chroma, chroma:
+        chroma.execute("DROP TABLE collections")
+    result = shell("ask", "Who employs Ada?", "--kb", "kb")
+    assert result.code == 1
+    assert "the vectors in" in result.err
+    assert "run `banyan reindex`" in result.err
+    assert shell("reindex", "--kb", "kb").code == 0
     assert shell.vectors() == before
     assert shell.sound()
 
@@ -323,145 +277,3 @@ def test_a_ledger_that_is_none(shell):
     assert result.code == 1
     assert "is not a readable ledger" in result.err
     assert "restore it from a copy" in result.err
-
-
-# A full disk, and Ctrl-C, in the middle of a build.
-
-def after(shell):
-    """The build that follows a broken one, compared with one that never broke; each chunk extracted once."""
-    report = shell.report()
-    assert report["stopped"] == ""
-    assert shell.scripted.extracted == dict.fromkeys(TEXTS.values(), 1)
-    whole = scripted.Workshop(shell.folder / "whole", shell.embedder)
-    whole.build(whole.write(TEXTS))
-    assert shell.dump() == whole.dump()
-    assert shell.vectors() == whole.vectors()
-    assert shell.sound()
-
-
-def failing(original, error, *, after_calls=0):
-    """A stand-in that does its work some times, then fails."""
-    calls = []
-
-    def stand_in(*arguments, **named):
-        calls.append(arguments)
-        if len(calls) > after_calls:
-            raise error
-        return original(*arguments, **named)
-
-    return stand_in
-
-
-@pytest.mark.parametrize(("owner", "name", "calls"), [
-    (snapshot, "save", 0), (Extractions, "save", 2), (Extractions, "write", 1), (Database, "set_meta", 1),
-], ids=["snapshot", "extraction", "writing", "vectors"])
-@pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "No space left on device"),
-                                   sqlite3.OperationalError("database or disk is full")], ids=["os", "sqlite"])
-def test_a_full_disk_in_the_middle_of_a_build(shell, monkeypatch, owner, name, calls, error):
-    monkeypatch.setattr(store, "_SNAPSHOT_LEAST", 1)
-    first, *rest = shell.write(TEXTS)
-    assert shell.run_build(first).code == 0
-    stood = shell.dump()
-    with monkeypatch.context() as patch:
-        patch.setattr(owner, name, failing(getattr(owner, name), error, after_calls=calls))
-        result = shell.run_build(*rest)
-    assert result.code == 1
-    assert "o space left" in result.err or "database or disk is full" in result.err
-    assert "Mend the cause (disk space, permissions) and run the command again" in result.err
-    assert set(stood["nodes"]) <= set(shell.dump()["nodes"])
-    after(shell)
-
-
-def test_a_ledger_that_really_cannot_grow(shell, monkeypatch):
-    """SQLite's own failure, at a size that it may not exceed."""
-    first, *rest = shell.write({**TEXTS, "b.txt": TEXTS["b.txt"]})
-    assert shell.run_build(first).code == 0
-    stood = shell.dump()
-    big = shell.documents / "big.txt"
-    big.write_text("Filler sentence. " * 40_000, "utf-8")
-    prepare = Database._prepare
-
-    def small(self, path):
-        prepare(self, path)
-        self._connection.execute("PRAGMA max_page_count=60")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Database, "_prepare", small)
-        result = shell.run_build(big, *rest)
-        assert result.code == 1
-        assert "database or disk is full" in result.err
-        assert shell.dump() == stood
-    big.unlink()
-    after(shell)
-
-
-def test_ctrl_c_in_the_middle_of_a_build(shell):
-    paths = shell.write(TEXTS)
-    seen = iter(range(2))
-    lock = threading.Lock()
-
-    def interrupt(_):
-        with lock:
-            if next(seen, None) is None:
-                raise KeyboardInterrupt
-
-    shell.scripted.before = interrupt
-    result = shell.run_build(*paths)
-    assert result.code == 130
-    shell.scripted.before = lambda _: None
-    after(shell)
-
-
-INTERRUPTED = """
-import importlib.util, signal, sys, threading
-from pathlib import Path
-sys.path.insert(0, sys.argv[1])
-import scripted
-from hashed_embedding import HashedEmbedder
-from banyan import cli
-from banyan.agents import resources
-
-signal.signal(signal.SIGINT, signal.default_int_handler)
-reasoner = scripted.ScriptedReasoner(HashedEmbedder())
-extracted, slow = Path("extracted.txt"), sys.argv[2] == "slow"
-calling = threading.Lock()
-
-def before(text):
-    with calling:
-        if slow and extracted.exists() and len(extracted.read_text().splitlines()) >= 2:
-            print("calling", flush=True)
-            threading.Event().wait(1)
-            raise OSError("the endpoint never answered")
-        with extracted.open("a") as file:
-            file.write(text + "\\n")
-
-reasoner.before = before
-resources.load_embedder = lambda _: reasoner._embedder
-resources.Resources._make_reasoner = lambda *_: reasoner
-sys.argv = ["banyan", "build", "documents", "--kb", "kb", "--schema", "schema.json", "--json"]
-cli.main()
-"""
-
-
-def test_sigint_to_a_building_process(shell):
-    shell.write(TEXTS)
-    script = shell.folder / "interrupted.py"
-    script.write_text(INTERRUPTED, "utf-8")
-    command = [sys.executable, str(script), str(TESTS)]
-    with subprocess.Popen([*command, "slow"], cwd=shell.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          text=True) as process:
-        try:
-            assert process.stdout.readline() == "calling\n"
-            process.send_signal(signal.SIGINT)
-            _, err = process.communicate(timeout=60)
-        finally:
-            process.kill()
-    assert process.returncode == 130, err
-    assert "interrupted; what was done stands. Run the command again to go on from here" in err
-    assert "Traceback" not in err
-    done = subprocess.run([*command, "quick"], cwd=shell.folder, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 0, done.stderr
-    assert orjson.loads(done.stdout)["documents"] == len(TEXTS)
-    assert sorted((shell.folder / "extracted.txt").read_text("utf-8").splitlines()) == sorted(TEXTS.values())
-    assert shell.sound()
-    assert Path(shell.folder / "home" / "kb" / "ledger.sqlite").is_file()

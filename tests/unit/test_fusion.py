@@ -193,17 +193,17 @@ def test_equal_texts_are_embedded_once(retriever, monkeypatch):
 
 def test_a_retriever_is_made_again_only_after_a_write(tmp_path, hashed_embedder):
     settings = Settings(home=tmp_path, llm_base_url=None, _env_file=None)
+    base.create(tmp_path, "kb", hashed_embedder).close()
     with Resources(settings, hashed_embedder) as resources:
-        kb = resources.knowledge_base("kb", create=True)
-        kb.schemas.append(base.open_schema(), (), "seed")
-        with kb.writing():
+        with resources.writer("kb", "run") as kb:
             base.put(kb, "a", "Ida lives in Rome.", entities={"Ida": "P"})
             base.finish(kb)
         first = resources.retriever("kb")
         assert resources.retriever("kb") is first
-        with kb.writing():
+        with resources.writer("kb", "run") as kb:
             base.put(kb, "b", "Bo lives in Oslo.", entities={"Bo": "P"})
             base.finish(kb)
+        resources.finish("kb", "run")
         second = resources.retriever("kb")
         assert second is not first
         assert second.version != first.version

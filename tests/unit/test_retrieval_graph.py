@@ -89,9 +89,7 @@ class FakeResources(Resources):
 def opened(tmp_path_factory, hashed_embedder):
     settings = Settings(home=tmp_path_factory.mktemp("home"), llm_base_url=None, _env_file=None)
     with FakeResources(settings, hashed_embedder) as resources:
-        kb = resources.knowledge_base("kb", create=True)
-        kb.schemas.append(base.open_schema(), (), "seed")
-        with kb.writing():
+        with base.create(settings.home, "kb", hashed_embedder) as kb, kb.writing():
             base.put(kb, "ada", TEXTS["ada"], title="Ada Byron", entities={"Ada Byron": "Person", "Ulm": "City"},
                      triples=[("Ada Byron", "born_in", "Ulm")])
             base.put(kb, "ulm", TEXTS["ulm"], title="Ulm", entities={"Ulm": "City", "Danube": "River"},

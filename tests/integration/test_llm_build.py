@@ -1,0 +1,177 @@
+"""The demo with an LLM: `banyan build` and `ask` as processes, against the scripted endpoint on loopback."""
+
+import json
+import re
+import threading
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ..conftest import load_test_module
+
+pytestmark = pytest.mark.integration
+
+command_line = load_test_module("command_line")
+llm_server = load_test_module("llm_server")
+ENGLISH = command_line.EXAMPLES / "en"
+FEW = ("marie-curie.md", "niels-bohr.md", "polonium.md", "stockholm.md", "vienna.md", "warsaw.md")
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Any]:
+    with llm_server.LlmServer() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def banyan(tmp_path_factory, server):
+    return _commands(tmp_path_factory.mktemp("llm"), server)
+
+
+@pytest.fixture(scope="module")
+def built(banyan, server):
+    """The whole demo's build: its report, and what the server counted by then."""
+    report = banyan("build", ENGLISH, "--kb", "english", "--json").json
+    return report, _stats(server)
+
+
+@pytest.fixture(scope="module")
+def few(tmp_path_factory) -> Path:
+    """Six documents in a folder: enough for a budget to end between them."""
+    folder = tmp_path_factory.mktemp("few")
+    for name in FEW:
+        (folder / name).write_bytes((ENGLISH / name).read_bytes())
+    return folder
+
+
+def _commands(folder: Path, server: Any, **settings: str) -> Any:
+    return command_line.CommandLine(folder, tuple({
+        "BANYAN_LLM_BASE_URL": server.base_url, "BANYAN_LLM_API_KEY": "sk-test", "BANYAN_LLM_MODEL": "scripted",
+        "BANYAN_LLM_RETRIES": "0", **settings}.items()))
+
+
+def _stats(server: Any) -> dict[str, Any]:
+    with urllib.request.urlopen(server.base_url.removesuffix("/v1") + "/stats", timeout=30) as response:
+        return dict(json.load(response))
+
+
+def _tokens(stats: dict[str, Any]) -> dict[str, int]:
+    return {"prompt": stats["prompt_tokens"], "completion": stats["completion_tokens"], "calls": stats["answers"]}
+
+
+def test_a_build_pays_what_the_endpoint_counted(built):
+    report, stats = built
+    assert (report["documents"], report["chunks_failed"], report["stopped"]) == (16, 0, "")
+    assert min(report["entities"], report["triples"], report["communities"]) > 0
+    assert report["tokens"] == _tokens(stats)
+    assert min(report["tokens"].values()) > 0
+    assert stats["steps"]["extraction"] == report["chunks"], "one call for each chunk"
+
+
+def test_the_same_build_again_is_free(banyan, built, server):
+    before = _stats(server)
+    again = banyan("build", ENGLISH, "--kb", "english", "--json").json
+    assert again["tokens"] == {"prompt": 0, "completion": 0, "calls": 0}
+    assert _stats(server) == before
+    assert {**again, "tokens": 0, "seconds": 0} == {**built[0], "tokens": 0, "seconds": 0}
+
+
+def test_what_was_built_is_sound(banyan, built):
+    assert banyan("verify", "--kb", "english").out == "all is well\n"
+
+
+def test_an_answer_cites_what_stands_in_the_document(banyan, built, server):
+    before = _stats(server)["steps"]
+    answer = banyan("ask", "In which city was Marie Curie born?", "--kb", "english", "--json").json
+    assert not answer["abstained"]
+    assert "[1]" in answer["answer"]
+    command_line.check_citations(answer["citations"], ENGLISH)
+    after = _stats(server)["steps"]
+    assert {step for step, count in after.items() if count > before.get(step, 0)} == {
+        "decomposition", "reflection", "answer"}
+
+
+def test_what_is_not_in_the_documents_is_not_answered(banyan, built):
+    answer = banyan("ask", "How deep are the fjords of Greenland?", "--kb", "english", "--json").json
+    assert (answer["abstained"], answer["citations"]) == (True, [])
+
+
+def test_a_dry_run_asks_nothing_and_makes_nothing(banyan, server, built):
+    before = _stats(server)
+    estimate = banyan("build", ENGLISH, "--kb", "unbuilt", "--dry-run", "--json").json
+    assert _stats(server) == before
+    assert not (banyan.folder / "home" / "unbuilt").exists()
+    report, stats = built
+    assert (estimate["documents"], estimate["chunks"]) == (report["documents"], report["chunks"])
+    assert estimate["calls"] == stats["steps"]["extraction"]
+    # What the server counts covers the communities' descriptions as well.
+    assert 0.5 * stats["prompt_tokens"] < estimate["prompt_tokens"] <= stats["prompt_tokens"]
+    assert estimate["completion_tokens"] > 0
+
+
+def test_a_budget_ends_a_build_cleanly_and_the_next_one_pays_only_the_rest(tmp_path, few):
+    with llm_server.LlmServer() as whole, llm_server.LlmServer() as halves:
+        # One call at a time: then the budget is exceeded by one call at most.
+        unlimited, limited = (_commands(tmp_path / name, server, BANYAN_LLM_CONCURRENCY="1")
+                              for name, server in (("whole", whole), ("halves", halves)))
+        for commands in (unlimited, limited):
+            commands.folder.mkdir()
+        needed = unlimited("build", few, "--kb", "few", "--json").json
+        budget = (needed["tokens"]["prompt"] + needed["tokens"]["completion"]) // 2
+
+        stopped = limited("build", few, "--kb", "few", "--json", "--max-tokens", budget)
+        assert stopped.code == 1
+        assert "the token budget is reached" in stopped.err
+        assert "--max-tokens" in stopped.err
+        first = stopped.report
+        assert first["stopped"]
+        assert first["chunks_failed"] == 0
+        assert 0 < first["tokens"]["calls"] < needed["tokens"]["calls"]
+        assert first["tokens"] == _tokens(_stats(halves))
+        spent = first["tokens"]["prompt"] + first["tokens"]["completion"]
+        largest = 2 * spent // first["tokens"]["calls"]
+        assert budget <= spent < budget + largest
+
+        rest = limited("build", few, "--kb", "few", "--json").json
+        assert _tokens(_stats(halves)) == needed["tokens"], "together they pay what the unlimited build paid"
+        assert rest["tokens"]["calls"] == needed["tokens"]["calls"] - first["tokens"]["calls"]
+        assert {**rest, "tokens": 0, "seconds": 0} == {**needed, "tokens": 0, "seconds": 0}
+        assert limited("verify", "--kb", "few").out == "all is well\n"
+
+
+def test_a_failed_chunk_is_counted_listed_and_retried(tmp_path, few):
+    """The endpoint fails for one document, the others are built; on request that one is asked for again."""
+    brain, down = llm_server.scripted_brain(), threading.Event()
+    down.set()
+
+    def script(request: dict[str, Any]) -> Any:
+        of_polonium = re.search(r"<data>\n[^\n]*: Polonium\n", request["messages"][1]["content"])
+        return llm_server.Fault("status", 500) if down.is_set() and of_polonium else brain(request)
+
+    with llm_server.LlmServer(script) as server:
+        banyan = _commands(tmp_path, server)
+        failing = banyan("build", few, "--kb", "few", "--json")
+        assert failing.code == 1
+        assert (failing.report["documents"], failing.report["chunks_failed"]) == (len(FEW), 1)
+        assert "1 chunk" in failing.err
+        assert "--retry-failed" in failing.err
+        assert failing.report["triples"] > 0
+
+        status = banyan("status", "--kb", "few", "--json").json
+        ((document, position, reason),) = status["failures"]
+        assert (document, position, status["chunks_failed"]) == ("polonium.md", 0, 1)
+        assert "'scripted'" in reason
+        assert "it failed" in reason
+
+        down.clear()
+        paid = _stats(server)["answers"]
+        ignored = banyan("build", few, "--kb", "few", "--json")
+        assert (ignored.code, ignored.report["chunks_failed"], _stats(server)["answers"]) == (1, 1, paid)
+        mended = banyan("build", few, "--kb", "few", "--json", "--retry-failed").json
+        assert mended["chunks_failed"] == 0
+        assert mended["triples"] > failing.report["triples"]
+        assert _stats(server)["steps"]["extraction"] == mended["chunks"]
+        assert banyan("status", "--kb", "few", "--json").json["failures"] == []

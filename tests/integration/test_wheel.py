@@ -1,0 +1,107 @@
+"""The wheel: it holds the package `banyan` and nothing else, with its data, and it works once installed."""
+
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from ..conftest import load_test_module
+
+pytestmark = pytest.mark.integration
+
+command_line = load_test_module("command_line")
+PROJECT = command_line.PROJECT
+NOT_PACKAGED = {"tests", "benchmarks", "examples", "build", "dist"}
+SEEDS = ["biomedical", "encyclopedia", "finance", "general", "literature"]
+
+
+def _run(*arguments: str | Path, folder: Path, **environment: str) -> str:
+    done = subprocess.run([str(argument) for argument in arguments], cwd=folder, capture_output=True, text=True,
+                          encoding="utf-8", timeout=180, check=False,
+                          env=command_line.clean_environment(**environment))
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def _packages() -> list[Path]:
+    """The folders of the tree with Python code in them that belongs to the package, the root first."""
+    top = [folder for folder in PROJECT.iterdir()
+           if folder.is_dir() and not folder.name.startswith((".", "__")) and folder.name not in NOT_PACKAGED]
+    return [Path(), *sorted({path.parent.relative_to(PROJECT) for folder in top for path in folder.rglob("*.py")})]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory) -> Path:
+    """The wheel of a copy of the project, so that nothing is left behind here; with a `.venv` to trip over."""
+    source, out = tmp_path_factory.mktemp("source") / "banyan", tmp_path_factory.mktemp("out")
+    shutil.copytree(PROJECT, source, ignore=shutil.ignore_patterns(
+        ".*", "__pycache__", "*.egg-info", "build", "dist"))
+    for junk in (".venv/lib/junk.py", ".typecheck/banyan/junk.py", ".banyan/demo/junk.txt"):
+        (source / junk).parent.mkdir(parents=True)
+        (source / junk).touch()
+    # setuptools is there wherever torch is: nothing has to be downloaded for the build.
+    _run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", out, source, folder=out)
+    (built,) = out.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def names(wheel) -> set[str]:
+    with zipfile.ZipFile(wheel) as archive:
+        record = next(name for name in archive.namelist() if name.endswith(".dist-info/RECORD"))
+        listed = {line.split(",")[0] for line in archive.read(record).decode().splitlines()}
+        assert listed == set(archive.namelist())
+    return listed
+
+
+@pytest.fixture(scope="module")
+def installed(wheel, tmp_path_factory) -> Path:
+    """A folder with the wheel installed and nothing else; dependencies come from the environment of the tests."""
+    target = tmp_path_factory.mktemp("installed")
+    _run(sys.executable, "-m", "pip", "install", "--no-deps", "--no-index", "--disable-pip-version-check",
+         "--target", target, wheel, folder=target)
+    return target
+
+
+def test_the_packages_listed_are_those_of_the_tree():
+    listed = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]["packages"]
+    assert sorted(listed) == sorted(".".join(("banyan", *folder.parts)) for folder in _packages())
+    for folder in _packages():
+        assert (PROJECT / folder / "__init__.py").is_file(), folder
+
+
+def test_nothing_but_banyan_becomes_importable(names):
+    assert {name.partition("/")[0] for name in names if ".dist-info/" not in name} == {"banyan"}
+    assert not [name for name in names if "junk" in name]
+    assert not {name.split("/")[1] for name in names if name.startswith("banyan/")} & NOT_PACKAGED
+
+
+def test_every_file_of_the_packages_is_in_it(names):
+    """All that stands in a package's folder: code, prompts, seed schemas, pages; of the root only the code."""
+    top = {folder.parts[0] for folder in _packages() if folder.parts}
+    expected = {path.relative_to(PROJECT) for folder in top for path in (PROJECT / folder).rglob("*")
+                if path.is_file() and "__pycache__" not in path.parts}
+    expected |= {path.relative_to(PROJECT) for path in PROJECT.glob("*.py")} | {Path("py.typed")}
+    assert {name for name in names if name.startswith("banyan/")} == {f"banyan/{path.as_posix()}" for path in expected}
+    assert {f"banyan/schemas/seeds/{seed}.json" for seed in SEEDS} <= names
+    assert {"banyan/py.typed", "banyan/prompts/en/extract.txt", "banyan/prompts/zh/extract.txt"} <= names
+
+
+def test_the_installed_package_finds_its_data(installed):
+    said = _run(sys.executable, "-c", "import banyan.schemas.graph_schema as g, banyan.prompts as p\n"
+                "print(g.__file__); print(*g.seed_names())\n"
+                "print(p.render('repair', 'zh', error='x').user != '')",
+                folder=installed, PYTHONPATH=str(installed))
+    file, seeds, rendered = said.splitlines()
+    assert Path(file).is_relative_to(installed), "this is the installed one, not the one under test elsewhere"
+    assert seeds.split() == SEEDS
+    assert rendered == "True"
+
+
+def test_the_installed_command_runs(installed):
+    shown = _run(sys.executable, installed / "bin" / "banyan", "--help", folder=installed, PYTHONPATH=str(installed))
+    assert "Usage: " in shown

@@ -1,0 +1,157 @@
+"""Communities: a partition of the entities that depends on the graph alone, described only once."""
+
+import numpy as np
+import pytest
+from banyan.graph_store.communities import CommunitySettings, affinity, detect, features
+from banyan.graph_store.store import KnowledgeBase
+from banyan.graph_store.verify import verify
+from banyan.schemas.graph_schema import open_schema
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ..conftest import load_test_module
+
+small_base = load_test_module("small_base")
+
+# Two circles of friends with different relations, and a stranger.
+CIRCLES = [*((f"A{i}", "plays with", f"A{(i + 1) % 12}") for i in range(12)),
+           *((f"B{i}", "works for", f"B{(i + 1) % 12}") for i in range(12))]
+
+
+def vectors_of(count, seed=0):
+    rows = np.random.default_rng(seed).standard_normal((count, 16)).astype(np.float32)
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 40), st.integers(0, 3), st.data())
+def test_every_entity_is_in_exactly_one_community(count, relations, data):
+    ends = st.integers(0, max(0, count - 1))
+    triples = data.draw(st.lists(st.tuples(ends, st.integers(0, relations - 1), ends), max_size=40)
+                        if count and relations else st.just([]))
+    constants = CommunitySettings(max_members=data.draw(st.sampled_from([5, 200])))
+    found = features(vectors_of(count), vectors_of(relations, 1), triples)
+    labels = detect(found, constants)
+    assert labels.shape == (count,)
+    assert sorted(set(labels.tolist())) == list(range(len(set(labels.tolist())))), "numbered without gaps"
+    first = {}
+    for row, label in enumerate(labels.tolist()):
+        first.setdefault(label, row)
+    assert list(first.values()) == sorted(first.values()), "in order of the first member"
+    if count:
+        scores = affinity(found, labels, constants)
+        assert scores.shape == (count,)
+        assert np.isfinite(scores).all()
+
+
+def test_merging_stops_at_the_size_that_a_prompt_holds():
+    same = np.tile(vectors_of(1), (60, 1)) + 1e-3 * vectors_of(60, 3)
+    data = features(same, vectors_of(1, 1), [(i, 0, (i + 1) % 60) for i in range(60)])
+    start = np.bincount(detect(data, CommunitySettings(max_iterations=0))).tolist()
+    whole = np.bincount(detect(data, CommunitySettings(merge_below=10))).tolist()
+    capped = np.bincount(detect(data, CommunitySettings(merge_below=10, max_members=25))).tolist()
+    assert len(start) > len(capped) > len(whole) == 1
+    assert all(size <= 25 or size in start for size in capped)
+
+
+class Describing:
+    """Describes communities and remembers each."""
+
+    def __init__(self):
+        self.asked = []
+
+    def __call__(self, digests):
+        self.asked += digests
+        return small_base.summarise(digests)
+
+
+@pytest.fixture
+def base(tmp_path, hashed_embedder):
+    def opened(name, triples):
+        kb = KnowledgeBase.create(tmp_path, name, hashed_embedder)
+        if not kb.schemas.version():
+            kb.schemas.append(open_schema(), (), "seed")
+        for head, relation, tail in triples:
+            small_base.put(kb, f"{head} {tail}", f"{head} {relation} {tail}.", triples=[(head, relation, tail)])
+        kb.sync_vectors()
+        return kb
+
+    return opened
+
+
+def members(kb):
+    return [community.members for community in kb.communities.all()]
+
+
+def test_the_tree_partitions_the_entities_and_names_its_keywords(base):
+    with base("kb", CIRCLES) as kb:
+        assert kb.build_tree(small_base.summarise) == len(kb.communities.all()) > 1
+        assert sorted(one for group in members(kb) for one in group) == kb.graph.entity_ids()
+        for community in kb.communities.all():
+            assert set(community.keywords) <= set(community.members)
+            assert 1 <= len(community.keywords) <= 5
+            assert community.name
+            # No community mixes the two circles, which share neither relation nor neighbour.
+            assert len({kb.graph.entity(one).name[0] for one in community.members}) == 1
+        kb.measure_reliability()
+        assert verify(kb) == []
+
+
+def test_the_same_graph_in_any_order_has_the_same_tree(base):
+    with base("one", CIRCLES) as one, base("other", CIRCLES[::-1]) as other:
+        one.build_tree(small_base.summarise)
+        other.build_tree(small_base.summarise)
+        assert one.communities.all() == other.communities.all()
+
+
+@pytest.mark.parametrize("triples", [[], [("Ada", "knows", "Bob")]], ids=["empty", "one triple"])
+def test_a_tree_of_hardly_anything(base, triples):
+    with base("kb", triples) as kb:
+        kb.build_tree(small_base.summarise)
+        assert sorted(one for group in members(kb) for one in group) == kb.graph.entity_ids()
+        assert verify(kb) == []
+
+
+def test_a_single_entity_without_a_triple_is_a_community(base):
+    with base("kb", []) as kb:
+        small_base.put(kb, "d", "Ada lived.", entities={"Ada": "Person"})
+        kb.sync_vectors()
+        assert kb.build_tree(small_base.summarise) == 1
+        assert members(kb) == [tuple(kb.graph.entity_ids())]
+
+
+def test_what_did_not_change_is_not_described_again(base):
+    first, again, grown, shrunk = (Describing() for _ in range(4))
+    with base("kb", CIRCLES) as kb:
+        kb.build_tree(first)
+        kb.build_tree(again)
+        before = {community.id: community for community in kb.communities.all()}
+        small_base.put(kb, "new", "B0 works for B5.", triples=[("B0", "works for", "B5")])
+        kb.sync_vectors()
+        kb.build_tree(grown)
+        after = {community.id: community for community in kb.communities.all()}
+        kb.delete_document("new")
+        kb.build_tree(shrunk)
+        assert {community.id for community in kb.communities.all()} == set(before)
+    assert len(first.asked) == len(before)
+    assert again.asked == []
+    assert len(grown.asked) == len(after.keys() - before.keys()) >= 1
+    assert len(shrunk.asked) == len(before.keys() - after.keys())
+    kept = before.keys() & after.keys()
+    assert kept, "the other circle stays"
+    assert all(after[one] == before[one] for one in kept)
+
+
+def test_a_description_that_fails_leaves_the_tree_as_it_was(base):
+    def fail(_):
+        raise RuntimeError("the endpoint refused")
+
+    with base("kb", CIRCLES[:12]) as kb:
+        kb.build_tree(small_base.summarise)
+        before = kb.communities.all()
+        small_base.put(kb, "new", "B0 works for B5.", triples=[("B0", "works for", "B5")])
+        kb.sync_vectors()
+        with pytest.raises(RuntimeError):
+            kb.build_tree(fail)
+        assert kb.communities.all() == before
+        assert kb.tree_behind()

@@ -1,0 +1,308 @@
+"""The graph as a function of its chunks, its file, and what verify sees."""
+
+import json
+import logging
+from itertools import pairwise
+
+import orjson
+import pytest
+from banyan.graph_store import snapshot, store
+from banyan.graph_store.bounding import Bounds, bound
+from banyan.graph_store.errors import FormatError
+from banyan.graph_store.extractions import Contribution
+from banyan.graph_store.graph import KnowledgeGraph
+from banyan.graph_store.store import KnowledgeBase
+from banyan.graph_store.verify import verify
+from banyan.schemas.documents import Chunk, Document
+from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
+from banyan.schemas.graph_schema import open_schema
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ..conftest import load_test_module
+
+scripted = load_test_module("scripted")
+small_base = load_test_module("small_base")
+
+NAMES = ["Ada", "ADA", "Bob", "Cem", "Dua", "北京"]
+TEXT = " ".join(NAMES)
+OPEN = Bounds(open_schema())
+
+
+def contribution(extraction):
+    found = bound(extraction, Chunk(id="c", document_id="d", ordinal=0, start=0, end=len(TEXT), text=TEXT, title=""),
+                  OPEN)
+    return Contribution(mentions=found.mentions, facts=found.facts, attributes=found.attributes)
+
+
+names = st.sampled_from(NAMES)
+contributions = st.builds(
+    Extraction,
+    entities=st.lists(st.builds(ExtractedEntity, name=names, type=st.sampled_from(["A", "B"])), max_size=4).map(tuple),
+    triples=st.lists(st.builds(ExtractedTriple, head=names, relation=st.sampled_from(["r", "s"]), tail=names,
+                               confidence=st.sampled_from([0.1, 0.9])), max_size=4).map(tuple),
+    attributes=st.lists(st.builds(ExtractedAttribute, entity=names, attribute=st.just("x"), value=names),
+                        max_size=2).map(tuple)).map(contribution)
+chunks = st.dictionaries(st.sampled_from("abcdef"), contributions, min_size=1)
+
+
+def graph_of(parts):
+    graph = KnowledgeGraph()
+    for chunk_id, part in parts:
+        graph.replace(chunk_id, part)
+    return graph
+
+
+@given(chunks, st.randoms(use_true_random=False), st.dictionaries(st.sampled_from("abcdefgh"), contributions))
+def test_the_graph_is_a_function_of_the_set_of_contributions(wanted, random, before):
+    """Whatever stood there first, and in whatever order the chunks come or go."""
+    plain = graph_of(sorted(wanted.items()))
+    graph = graph_of(before.items())
+    changes = [(one, wanted.get(one)) for one in {*before, *wanted}]
+    changes.sort()
+    random.shuffle(changes)
+    for one, part in changes:
+        graph.replace(one, part)
+    assert graph.dump() == plain.dump()
+    assert orjson.dumps(graph.dump()) == orjson.dumps(plain.dump())
+    for one in graph.entity_ids():
+        assert graph.entity(one) == plain.entity(one)
+        assert graph.entity_text(one) == plain.entity_text(one)
+        assert graph.entity_support(one)
+        assert graph.incident(one) == plain.incident(one)
+
+
+@given(chunks)
+def test_taken_away_again_nothing_is_left(parts):
+    graph = graph_of(parts.items())
+    for one in parts:
+        graph.replace(one, None)
+    assert graph.dump() == KnowledgeGraph().dump()
+
+
+@given(chunks, contributions)
+def test_a_graph_read_back_is_the_same_and_goes_on_the_same(parts, more):
+    graph = graph_of(parts.items())
+    loaded = KnowledgeGraph.load(orjson.loads(orjson.dumps(graph.dump())))
+    assert loaded.dump() == graph.dump()
+    for one in ("a", "z"):
+        graph.replace(one, more)
+        loaded.replace(one, more)
+    assert loaded.dump() == graph.dump()
+    for one in (*parts, "z", "a"):
+        loaded.replace(one, None)
+    assert loaded.dump() == KnowledgeGraph().dump()
+
+
+@given(chunks)
+def test_what_a_change_touched_is_all_that_changed(parts):
+    graph = KnowledgeGraph()
+    for one, part in parts.items():
+        before = graph.dump()
+        touched = graph.replace(one, part)
+        after = graph.dump()
+        changed = {key for key in {*before["nodes"], *after["nodes"]}
+                   if before["nodes"].get(key) != after["nodes"].get(key)}
+        assert changed <= touched.entities
+
+
+# The file.
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    path = tmp_path_factory.mktemp("graph") / "graph.json"
+    graph = KnowledgeGraph()
+    graph.replace("c", contribution(Extraction(triples=(ExtractedTriple(head="Ada", relation="r", tail="北京"),))))
+    snapshot.save(path, graph, 41)
+    return path, graph
+
+
+def test_a_snapshot_read_back_is_the_graph_and_its_position(saved):
+    path, graph = saved
+    loaded, position = snapshot.load(path)
+    assert (loaded.dump(), position) == (graph.dump(), 41)
+    assert [entry.name for entry in path.parent.iterdir()] == ["graph.json"], "no temporary file is left"
+
+
+@settings(max_examples=200)
+@given(data=st.data())
+def test_a_snapshot_that_was_cut_or_changed_anywhere_is_noticed(saved, data):
+    path, graph = saved
+    original = path.read_bytes()
+    at = data.draw(st.integers(0, len(original) - 1))
+    damaged = data.draw(st.sampled_from([
+        original[:at], original[:at] + bytes([original[at] ^ data.draw(st.integers(1, 255))]) + original[at + 1:]]))
+    copy = path.with_name("copy.json")
+    copy.write_bytes(damaged)
+    try:
+        loaded, position = snapshot.load(copy)
+    except snapshot.SnapshotDamagedError:
+        return
+    finally:
+        copy.unlink()
+    assert (loaded.dump(), position) == (graph.dump(), 41)
+
+
+@pytest.mark.parametrize("text", ["", "\n", "[]\n{}", "1\n2", '{"format":"other"}\n{}', "null", "{}"])
+def test_another_file_is_no_snapshot(tmp_path, text):
+    (tmp_path / "graph.json").write_text(text, "utf-8")
+    with pytest.raises(snapshot.SnapshotDamagedError):
+        snapshot.load(tmp_path / "graph.json")
+
+
+def test_a_snapshot_that_cannot_be_written_leaves_the_old_one(saved, monkeypatch):
+    path, _ = saved
+    before = path.read_bytes()
+
+    def full(_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        snapshot.save(path, KnowledgeGraph(), 42)
+    assert path.read_bytes() == before
+    assert [entry.name for entry in path.parent.iterdir()] == ["graph.json"]
+
+
+# The knowledge base.
+
+@pytest.fixture
+def home(tmp_path, hashed_embedder):
+    """Opens the knowledge base `kb`, with an open schema."""
+    def opened():
+        kb = KnowledgeBase.create(tmp_path, "kb", hashed_embedder)
+        if not kb.schemas.version():
+            kb.schemas.append(open_schema(), (), "seed")
+        return kb
+
+    return opened
+
+
+def fill(kb, numbers):
+    for number in numbers:
+        one, other = f"P{number}", f"P{number + 1}"
+        small_base.put(kb, f"d{number}", f"{one} met {other}.", triples=[(one, "met", other)])
+
+
+def test_what_the_ledger_has_beyond_the_snapshot_is_replayed(home, monkeypatch):
+    monkeypatch.setattr(store, "_SNAPSHOT_LEAST", 3)
+    with home() as kb:
+        fill(kb, range(3))
+        small_base.finish(kb)
+        assert snapshot.load(kb.layout.graph)[1] == 3
+        fill(kb, range(3, 5))
+        kb.documents.delete("d0")
+        kb.refresh()
+        expected = kb.graph.dump()
+    with home() as kb:
+        assert snapshot.load(kb.layout.graph)[1] == 3
+        assert kb.graph.dump() == expected
+        assert kb.vectors_behind()
+        small_base.finish(kb)
+        assert verify(kb) == []
+
+
+def test_the_snapshot_is_written_when_enough_has_changed_and_not_before(home, monkeypatch):
+    saves = []
+    original = snapshot.save
+    monkeypatch.setattr(snapshot, "save", lambda *a: (saves.append(a[2]), original(*a)))
+    monkeypatch.setattr(store, "_SNAPSHOT_LEAST", 4)
+    with home() as kb:
+        for number in range(40):
+            fill(kb, [number])
+            kb.save_graph()
+    # First after 4 changes; from 16 chunks on, after a quarter of the chunks.
+    assert saves[:4] == [4, 8, 12, 16]
+    gaps = [b - a for a, b in pairwise(saves)]
+    assert all(gap >= max(4, position // 4) for gap, position in zip(gaps, saves[1:], strict=True))
+    assert sum(saves) < 8 * 40, "the bytes written stay within a small multiple of the bytes stored"
+
+
+def test_a_snapshot_ahead_of_its_ledger_is_not_believed(home, caplog):
+    with home() as kb:
+        fill(kb, range(2))
+        expected = kb.graph.dump()
+        snapshot.save(kb.layout.graph, KnowledgeGraph(), 99)
+    with caplog.at_level(logging.WARNING, "banyan"), home() as kb:
+        assert kb.graph.dump() == expected
+    assert "ahead of the ledger" in caplog.text
+
+
+def test_a_ledger_of_another_format_is_refused(home):
+    with home() as kb:
+        kb.database.execute("PRAGMA user_version=99")
+    with pytest.raises(FormatError, match="has format 99; this version of Banyan reads format 1"):
+        home()
+
+
+def test_another_process_sees_what_was_committed_and_chunks_are_never_stale(home):
+    with home() as kb, home() as reader:
+        fill(kb, range(2))
+        assert [chunk.text for chunk in reader.documents.chunks()] == ["P0 met P1.", "P1 met P2."]
+        kb.put_document(Document(id="d1", title="", text="P1 left for good.", source="test"), 100, 0)
+        assert [chunk.text for chunk in reader.documents.chunks()] == ["P0 met P1.", "P1 left for good."]
+        reader.put_document(Document(id="d1", title="", text="P1 came back.", source="test"), 100, 0)
+        for one in (kb, reader):
+            assert one.documents.chunks()[-1].text == "P1 came back."
+
+
+# Planted damage.
+
+@pytest.fixture
+def sound(home):
+    with home() as kb:
+        fill(kb, range(4))
+        small_base.finish(kb)
+        assert verify(kb) == []
+        yield kb
+
+
+def whats(kb):
+    return " | ".join(problem.what for problem in verify(kb))
+
+
+@pytest.mark.parametrize(("part", "seen"), [("facts", "does not stand at"), ("mentions", "does not stand at")])
+def test_verify_sees_a_span_that_was_altered(sound, part, seen):
+    row = sound.database.rows("SELECT chunk, bounded FROM extractions ORDER BY chunk LIMIT 1")[0]
+    data = json.loads(row["bounded"])
+    data[part][0]["span"]["start"] += 1
+    sound.database.execute("UPDATE extractions SET bounded = ? WHERE chunk = ?", json.dumps(data), row["chunk"])
+    assert seen in whats(sound)
+
+
+def test_verify_sees_a_source_that_was_altered(sound):
+    sound.database.execute("UPDATE documents SET text = replace(text, 'met', 'saw') WHERE id = 'd1'")
+    assert "document 'd1', chunk 0" in whats(sound)
+
+
+def test_verify_sees_a_fact_that_does_not_fit_the_schema(sound):
+    sound.schemas.append(scripted.schema(), (), "someone")
+    assert "(P0; met; P1) does not fit the schema" in whats(sound)
+
+
+@pytest.mark.parametrize("kind", ["entities", "triples", "relations", "chunks", "communities"])
+def test_verify_sees_a_vector_that_is_gone_and_reindex_mends_it(sound, kind):
+    sound.vectors.drop(kind, sorted(sound.vectors.ids(kind))[:1])
+    assert whats(sound) == f"the vectors of the {kind}: 1 missing, 0 left over"
+    sound.reindex(small_base.summarise)
+    assert verify(sound) == []
+
+
+def test_verify_sees_a_vector_too_many(sound):
+    sound.vectors.put("entities", ["stranger"], ["stranger"])
+    assert whats(sound) == "the vectors of the entities: 0 missing, 1 left over"
+
+
+def test_verify_sees_a_graph_file_that_is_not_what_the_ledger_gives(sound, home):
+    other = KnowledgeGraph.load(sound.graph.dump())
+    other.network.remove_edge(*next(iter(other.network.edges(keys=True))))
+    snapshot.save(sound.layout.graph, other, sound.extractions.position())
+    with home() as kb:
+        assert "the graph is not what the ledger's facts give" in whats(kb)
+        kb.reindex(small_base.summarise)
+        assert verify(kb) == []
+
+
+def test_verify_sees_communities_that_do_not_partition_the_entities(sound):
+    sound.database.execute("UPDATE communities SET members = '[]' WHERE id = (SELECT min(id) FROM communities)")
+    assert "the communities do not partition the entities" in whats(sound)

@@ -1,0 +1,165 @@
+"""A full disk or Ctrl-C in the middle of a build: a clear message, and the next build goes on from there."""
+
+import errno
+import json
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+
+import pytest
+from banyan.graph_store import snapshot, store
+from banyan.graph_store.database import Database
+from banyan.graph_store.extractions import Extractions
+
+from ..conftest import TESTS, load_test_module
+
+scripted = load_test_module("scripted")
+TEXTS = scripted.TEXTS
+
+
+@pytest.fixture
+def shell(tmp_path, hashed_embedder, monkeypatch, capsys):
+    return scripted.Shell(tmp_path, hashed_embedder, monkeypatch, capsys)
+
+
+def after(shell, not_stored=0):
+    """The build that follows a broken one, compared with one that never broke; what was stored is not asked again."""
+    report = shell.report()
+    assert report["stopped"] == ""
+    assert shell.scripted.extracted.keys() == set(TEXTS.values())
+    assert shell.scripted.extracted.total() == len(TEXTS) + not_stored
+    whole = scripted.Workshop(shell.folder / "whole", shell.embedder)
+    whole.build(whole.write(TEXTS))
+    assert shell.dump() == whole.dump()
+    assert shell.vectors() == whole.vectors()
+    assert shell.sound()
+
+
+def failing(original, error, *, after_calls=0):
+    """A stand-in that does its work some times, then fails."""
+    calls = []
+
+    def stand_in(*arguments, **named):
+        calls.append(arguments)
+        if len(calls) > after_calls:
+            raise error
+        return original(*arguments, **named)
+
+    return stand_in
+
+
+@pytest.mark.parametrize(("owner", "name", "calls"), [
+    (snapshot, "save", 0), (Extractions, "save", 2), (Extractions, "write", 1), (Database, "set_meta", 1),
+], ids=["snapshot", "extraction", "writing", "vectors"])
+@pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "No space left on device"),
+                                   sqlite3.OperationalError("database or disk is full")], ids=["os", "sqlite"])
+def test_a_full_disk_in_the_middle_of_a_build(shell, monkeypatch, owner, name, calls, error):
+    monkeypatch.setattr(store, "_SNAPSHOT_LEAST", 1)
+    first, *rest = shell.write(TEXTS)
+    assert shell.run_build(first).code == 0
+    stood = shell.dump()
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, name, failing(getattr(owner, name), error, after_calls=calls))
+        result = shell.run_build(*rest)
+    assert result.code == 1
+    assert "o space left" in result.err or "database or disk is full" in result.err
+    assert "Mend the cause (disk space, permissions) and run the command again" in result.err
+    assert set(stood["nodes"]) <= set(shell.dump()["nodes"])
+    after(shell, not_stored=int(owner is Extractions and name == "save"))
+
+
+def test_a_ledger_that_really_cannot_grow(shell, monkeypatch):
+    """SQLite's own failure, at a size that it may not exceed."""
+    first, *rest = shell.write(TEXTS)
+    assert shell.run_build(first).code == 0
+    stood = shell.dump()
+    big = shell.documents / "big.txt"
+    big.write_text("Filler sentence. " * 40_000, "utf-8")
+    prepare = Database._prepare
+
+    def small(self, path):
+        prepare(self, path)
+        self._connection.execute("PRAGMA max_page_count=60")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Database, "_prepare", small)
+        result = shell.run_build(big, *rest)
+        assert result.code == 1
+        assert "database or disk is full" in result.err
+        assert shell.dump() == stood
+    big.unlink()
+    after(shell)
+
+
+def test_ctrl_c_in_the_middle_of_a_build(shell):
+    paths = shell.write(TEXTS)
+    seen = iter(range(2))
+    lock = threading.Lock()
+
+    def interrupt(_):
+        with lock:
+            if next(seen, None) is None:
+                raise KeyboardInterrupt
+
+    shell.scripted.before = interrupt
+    result = shell.run_build(*paths)
+    assert result.code == 130
+    shell.scripted.before = lambda _: None
+    after(shell)
+
+
+INTERRUPTED = """
+import importlib.util, signal, sys, threading
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+import scripted
+from hashed_embedding import HashedEmbedder
+from banyan import cli
+from banyan.agents import resources
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+reasoner = scripted.ScriptedReasoner(HashedEmbedder())
+extracted, slow = Path("extracted.txt"), sys.argv[2] == "slow"
+calling = threading.Lock()
+
+def before(text):
+    with calling:
+        if slow and extracted.exists() and len(extracted.read_text().splitlines()) >= 2:
+            print("calling", flush=True)
+            threading.Event().wait(1)
+            raise OSError("the endpoint never answered")
+        with extracted.open("a") as file:
+            file.write(text + "\\n")
+
+reasoner.before = before
+resources.load_embedder = lambda _: reasoner._embedder
+resources.Resources._make_reasoner = lambda *_: reasoner
+sys.argv = ["banyan", "build", "documents", "--kb", "kb", "--schema", "schema.json", "--json"]
+cli.main()
+"""
+
+
+def test_sigint_to_a_building_process(shell):
+    shell.write(TEXTS)
+    script = shell.folder / "interrupted.py"
+    script.write_text(INTERRUPTED, "utf-8")
+    command = [sys.executable, str(script), str(TESTS)]
+    with subprocess.Popen([*command, "slow"], cwd=shell.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True) as process:
+        try:
+            assert process.stdout.readline() == "calling\n"
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    assert process.returncode == 130, err
+    assert "interrupted; what was done stands. Run the command again to go on from here" in err
+    assert "Traceback" not in err
+    done = subprocess.run([*command, "quick"], cwd=shell.folder, capture_output=True, text=True, timeout=60,
+                          check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["documents"] == len(TEXTS)
+    assert sorted((shell.folder / "extracted.txt").read_text("utf-8").splitlines()) == sorted(TEXTS.values())
+    assert shell.sound()

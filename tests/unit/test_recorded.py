@@ -1,0 +1,54 @@
+"""Recorded triples: both formats, and what is wrong in them."""
+
+import json
+
+import pytest
+from banyan.graph_store.bounding import Bounds, bound
+from banyan.ingest.failures import IngestError
+from banyan.ingest.recorded import load_recorded
+from banyan.schemas.graph_schema import open_schema
+
+
+def read(path, form):
+    failures = []
+    return list(load_recorded([path], form, on_failure=failures.append)), failures
+
+
+def test_hipporag_passages_keep_their_text_and_triples(tmp_path):
+    path = tmp_path / "openie.json"
+    path.write_text(json.dumps({"docs": [{
+        "title": "Warsaw", "text": "Warsaw lies on the Vistula.", "passage": "", "extracted_entities": ["Warsaw"],
+        "extracted_triples": [["Warsaw", "lies on", "Vistula"], ["Warsaw", "lies"]]}]}))
+    (passage,), failures = read(path, "hipporag")
+    assert failures == []
+    assert passage.chunk.text == passage.document.text == "Warsaw lies on the Vistula."
+    assert [(t.head, t.relation, t.tail) for t in passage.extraction.triples] == [("Warsaw", "lies on", "Vistula")]
+
+
+def test_a_malformed_triple_is_counted_as_rejected(tmp_path):
+    path = tmp_path / "triples.jsonl"
+    path.write_text(json.dumps({"id": "w", "title": "", "text": "Warsaw lies on the Vistula.",
+                                "triples": [["Warsaw", "lies"], ["Warsaw", "lies on", "Vistula"]]}))
+    (passage,), _ = read(path, "triples")
+    bounded = bound(passage.extraction, passage.chunk, Bounds(open_schema()))
+    assert [(r.reason, r.text) for r in bounded.rejections] == [("malformed", '["Warsaw", "lies"]')]
+    assert len(bounded.facts) == 1
+
+
+def test_a_bad_line_is_reported_and_the_others_are_read(tmp_path):
+    path = tmp_path / "triples.jsonl"
+    good = json.dumps({"id": "w", "title": "Warsaw", "text": "Warsaw lies on the Vistula."})
+    path.write_text(f"{{broken\n{good}\n{json.dumps({'id': 'e', 'text': '  '})}\n")
+    passages, failures = read(path, "triples")
+    assert [p.document.id for p in passages] == ["w"]
+    assert ["line 1" in f.reason for f in failures] == [True, False]
+    assert "empty" in failures[1].reason
+
+
+def test_a_file_of_another_format_and_a_missing_one_are_errors(tmp_path):
+    path = tmp_path / "other.json"
+    path.write_text("[1, 2]")
+    with pytest.raises(IngestError, match="HippoRAG"):
+        read(path, "hipporag")
+    with pytest.raises(IngestError, match="there is no file"):
+        read(tmp_path / "none.json", "triples")
