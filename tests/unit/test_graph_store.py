@@ -297,6 +297,7 @@ def test_verify_sees_a_graph_file_that_is_not_what_the_ledger_gives(sound, home)
     other = KnowledgeGraph.load(sound.graph.dump())
     other.network.remove_edge(*next(iter(other.network.edges(keys=True))))
     snapshot.save(sound.layout.graph, other, sound.extractions.position())
+    sound.close()
     with home() as kb:
         assert "the graph is not what the ledger's facts give" in whats(kb)
         kb.reindex(small_base.summarise)
