@@ -1,5 +1,6 @@
 """The command line. Each command opens what it needs, runs a graph or reads a store, and prints."""
 
+import gc
 import json
 import sys
 from collections.abc import Iterator
@@ -42,11 +43,12 @@ class CommandError(BanyanError):
 
 
 @contextmanager
-def _resources() -> Iterator["Resources"]:
+def _resources(*, reasons: bool = True) -> Iterator["Resources"]:
+    """What a command works with; `reasons` says whether it needs a reasoner, which is then named."""
     from .agents.resources import Resources  # noqa: PLC0415  (a second of imports that --help need not wait for)
 
     with Resources(Settings()) as resources:
-        if not resources.settings.llm_base_url:
+        if reasons and not resources.settings.llm_base_url:
             _err.print("[dim]No LLM is configured (BANYAN_LLM_BASE_URL): the rules reasoner is used.[/dim]")
         yield resources
 
@@ -241,7 +243,7 @@ def _print_answer(answer: dict[str, Any]) -> None:
 @app.command()
 def documents(kb: Kb, *, as_json: AsJson = False) -> None:
     """List the documents of a knowledge base."""
-    with _resources() as resources:
+    with _resources(reasons=False) as resources:
         entries = resources.knowledge_base(kb).documents.entries()
     if as_json:
         _print_json([entry.model_dump() for entry in entries])
@@ -258,7 +260,7 @@ def status(kb: Kb, *, as_json: AsJson = False) -> None:
     """Show what a knowledge base holds, what failed, and what was spent."""
     from .graph_store.status import status_of  # noqa: PLC0415
 
-    with _resources() as resources:
+    with _resources(reasons=False) as resources:
         found = status_of(resources.knowledge_base(kb)).model_dump()
     if as_json:
         _print_json(found)
@@ -275,7 +277,7 @@ def verify(kb: Kb, *, as_json: AsJson = False) -> None:
     """Check a knowledge base against its invariants; exits 1 if something is wrong."""
     from .graph_store.verify import verify as find_problems  # noqa: PLC0415
 
-    with _resources() as resources:
+    with _resources(reasons=False) as resources:
         problems = find_problems(resources.knowledge_base(kb))
     if as_json:
         _print_json({"kb": kb, "problems": [problem.model_dump() for problem in problems]})
@@ -353,5 +355,7 @@ def _routes(text: str) -> list[Any]:
 
 def main() -> None:
     """The entry point: errors that the user can mend are shown in a sentence, without a traceback."""
+    # Imports make a million objects, and all stay: looking for garbage among them took a tenth of `ask`.
+    gc.set_threshold(100_000)
     with explained(_err):
         app()

@@ -33,7 +33,8 @@ def load_bundled(batch: int) -> "OnnxEmbedder":
         EmbeddingError: its files are missing or altered, or the export cannot be stored.
     """
     model = bundled_model()
-    verify_model(model)
+    # The weights themselves are read, and verified, only when they are exported.
+    verify_model(model, (TOKENIZER,))
     return OnnxEmbedder(cached_export(model), model / TOKENIZER, batch)
 
 

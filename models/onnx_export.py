@@ -6,7 +6,7 @@ import logging
 import os
 import shutil
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from filelock import FileLock
@@ -49,16 +49,18 @@ def bundled_model() -> Path:
     return Path(spec.origin).parent / "model"
 
 
-def verify_model(model: Path) -> None:
+def verify_model(model: Path, names: Iterable[str] = SHA256) -> None:
     """Make sure that the files which decide the vectors are the ones we know.
 
     Args:
         model: folder of the model.
+        names: the files to look at.
 
     Raises:
         EmbeddingError: a file is missing or is not, byte for byte, the published one.
     """
-    for name, expected in SHA256.items():
+    for name in names:
+        expected = SHA256[name]
         try:
             actual = _sha256(model / name)
         except OSError as error:
@@ -77,14 +79,14 @@ def cached_export(model: Path, export: Exporter | None = None) -> Path:
     Processes that want it at the same time wait for the one that exports.
 
     Args:
-        model: folder of a verified model.
+        model: folder of the model; verified before it is exported.
         export: writes the ONNX file of a model folder; `export_model` where none is given.
 
     Returns:
         Path of the ONNX file, whose checksum was found right.
 
     Raises:
-        EmbeddingError: the cache folder cannot be written.
+        EmbeddingError: the model's files are missing or altered, or the cache folder cannot be written.
     """
     folder = _cache_folder() / f"minilm-{SHA256[WEIGHTS][:16]}-v{EXPORT_VERSION}"
     try:
@@ -92,6 +94,7 @@ def cached_export(model: Path, export: Exporter | None = None) -> Path:
             folder.parent.mkdir(parents=True, exist_ok=True)
             with FileLock(folder.with_suffix(".lock")):
                 if not _intact(folder):  # else another process made it while this one waited
+                    verify_model(model)
                     _export_into(folder, model, export or export_model)
     except OSError as error:
         raise EmbeddingError(
@@ -108,7 +111,7 @@ def export_model(model: Path, onnx_file: Path) -> None:
     `vectors`, float32 of shape (batch, 384), rows of unit length.
 
     Args:
-        model: folder of a verified model.
+        model: folder of the model; verified before it is exported.
         onnx_file: the file to write.
     """
     with warnings.catch_warnings():

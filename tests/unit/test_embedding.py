@@ -174,6 +174,7 @@ class TestBundledModel:
             file.seek(50_000_000)
             file.write(bytes([byte[0] ^ 1]))
         monkeypatch.setattr(onnx_embedding, "bundled_model", lambda: model)
+        monkeypatch.setenv("BANYAN_CACHE", str(tmp_path / "cache"))
         with pytest.raises(EmbeddingError, match=r"model\.safetensors is damaged or was altered.*pip install"):
             load_embedder(Settings())
 
