@@ -6,7 +6,7 @@ from ..graph_store.documents import Documents
 from ..graph_store.errors import UnknownDocumentError
 from ..graph_store.grounding import SourceText
 from ..ingest.tokens import estimate_tokens
-from ..schemas.documents import Citation, Span
+from ..schemas.documents import Citation
 from ..schemas.retrieval import Answer, Claim, DraftAnswer, Mode, Passage
 
 NOT_FOUND = "The documents do not answer this question."
@@ -70,10 +70,9 @@ def _cited(claim: Claim, passages: Sequence[Passage], documents: Documents, cita
 
 def _locate(words: str, passage: Passage, documents: Documents) -> tuple[str, int, int, str] | None:
     """Where a quote stands in its document, with the document's own words."""
-    at = passage.text.find(words) if words.strip() else -1
-    # Word for word where possible; else as names are compared, for a model that changed case or spaces.
-    found = (Span(start=at, end=at + len(words), quote=words) if at >= 0
-             else SourceText(passage.text).find(words))
+    text = SourceText(passage.text)
+    # Letter by letter where possible; else as names are compared, for a model that changed case or spaces.
+    found = text.verbatim(words) or text.find(words)
     if found is None:
         return None
     start, end = passage.start + found.start, passage.start + found.end

@@ -60,6 +60,17 @@ class SourceText:
             start = self._folded.find(wanted, start + 1)
         return None
 
+    def verbatim(self, quote: str) -> Span | None:
+        """Where a quote first stands in the text letter by letter, on word boundaries, or None."""
+        wanted = quote.strip()
+        start = self.text.find(wanted) if wanted else -1
+        while start >= 0:
+            end = start + len(wanted)
+            if not (_joins(self.text, start) or _joins(self.text, end)):
+                return self._span(start, end)
+            start = self.text.find(wanted, start + 1)
+        return None
+
     def mentions(self, name: str) -> bool:
         """Whether each word of a name stands in the text, its title or its heading."""
         said = words(name)
