@@ -57,10 +57,7 @@ class SchemaHistory:
         Raises:
             StoreError: none was set yet.
         """
-        text = self._db.scalar("SELECT schema FROM schema_versions ORDER BY version DESC LIMIT 1")
-        if text is None:
-            raise StoreError("the knowledge base has no schema yet; build it first")
-        return GraphSchema.model_validate_json(str(text))
+        return self._numbered(self.version())
 
     def seed(self) -> GraphSchema:
         """The schema of the first version.
@@ -71,7 +68,10 @@ class SchemaHistory:
         Raises:
             StoreError: none was set yet.
         """
-        text = self._db.scalar("SELECT schema FROM schema_versions ORDER BY version LIMIT 1")
+        return self._numbered(1)
+
+    def _numbered(self, version: int) -> GraphSchema:
+        text = self._db.scalar("SELECT schema FROM schema_versions WHERE version = ?", version)
         if text is None:
             raise StoreError("the knowledge base has no schema yet; build it first")
         return GraphSchema.model_validate_json(str(text))

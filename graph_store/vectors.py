@@ -25,8 +25,8 @@ KINDS: tuple[Kind, ...] = ("entities", "triples", "relations", "communities", "c
 
 # Chroma limits one call to about 5,461 items (SQLite's variables); 1,000 keeps memory small as well.
 _PAGE = 1000
-# hnswlib's own advice: ef of at least the number of neighbours asked for; 200 found every exact
-# top-50 neighbour on 20,000 random unit vectors of 384 dimensions.
+# hnswlib's own advice: ef of at least the number of neighbours asked for. On 16,684 triples 200 found
+# 99.6 % of the exact 20 and of the exact 50 nearest.
 _EF_SEARCH = 200
 
 
