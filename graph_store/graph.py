@@ -139,10 +139,6 @@ class KnowledgeGraph:
         """An entity's attribute values, sorted."""
         return {name: sorted(values) for name, values in sorted(self.network.nodes[one]["attributes"].items())}
 
-    def attribute_support(self, one: str, attribute: str, value: str) -> list[str]:
-        """The chunks that support an attribute's value, sorted."""
-        return sorted(self.network.nodes[one]["attributes"][attribute][value])
-
     def entity_support(self, one: str) -> list[str]:
         """The chunks that mention an entity, sorted."""
         return sorted({chunk for chunks in self.network.nodes[one]["names"].values() for chunk in chunks})

@@ -63,11 +63,6 @@ class Layout:
         """The lock file that the one writer holds."""
         return self.root / "writer.lock"
 
-    @property
-    def checkpoints(self) -> Path:
-        """LangGraph's checkpoints of builds: only of use while one is interrupted."""
-        return self.root / "checkpoints.sqlite"
-
     def require(self) -> "Layout":
         """Itself, if the knowledge base exists.
 

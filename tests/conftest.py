@@ -1,15 +1,23 @@
 """Shared fixtures. Unit tests run with sockets disabled; tests marked `integration` may use loopback."""
 
 import importlib.util
+import os
 import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 import pytest_socket
+from hypothesis import HealthCheck, settings
 
 TESTS = Path(__file__).parent
 DATA = TESTS.parent.parent / "shared" / "data"
+
+# A shared machine may be slow at any moment, which says nothing of the code. CI tries the same examples every
+# time, so that it fails by what was changed alone; a developer's run looks for new ones.
+settings.register_profile("banyan", deadline=None, suppress_health_check=[HealthCheck.too_slow],
+                          derandomize="CI" in os.environ)
+settings.load_profile("banyan")
 
 
 def load_test_module(name: str) -> ModuleType:
