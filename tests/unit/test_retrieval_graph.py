@@ -282,7 +282,8 @@ def test_reject_abstains_when_the_reasoner_finds_no_answer(resources):
     assert (said["answer"], said["abstained"], said["citations"]) == (NOT_FOUND, True, [])
 
 
-@pytest.mark.parametrize("words", ["She was born in Rome", "", "  ", "BORN IN UL", "born in Ul", "Germany on 3 May 1801 in Rome"])
+@pytest.mark.parametrize("words", ["She was born in Rome", "", "  ", "BORN IN UL", "born in Ul",
+                                   "Germany on 3 May 1801 in Rome"])
 def test_reject_abstains_when_no_quote_stands_in_the_source(resources, words):
     resources.fake.draft = quoting(("ada", words))
     said = ask(resources)
