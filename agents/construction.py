@@ -205,12 +205,21 @@ class _Nodes:
                 kb.extractions.save(chunk_id, reasoner.fingerprint, said)
         return {"extracted": 1}
 
-    def propose_schema_delta(self, state: BuildState) -> dict[str, Any]:
-        """Collect what did not fit the schema, in this batch and before, as candidates."""
+    def propose_schema_delta(self, state: BuildState, runtime: Runtime[BuildContext]) -> dict[str, Any]:
+        """Collect what did not fit the schema, in this batch and before, as candidates.
+
+        A person is shown some after each batch. The thresholds are applied once all chunks were read:
+        decided batch by batch, the schema would depend on how the chunks fell into batches.
+        """
+        review = (runtime.context or BuildContext()).review
         with self._resources.writer(state["knowledge_base"], state["run"]) as kb:
-            kb.note_rejections(state["batch"])
             _progress("extract", state["extracted"], state["total"])
-            return {"candidates": [c.model_dump() for c in kb.extractions.candidates()]}
+            more = set(kb.documents.next_batch(len(state["batch"]) + 1)) - set(state["batch"])
+            if more and not review:
+                return {"candidates": []}
+            kb.note_rejections(state["batch"])
+            found = kb.extractions.candidates()
+            return {"candidates": [c.model_dump() for c in (found[:_REVIEWED_AT_ONCE] if review else found)]}
 
     def accept_or_reject(self, state: BuildState, runtime: Runtime[BuildContext]) -> dict[str, Any]:
         """Decide on the candidates: by the thresholds, or by a person (the interrupt's resume value)."""
@@ -219,15 +228,11 @@ class _Nodes:
         settings = self._resources.settings
         with self._resources.writer(state["knowledge_base"], state["run"]) as kb:
             if context.review and candidates:
-                candidates = candidates[:_REVIEWED_AT_ONCE]
                 # Leaving the block by the interrupt's exception ends the run's hold on the lock.
                 decisions, who = _ask(candidates), "reviewer"
             else:
-                # Only when all chunks were read: decided batch by batch, the schema would depend on how
-                # the chunks fell into batches. What waits is written then without a second extraction.
-                more = set(kb.documents.next_batch(len(state["batch"]) + 1)) - set(state["batch"])
-                decisions = [] if more else evolution.decide(candidates, settings.schema_confidence,
-                                                             settings.schema_support)
+                # What waits is written then without a second extraction.
+                decisions = evolution.decide(candidates, settings.schema_confidence, settings.schema_support)
                 who = "auto"
             if decisions:
                 kb.schemas.append(evolution.apply(kb.schemas.current(), candidates, decisions), decisions, who)

@@ -7,7 +7,6 @@ Nodes (kind "entity"): `type`; `names` {name: {chunk: span}}; `attributes` {attr
 Edges, keyed by relation: `support` {chunk: (start, end, confidence)}. Spans are (start, end) in the chunk.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -169,12 +168,6 @@ class KnowledgeGraph:
         """The number of attribute values of all entities."""
         return sum(len(values) for _, node in self.network.nodes(data=True)
                    for values in node["attributes"].values())
-
-    def mentions(self) -> Iterator[tuple[str, str]]:
-        """(entity, chunk) for every chunk that mentions an entity, by entity and chunk."""
-        for one in self.entity_ids():
-            for chunk in self.entity_support(one):
-                yield one, chunk
 
     def entity_text(self, one: str) -> str:
         """What is embedded for an entity: its canonical name, the same for all spellings."""
