@@ -1,22 +1,20 @@
 """The command line. Each command opens what it needs, runs a graph or reads a store, and prints."""
 
 import gc
+import getpass
 import json
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
-from rich.console import Console
 from rich.markup import escape
-from rich.prompt import Prompt
 from rich.table import Table
 
 from .cli_errors import explained
-from .config import Settings
-from .schemas.errors import BanyanError
+from .cli_evaluation import evaluation_app
+from .cli_schema import ask_decisions, schema_app
+from .cli_shared import AsJson, Kb, MaxTokens, err, opened, out, print_json
+from .schemas.delta import Candidate
 
 if TYPE_CHECKING:
     from .agents.construction import BuildContext, BuildInput, BuildReport
@@ -24,60 +22,37 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
                   help="Knowledge graphs from documents, and answers with checked citations.")
-evaluation_app = typer.Typer(no_args_is_help=True, help="Measure a knowledge base.")
+app.add_typer(schema_app, name="schema")
 app.add_typer(evaluation_app, name="eval")
 
-Kb = Annotated[str, typer.Option("--kb", help="Name of the knowledge base.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
-MaxTokens = Annotated[int | None, typer.Option(min=0, help="Stop cleanly when this many tokens were paid.")]
 AnswerMode = Annotated[Literal["reject", "open"], typer.Option(help="open: own knowledge allowed, and marked.")]
 
 _RULES_AT_ONCE = 2
 
-_out = Console()
-_err = Console(stderr=True)
-
-
-class CommandError(BanyanError):
-    """A command that cannot do what was asked, in words for the user."""
-
-
-@contextmanager
-def _resources(*, reasons: bool = True) -> Iterator["Resources"]:
-    """What a command works with; `reasons` says whether it needs a reasoner, which is then named."""
-    from .agents.resources import Resources  # noqa: PLC0415  (a second of imports that --help need not wait for)
-
-    with Resources(Settings()) as resources:
-        if reasons and not resources.settings.llm_base_url:
-            _err.print("[dim]No LLM is configured (BANYAN_LLM_BASE_URL): the rules reasoner is used.[/dim]")
-        yield resources
-
-
-def _print_json(data: object) -> None:
-    sys.stdout.write(json.dumps(data, ensure_ascii=False) + "\n")
-
 
 @app.command()
-def build(
+def build(  # noqa: PLR0913  (its options)
     paths: Annotated[list[Path], typer.Argument(help="Files and folders to read.")],
     kb: Kb,
-    schema: Annotated[str, typer.Option(help="Seed schema, `open`, or a JSON file; only at the first build.")] = "",
+    schema: Annotated[str, typer.Option(help="Seed schema, `open`, or a file; only at the first build.")] = "",
     *,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Estimate calls and tokens; build nothing.")] = False,
     max_tokens: MaxTokens = None,
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Extract failed chunks again.")] = False,
     review: Annotated[bool, typer.Option("--review", help="Decide on schema candidates yourself.")] = False,
+    no_evolve: Annotated[bool, typer.Option("--no-evolve", help="Leave the schema as it is.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Read documents into a knowledge base; what is already there and unchanged costs nothing."""
     from .agents.construction import BuildContext  # noqa: PLC0415
 
     given: BuildInput = {"knowledge_base": kb, "paths": [str(path) for path in paths], "schema": schema}
-    with _resources() as resources:
+    with opened() as resources:
         if dry_run:
             _dry_run(resources, kb, paths, schema, as_json=as_json)
         else:
-            context = BuildContext(review=review, retry_failed=retry_failed, max_tokens=max_tokens)
+            context = BuildContext(review=review, evolve=not no_evolve, retry_failed=retry_failed,
+                                   max_tokens=max_tokens)
             _finish_build(_run_build(resources, given, context), as_json=as_json)
 
 
@@ -86,14 +61,14 @@ def import_triples(
     file: Annotated[Path, typer.Argument(help="File with recorded triples.")],
     form: Annotated[Literal["hipporag", "triples"], typer.Option("--format", help="How the file is written.")],
     kb: Kb,
-    schema: Annotated[str, typer.Option(help="Seed schema, `open`, or a JSON file; only at the first build.")] = "",
+    schema: Annotated[str, typer.Option(help="Seed schema, `open`, or a file; only at the first build.")] = "",
     *, as_json: AsJson = False,
 ) -> None:
     """Read triples that an LLM extracted earlier, with their passages; no LLM is asked."""
     from .agents.construction import BuildContext  # noqa: PLC0415
 
     given: BuildInput = {"knowledge_base": kb, "paths": [str(file)], "schema": schema, "recorded": form}
-    with _resources() as resources:
+    with opened() as resources:
         _finish_build(_run_build(resources, given, BuildContext()), as_json=as_json)
 
 
@@ -111,13 +86,13 @@ def _run_build(resources: "Resources", given: "BuildInput", context: "BuildConte
         config: Any = {"configurable": {"thread_id": "build"}, "max_concurrency": _concurrency(resources)}
         step: Any = given
         while True:
-            with BuildProgress(_err) as progress:
+            with BuildProgress(err) as progress:
                 for event in graph.stream(step, config, context=context, stream_mode="custom"):
                     progress.show(cast("dict[str, Any]", event))
             state = graph.get_state(config)
             if not state.interrupts:
                 return cast("BuildReport", state.values["report"])
-            step = Command(resume={"decisions": _review(state.interrupts[0].value)})
+            step = Command(resume=_review(state.interrupts[0].value))
 
 
 def _concurrency(resources: "Resources") -> int:
@@ -126,44 +101,34 @@ def _concurrency(resources: "Resources") -> int:
     return 1 + (resources.settings.llm_concurrency if resources.settings.llm_base_url else _RULES_AT_ONCE)
 
 
-def _review(question: dict[str, Any]) -> list[dict[str, str]]:
-    """Ask on the terminal what is to become of each candidate."""
-    decisions: list[dict[str, str]] = []
-    for candidate in question["delta"]["candidates"]:
-        _err.print(f"\n[bold]{escape(candidate['kind'])}[/bold] {escape(candidate['name'])}: "
-                   f"{candidate['documents']} documents, confidence {candidate['confidence']:.2f}")
-        for example in candidate["examples"]:
-            _err.print(f"  {escape(example)}")
-        verdict = Prompt.ask("accept, reject, rename or wait", choices=["accept", "reject", "rename", "wait"],
-                             default="wait", console=_err)
-        if verdict != "wait":
-            new_name = Prompt.ask("new name", console=_err) if verdict == "rename" else ""
-            decisions.append({"kind": candidate["kind"], "name": candidate["name"], "verdict": verdict,
-                              "new_name": new_name})
-    return decisions
+def _review(question: dict[str, Any]) -> dict[str, Any]:
+    """Ask on the terminal what is to become of each candidate: the value that the interrupted build goes on with."""
+    candidates = [Candidate(**data) for data in question["delta"]["candidates"]]
+    decisions = [decision.model_dump() for decision in ask_decisions(candidates) if decision is not None]
+    return {"decisions": decisions, "who": getpass.getuser()}
 
 
 def _finish_build(report: "BuildReport", *, as_json: bool) -> None:
     if as_json:
-        _print_json(report)
+        print_json(report)
     else:
         table = Table("documents", "chunks", "entities", "triples", "attributes", "communities", "seconds",
                       title=f"Knowledge base {escape(report['kb'])}")
         table.add_row(*(str(value) for value in (
             report["documents"], report["chunks"], report["entities"], report["triples"], report["attributes"],
             report["communities"], report["seconds"])))
-        _out.print(table)
+        out.print(table)
         tokens = report["tokens"]
         if tokens["calls"]:
-            _out.print(f"{tokens['calls']} calls, {tokens['prompt']} prompt and {tokens['completion']} completion "
+            out.print(f"{tokens['calls']} calls, {tokens['prompt']} prompt and {tokens['completion']} completion "
                        "tokens")
     for line in report["files_failed"]:
-        _err.print(f"[yellow]not read:[/yellow] {escape(line)}")
+        err.print(f"[yellow]not read:[/yellow] {escape(line)}")
     if report["chunks_failed"]:
-        _err.print(f"[red]{report['chunks_failed']} chunks failed[/red]; see `banyan status --kb {report['kb']}`, "
+        err.print(f"[red]{report['chunks_failed']} chunks failed[/red]; see `banyan status --kb {report['kb']}`, "
                    "then build again with --retry-failed")
     if report["stopped"]:
-        _err.print(f"[red]stopped:[/red] {escape(report['stopped'])}")
+        err.print(f"[red]stopped:[/red] {escape(report['stopped'])}")
     if report["files_failed"] or report["chunks_failed"] or report["stopped"]:
         raise typer.Exit(1)
 
@@ -173,9 +138,9 @@ def _dry_run(resources: "Resources", kb: str, paths: list[Path], schema: str, *,
 
     estimate = estimate_build(resources, kb, paths, schema)
     if as_json:
-        _print_json(estimate.model_dump())
+        print_json(estimate.model_dump())
     else:
-        _out.print(f"{estimate.documents} documents, {estimate.chunks} chunks, {estimate.calls} calls, about "
+        out.print(f"{estimate.documents} documents, {estimate.chunks} chunks, {estimate.calls} calls, about "
                    f"{estimate.prompt_tokens} prompt and {estimate.completion_tokens} completion tokens")
 
 
@@ -189,10 +154,10 @@ def ask(
     as_json: AsJson = False,
 ) -> None:
     """Answer a question from a knowledge base, with citations, or abstain."""
-    with _resources() as resources:
+    with opened() as resources:
         answer = _ask(resources, kb, mode, [("user", question)], agent=not no_agent)
         if as_json:
-            _print_json(answer)
+            print_json(answer)
         else:
             _print_answer(answer)
 
@@ -201,10 +166,10 @@ def ask(
 def chat(kb: Kb, mode: AnswerMode = "reject") -> None:
     """Ask one question after another; follow-ups are understood. Ends with an empty line or Ctrl-D."""
     messages: list[tuple[str, str]] = []
-    with _resources() as resources:
+    with opened() as resources:
         while True:
             try:
-                question = _out.input("[bold]> [/bold]").strip()
+                question = out.input("[bold]> [/bold]").strip()
             except EOFError:
                 return
             if not question:
@@ -219,7 +184,7 @@ def _ask(resources: "Resources", kb: str, mode: Literal["reject", "open"], messa
     from .agents.retrieval import AskContext, build_graph  # noqa: PLC0415
 
     answer: dict[str, Any] = {}
-    with _err.status("thinking") as status:
+    with err.status("thinking") as status:
         events = build_graph(resources).stream(
             cast("Any", {"knowledge_base": kb, "messages": messages}), context=AskContext(mode=mode, agent=agent),
             stream_mode=["custom", "values"], output_keys=["answer", "abstained", "citations", "sub_queries",
@@ -227,32 +192,32 @@ def _ask(resources: "Resources", kb: str, mode: Literal["reject", "open"], messa
         for kind, event in events:
             if kind == "custom":
                 progress = cast("dict[str, Any]", event)
-                status.update(escape(f"{progress['step']}: {'; '.join(progress['found'])}"[:_err.width - 4]))
+                status.update(escape(f"{progress['step']}: {'; '.join(progress['found'])}"[:err.width - 4]))
             else:
                 answer = cast("dict[str, Any]", event)
     return answer
 
 
 def _print_answer(answer: dict[str, Any]) -> None:
-    _out.print(escape(answer["answer"]), style="dim" if answer["abstained"] else "")
+    out.print(escape(answer["answer"]), style="dim" if answer["abstained"] else "")
     for citation in answer["citations"]:
-        _out.print(f"  [dim]\\[{citation['id']}] {escape(citation['document'])} "
+        out.print(f"  [dim]\\[{citation['id']}] {escape(citation['document'])} "
                    f"{citation['start']}-{citation['end']}:[/dim] {escape(citation['quote'])}")
 
 
 @app.command()
 def documents(kb: Kb, *, as_json: AsJson = False) -> None:
     """List the documents of a knowledge base."""
-    with _resources(reasons=False) as resources:
+    with opened(reasons=False) as resources:
         entries = resources.knowledge_base(kb).documents.entries()
     if as_json:
-        _print_json([entry.model_dump() for entry in entries])
+        print_json([entry.model_dump() for entry in entries])
         return
     table = Table("document", "title", "characters", "chunks", "failed", "added")
     for entry in entries:
         table.add_row(escape(entry.id), escape(entry.title), str(entry.characters), str(entry.chunks),
                       str(entry.failed), entry.added_at)
-    _out.print(table)
+    out.print(table)
 
 
 @app.command()
@@ -260,16 +225,16 @@ def status(kb: Kb, *, as_json: AsJson = False) -> None:
     """Show what a knowledge base holds, what failed, and what was spent."""
     from .graph_store.status import status_of  # noqa: PLC0415
 
-    with _resources(reasons=False) as resources:
+    with opened(reasons=False) as resources:
         found = status_of(resources.knowledge_base(kb)).model_dump()
     if as_json:
-        _print_json(found)
+        print_json(found)
         return
     table = Table(show_header=False, title=f"Knowledge base {escape(kb)}")
     for key, value in found.items():
         shown = value if not isinstance(value, dict | list | tuple) else json.dumps(value, ensure_ascii=False)
         table.add_row(key.replace("_", " "), escape(str(shown)))
-    _out.print(table)
+    out.print(table)
 
 
 @app.command()
@@ -277,14 +242,14 @@ def verify(kb: Kb, *, as_json: AsJson = False) -> None:
     """Check a knowledge base against its invariants; exits 1 if something is wrong."""
     from .graph_store.verify import verify as find_problems  # noqa: PLC0415
 
-    with _resources(reasons=False) as resources:
+    with opened(reasons=False) as resources:
         problems = find_problems(resources.knowledge_base(kb))
     if as_json:
-        _print_json({"kb": kb, "problems": [problem.model_dump() for problem in problems]})
+        print_json({"kb": kb, "problems": [problem.model_dump() for problem in problems]})
     else:
         for problem in problems:
-            _out.print(f"[red]{escape(problem.what)}[/red]: {escape(problem.mend)}")
-        _out.print("all is well" if not problems else f"{len(problems)} problems")
+            out.print(f"[red]{escape(problem.what)}[/red]: {escape(problem.mend)}")
+        out.print("all is well" if not problems else f"{len(problems)} problems")
     if problems:
         raise typer.Exit(1)
 
@@ -292,70 +257,22 @@ def verify(kb: Kb, *, as_json: AsJson = False) -> None:
 @app.command()
 def delete(document: Annotated[str, typer.Argument(help="The document's id.")], kb: Kb) -> None:
     """Delete a document with all that only it supports."""
-    with _resources() as resources:
+    with opened() as resources:
         resources.delete_document(kb, document)
-    _out.print(f"deleted {escape(document)}")
+    out.print(f"deleted {escape(document)}")
 
 
 @app.command()
 def reindex(kb: Kb) -> None:
     """Make graph, vectors and tree anew from the ledger, with the embedding model in use."""
-    with _resources() as resources, _err.status("reindexing"):
+    with opened() as resources, err.status("reindexing"):
         resources.reindex(kb)
-    _out.print("done")
-
-
-@evaluation_app.command("retrieval")
-def eval_retrieval(
-    kb: Kb,
-    questions: Annotated[Path, typer.Option(help="Question file.")],
-    form: Annotated[Literal["musique", "hotpotqa", "2wiki", "generic"], typer.Option("--format")],
-    k: Annotated[str, typer.Option("--k", help="Cut-offs.")] = "2,5,10,20",
-    sub_queries: Annotated[Literal["none", "gold"], typer.Option(help="gold: the dataset's decomposition.")] = "none",
-    routes: Annotated[str, typer.Option(help="Routes switched on.")] = "entity,triple,community,dfs",
-    *,
-    no_agent: Annotated[bool, typer.Option("--no-agent", help="One round, no decomposition.")] = False,
-    as_json: AsJson = False,
-) -> None:
-    """Measure how much of what questions need is among the first passages."""
-    from .cli_progress import track  # noqa: PLC0415
-    from .evaluation.datasets import load_questions  # noqa: PLC0415
-    from .evaluation.retrieval import evaluate  # noqa: PLC0415
-
-    ks = _cut_offs(k)
-    loaded = load_questions(questions, form)
-    with _resources() as resources, track(_err, "questions") as progress:
-        report = evaluate(resources, kb, loaded, ks=ks, sub_queries=sub_queries, routes=_routes(routes),
-                          agent=not no_agent, progress=progress)
-    if as_json:
-        _print_json(report.model_dump(exclude={"records"}))
-        return
-    table = Table("questions", *(f"recall@{cut}" for cut in report.recall), "p50 ms", "p95 ms")
-    table.add_row(str(report.questions), *(f"{value:.1f}" for value in report.recall.values()),
-                  *(str(value) for value in report.latency_ms.values()))
-    _out.print(table)
-
-
-def _cut_offs(text: str) -> list[int]:
-    parts = [part.strip() for part in text.split(",")]
-    if not all(part.isdecimal() and int(part) > 0 for part in parts):
-        raise CommandError(f"--k takes positive numbers with commas between, as in 2,5,10; not {text!r}")
-    return [int(part) for part in parts]
-
-
-def _routes(text: str) -> list[Any]:
-    from .schemas.retrieval import ROUTES  # noqa: PLC0415
-
-    wanted = [part.strip() for part in text.split(",") if part.strip()]
-    unknown = sorted(set(wanted) - set(ROUTES))
-    if unknown:
-        raise CommandError(f"there is no route {unknown[0]!r}; there are: {', '.join(ROUTES)}")
-    return wanted
+    out.print("done")
 
 
 def main() -> None:
     """The entry point: errors that the user can mend are shown in a sentence, without a traceback."""
     # Imports make a million objects, and all stay: looking for garbage among them took a tenth of `ask`.
     gc.set_threshold(100_000)
-    with explained(_err):
+    with explained(err):
         app()

@@ -34,6 +34,9 @@ class Settings(BaseSettings):
 
     schema_confidence: float = Field(0.8, ge=0, le=1, description="mu of eq. 3: mean confidence to accept")
     schema_support: int = Field(2, ge=1, description="documents that must support a new element")
+    schema_consistency: float = Field(0.0, ge=-2, le=2, description="how much more alike a new element's contexts "
+                                                                   "must be than those of different candidates")
+    schema_growth: int = Field(20, ge=0, description="most new elements of each kind that join by themselves")
 
     max_sub_queries: int = Field(5, ge=1)
     max_rounds: int = Field(3, ge=1)

@@ -23,8 +23,8 @@ from langgraph.runtime import Runtime
 from langgraph.types import Send, interrupt
 from typing_extensions import TypedDict
 
-from ..graph_store import evolution
 from ..graph_store.layout import check_name
+from ..graph_store.schema_control import Policy
 from ..graph_store.store import KnowledgeBase
 from ..ingest.loaders import FORMATS, IngestError, LoadFailure, load_documents
 from ..ingest.recorded import RecordedFormat, RecordedPassage, load_recorded
@@ -33,13 +33,16 @@ from ..models.reasoner import ReasonerError
 from ..schemas.delta import Candidate, Decision, SchemaDelta
 from ..schemas.documents import Document
 from ..schemas.extraction import ExtractionRequest
-from ..schemas.graph_schema import GraphSchema, SchemaError, load_schema
+from ..schemas.graph_schema import GraphSchema, SchemaError
+from ..schemas.loading import load_schema
+from ..schemas.review import read_review
 from .resources import Resources, default_resources
 
 _T = TypeVar("_T")
 
 DEFAULT_SCHEMA = "general"
-_REVIEWED_AT_ONCE = 20
+REVIEWED_AT_ONCE = 20
+"""Candidates that a person is shown in one go."""
 
 
 @dataclass(kw_only=True)
@@ -47,8 +50,14 @@ class BuildContext:
     """How a build is to be run."""
 
     review: bool = field(default=False, metadata={"description": "ask a person about schema candidates"})
+    evolve: bool = field(default=True, metadata={"description": "let the schema grow; no: it stays as it is"})
     retry_failed: bool = field(default=False, metadata={"description": "extract failed chunks again"})
     max_tokens: int | None = field(default=None, metadata={"description": "hard budget of this build"})
+
+    @property
+    def policy(self) -> Policy:
+        """Who lets the schema grow."""
+        return "review" if self.review else "auto" if self.evolve else "off"
 
 
 def _first_reason(old: str, new: str) -> str:
@@ -104,8 +113,8 @@ class BuildState(BuildInput, BuildOutput, total=False):
     total: int
     batch: list[str]
     candidates: list[dict[str, Any]]
-    grown: bool
-    """Whether the schema has to be looked at again before the build ends."""
+    undecided: bool
+    """Whether the schema has still to be looked at before the build ends."""
     stopped: Annotated[str, _first_reason]
     """Why the build stopped before its end; empty while it has not."""
     extracted: Annotated[int, operator.add]
@@ -147,6 +156,7 @@ class _Nodes:
             records = _begun(load_recorded(paths, recorded, on_failure=failures.append), paths, failures)
         with self._resources.writer(name, run) as kb:
             _set_schema(kb, wanted)
+            kb.schema_control.set_policy((runtime.context or BuildContext()).policy)
             spent = kb.calls.total()
             self._store_documents(kb, documents)
             self._store_recorded(kb, records)
@@ -154,8 +164,8 @@ class _Nodes:
                 kb.documents.retry_failed()
             batch = kb.documents.next_batch(self._resources.settings.batch_chunks)
             total = kb.documents.count("pending") + kb.documents.count("extracted")
-        # "grown": a build that ended before it decided on what its last batch brought is taken up as well.
-        return {"run": run, "started": time.time(), "batch": batch, "total": total, "stopped": "", "grown": True,
+        # "undecided": a build that ended before it decided on what its last batch brought is taken up as well.
+        return {"run": run, "started": time.time(), "batch": batch, "total": total, "stopped": "", "undecided": True,
                 "files_failed": [f"{f.path}: {f.reason}" for f in failures],
                 "spent_before": spent.model_dump(include={"calls", "prompt", "completion"})}
 
@@ -175,7 +185,7 @@ class _Nodes:
 
     def fan_out(self, state: BuildState, runtime: Runtime[BuildContext]) -> list[Send] | str:
         """One extraction for each chunk of the batch; when none is left, the schema's growth, then the end."""
-        if state["stopped"] or not (state["batch"] or state["grown"]):
+        if state["stopped"] or not (state["batch"] or state["undecided"]):
             return "index"
         if not state["batch"]:
             return "propose_schema_delta"
@@ -196,7 +206,7 @@ class _Nodes:
             request = ExtractionRequest(text=chunk.text, title=chunk.title, heading=chunk.heading)
             try:
                 reasoner = self._resources.reasoner(name, state["token_limit"])
-                said = reasoner.extract(request, kb.schemas.seed())
+                said = reasoner.extract(request, kb.schemas.base())
             except BudgetExceeded as error:
                 return {"stopped": str(error)}
             except ReasonerError as error:
@@ -206,38 +216,34 @@ class _Nodes:
         return {"extracted": 1}
 
     def propose_schema_delta(self, state: BuildState, runtime: Runtime[BuildContext]) -> dict[str, Any]:
-        """Collect what did not fit the schema, in this batch and before, as candidates.
-
-        A person is shown some after each batch. The thresholds are applied once all chunks were read:
-        decided batch by batch, the schema would depend on how the chunks fell into batches.
-        """
-        review = (runtime.context or BuildContext()).review
+        """Collect what did not fit the schema, in this batch and before; a person is shown the strongest of it."""
+        policy = (runtime.context or BuildContext()).policy
         with self._resources.writer(state["knowledge_base"], state["run"]) as kb:
             _progress("extract", state["extracted"], state["total"])
-            more = set(kb.documents.next_batch(len(state["batch"]) + 1)) - set(state["batch"])
-            if more and not review:
-                return {"candidates": []}
-            kb.note_rejections(state["batch"])
-            found = kb.extractions.candidates()
-            return {"candidates": [c.model_dump() for c in (found[:_REVIEWED_AT_ONCE] if review else found)]}
+            last = not set(kb.documents.next_batch(len(state["batch"]) + 1)) - set(state["batch"])
+            found: list[Candidate] = []
+            if last or policy == "review":
+                kb.schema_control.note(state["batch"])
+            if policy == "review":
+                found = kb.schema_control.waiting(self._resources.settings.schema_support, REVIEWED_AT_ONCE)
+            return {"undecided": not last, "candidates": [candidate.model_dump(mode="json") for candidate in found]}
 
     def accept_or_reject(self, state: BuildState, runtime: Runtime[BuildContext]) -> dict[str, Any]:
-        """Decide on the candidates: by the thresholds, or by a person (the interrupt's resume value)."""
-        context = runtime.context or BuildContext()
+        """Decide on the candidates: by the thresholds, or by a person (the interrupt's resume value).
+
+        A person is asked after each batch. The thresholds are applied once all chunks were read:
+        decided batch by batch, the schema would depend on how the chunks fell into batches.
+        """
+        policy = (runtime.context or BuildContext()).policy
         candidates = [Candidate(**data) for data in state["candidates"]]
-        settings = self._resources.settings
         with self._resources.writer(state["knowledge_base"], state["run"]) as kb:
-            if context.review and candidates:
+            if policy == "review" and candidates:
                 # Leaving the block by the interrupt's exception ends the run's hold on the lock.
-                decisions, who = _ask(candidates), "reviewer"
-            else:
-                # What waits is written then without a second extraction.
-                decisions = evolution.decide(candidates, settings.schema_confidence, settings.schema_support)
-                who = "auto"
-            if decisions:
-                kb.schemas.append(evolution.apply(kb.schemas.current(), candidates, decisions), decisions, who)
-        # An accepted entity type brings relations to light that waited for it: they are looked at next.
-        return {"candidates": [], "grown": who == "auto" and bool(decisions)}
+                decisions, who = ask_person(candidates)
+                kb.decide(decisions, who, self._resources.settings.schema_support)
+            elif policy == "auto" and not state["undecided"]:
+                kb.grow_schema(self._resources.thresholds)
+        return {"candidates": []}
 
     def write(self, state: BuildState) -> dict[str, Any]:
         """Make what was admitted part of the knowledge base, in one transaction; then its vectors."""
@@ -288,13 +294,21 @@ def _set_schema(kb: KnowledgeBase, wanted: GraphSchema | None) -> None:
                          "out to go on with it, or build another knowledge base")
 
 
-def _ask(candidates: Sequence[Candidate]) -> list[Decision]:
+def ask_person(candidates: Sequence[Candidate]) -> tuple[list[Decision], str]:
+    """Interrupt the run until a person has decided.
+
+    Returns:
+        The decisions and who took them, out of `{"decisions": [...], "who": ...}`; `{"all": verdict}`
+        decides on every candidate that is shown and not named.
+    """
     said = interrupt({
-        "question": "Which of these may join the schema? Answer {'decisions': [{'kind', 'name', 'verdict': "
-                    "accept | reject | rename, 'new_name', 'why'}]}; what is left out keeps waiting.",
+        "question": "Which of these may join the schema? Answer {'decisions': [{'kind', 'name', 'verdict': accept | "
+                    "reject | rename | merge | edit, 'new_name', 'into', 'domain', 'range', 'why'}], 'who': your "
+                    "name}, or {'all': 'accept' | 'reject'}; what is left out keeps waiting.",
         "delta": SchemaDelta(candidates=tuple(candidates)).model_dump(mode="json"),
     })
-    return [Decision(**decision) for decision in said["decisions"]]
+    review = read_review(said)
+    return review.on(candidates), review.who
 
 
 def _progress(step: Literal["read", "extract", "write", "index"], done: int, total: int | None) -> None:

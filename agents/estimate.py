@@ -10,7 +10,7 @@ from ..ingest.tokens import estimate_tokens
 from ..models.llm.reasoner import extraction_prompt, prompt_language
 from ..schemas.documents import Frozen
 from ..schemas.extraction import ExtractionRequest
-from ..schemas.graph_schema import load_schema
+from ..schemas.loading import load_schema
 from .construction import DEFAULT_SCHEMA
 from .resources import Resources
 
@@ -46,7 +46,7 @@ def estimate_build(resources: Resources, name: str, paths: Sequence[Path], schem
     if Layout.of(settings.home, name).ledger.is_file():
         stored = resources.knowledge_base(name)
         known = {chunk.id for chunk in stored.documents.chunks() if stored.documents.status(chunk.id) == "done"}
-        graph_schema = stored.schemas.seed()
+        graph_schema = stored.schemas.base()
     documents, requests = 0, []
     for document in load_documents(paths, on_failure=lambda _: None):
         documents += 1

@@ -2,16 +2,24 @@
 
 import threading
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from functools import cache
 
 from ..config import Settings
+from ..graph_store.accounts import Calls
+from ..graph_store.database import Database
 from ..graph_store.errors import WriterBusyError
+from ..graph_store.evolution import Thresholds
+from ..graph_store.schema_editing import KIND_NAMES
 from ..graph_store.store import KnowledgeBase
 from ..models.embedding import Embedder, load_embedder
 from ..models.reasoner import Reasoner
+from ..schemas.delta import Decision
 from ..tools.retriever import Retriever
+
+STANDALONE_LEDGER = "calls.sqlite"
+"""Where calls are kept that belong to no knowledge base; no knowledge base can be called so."""
 
 
 class Resources:
@@ -35,6 +43,14 @@ class Resources:
             if self._embedder is None:
                 self._embedder = load_embedder(self.settings)
             return self._embedder
+
+    @property
+    def thresholds(self) -> Thresholds:
+        """When a schema candidate is accepted without a person."""
+        settings = self.settings
+        return Thresholds(confidence=settings.schema_confidence, support=settings.schema_support,
+                          consistency=settings.schema_consistency,
+                          growth=dict.fromkeys(KIND_NAMES, settings.schema_growth))
 
     def knowledge_base(self, name: str) -> KnowledgeBase:
         """A knowledge base for reading, as its ledger has it now.
@@ -120,19 +136,35 @@ class Resources:
         """
         with self._lock:
             if (name, token_limit) not in self._reasoners:
-                self._reasoners[name, token_limit] = self._make_reasoner(name, token_limit)
+                accounts = (self._writers.get(name) or self.knowledge_base(name)).calls
+                self._reasoners[name, token_limit] = self._make_reasoner(accounts.within(token_limit))
             return self._reasoners[name, token_limit]
 
-    def _make_reasoner(self, name: str, token_limit: int | None) -> Reasoner:
+    def _make_reasoner(self, calls: Calls) -> Reasoner:
         # Either implementation is a second of imports that the other has no use for.
         if self.settings.llm_base_url:
             from ..models.llm.reasoner import LlmReasoner  # noqa: PLC0415
 
-            accounts = (self._writers.get(name) or self.knowledge_base(name)).calls
-            return LlmReasoner(self.settings, accounts.within(token_limit))
+            return LlmReasoner(self.settings, calls)
         from ..models.rules.reasoner import RulesReasoner  # noqa: PLC0415
 
         return RulesReasoner(self.embedder)
+
+    @contextmanager
+    def standalone_reasoner(self, token_limit: int | None = None) -> Iterator[tuple[Reasoner, Calls]]:
+        """A reasoner outside any knowledge base, and the accounts of its calls.
+
+        Responses are kept in a ledger of their own in the home folder, so that nothing is paid twice.
+
+        Args:
+            token_limit: no further call is paid once this many tokens were, from now on; none: unlimited.
+        """
+        self.settings.home.mkdir(parents=True, exist_ok=True)
+        with closing(Database(self.settings.home / STANDALONE_LEDGER)) as database:
+            calls = Calls(database)
+            spent = calls.total()
+            limit = None if token_limit is None else token_limit + spent.prompt + spent.completion
+            yield self._make_reasoner(calls.within(limit)), calls
 
     def delete_document(self, name: str, document_id: str) -> None:
         """Delete a document, and bring the tree up to what is left.
@@ -143,8 +175,31 @@ class Resources:
         self.knowledge_base(name)
         with self._whole_run(name) as knowledge_base:
             knowledge_base.delete_document(document_id)
+            if knowledge_base.schema_control.policy == "auto":
+                knowledge_base.grow_schema(self.thresholds)
             knowledge_base.build_tree(self.reasoner(name).summarise)
             knowledge_base.save_graph()
+
+    def decide(self, name: str, decisions: Sequence[Decision], who: str) -> bool:
+        """Carry out a person's decisions on the schema; returns whether it changed.
+
+        The tree is left as it is: several decisions follow each other, and `update_tree` comes after.
+
+        Raises:
+            DecisionError: one of them cannot be carried out; none was.
+        """
+        self.knowledge_base(name)
+        with self._whole_run(name) as knowledge_base:
+            changed = knowledge_base.decide(decisions, who, self.settings.schema_support)
+            knowledge_base.sync_vectors()
+            return changed
+
+    def update_tree(self, name: str) -> None:
+        """Bring the tree up to the facts, where it is behind."""
+        with self._whole_run(name) as knowledge_base:
+            if knowledge_base.tree_behind():
+                knowledge_base.build_tree(self.reasoner(name).summarise)
+                knowledge_base.save_graph()
 
     def reindex(self, name: str) -> None:
         """Make all that is derived anew, with the embedding model in use."""

@@ -1,10 +1,26 @@
 """Bounding: what of an extraction is admitted to the graph (Youtu-GraphRAG eq. 2, Phi(r) = (dom, range)).
 
-A pure function of (extraction, chunk, schema), applied to whatever any reasoner or import said.
+A pure function of (extraction, chunk, bounds), applied to whatever any reasoner or import said. The
+order in which things were said plays no part.
+
+Admitted as said is what fits the schema and stands in the source. Repaired and counted:
+
+- `mapped_label`: a label that is a near-duplicate of exactly one element's (see `Bounds.find`);
+- `lifted_type`: a type that is a kind of a known one, as "historical film" is of "film";
+- `inferred_type`: an entity of which no type was said takes the one its facts ask for;
+- `swapped`: a fact that fits only with its ends exchanged;
+- `normalised_value`: a value or date that the source spells otherwise takes the source's words.
+
+One way of storing what can be said in two is no repair: the ends of a symmetric relation are in the
+order of their names, and of two inverse relations the fact stands under the one that comes first in
+the schema. All else is rejected with the reason; what an unknown label keeps out is also an `Ask`.
 """
+
+from typing import NamedTuple
 
 from ..schemas.documents import Chunk, Span
 from ..schemas.extraction import (
+    Ask,
     AttributeFact,
     BoundedExtraction,
     EntityMention,
@@ -14,50 +30,16 @@ from ..schemas.extraction import (
     Fact,
     Reason,
     Rejection,
+    RepairKind,
 )
-from ..schemas.graph_schema import ROOT_TYPE, GraphSchema, SchemaElement
-from ..schemas.naming import canonical_name, normalise
+from ..schemas.graph_schema import ROOT_TYPE
+from ..schemas.naming import canonical_name, label_key
+from .bounds import Bounds, Known
 from .grounding import SourceText
+from .type_inference import TypeWishes
+from .value_kinds import kind_of, parse_value
 
-
-def label_key(label: str) -> str:
-    """The form under which two labels of a schema element count as the same: 'Born In' as 'born_in'."""
-    return " ".join(normalise(label).replace("_", " ").replace("-", " ").split())
-
-
-class Bounds:
-    """A schema prepared for looking labels up; made once for many chunks."""
-
-    def __init__(self, schema: GraphSchema) -> None:
-        self.schema = schema
-        self._types = _names(schema.entity_types)
-        self._relations = _names(schema.relation_types)
-        self._attributes = _names(schema.attribute_types)
-
-    def labels(self) -> set[str]:
-        """The keys of all labels that the schema knows."""
-        return {*self._types, *self._relations, *self._attributes}
-
-    def entity_type(self, label: str) -> str | None:
-        """The schema's name of an entity type, whichever of its names was used; None if unknown."""
-        return self._types.get(label_key(label)) or ((label.strip() or ROOT_TYPE) if self.schema.open else None)
-
-    def relation(self, label: str) -> str | None:
-        """The schema's name of a relation; None if unknown."""
-        return self._relations.get(label_key(label)) or ((label.strip() or None) if self.schema.open else None)
-
-    def attribute(self, label: str) -> str | None:
-        """The schema's name of an attribute; None if unknown."""
-        return self._attributes.get(label_key(label)) or ((label.strip() or None) if self.schema.open else None)
-
-
-def _names(elements: tuple[SchemaElement, ...]) -> dict[str, str]:
-    # First come, first served: an element's own name goes before another's alias.
-    known: dict[str, str] = {label_key(element.name): element.name for element in elements}
-    for element in elements:
-        for name in element.all_names():
-            known.setdefault(label_key(name), element.name)
-    return known
+__all__ = ["Bounds", "bound"]
 
 
 def bound(extraction: Extraction, chunk: Chunk, bounds: Bounds) -> BoundedExtraction:
@@ -69,122 +51,338 @@ def bound(extraction: Extraction, chunk: Chunk, bounds: Bounds) -> BoundedExtrac
         bounds: the schema in force.
 
     Returns:
-        Mentions, facts and attributes, without repetitions, in a canonical order, and rejections.
+        Mentions, facts and attributes, without repetitions, in a canonical order, rejections, asks
+        and how many items were repaired.
     """
-    return _Bounding(chunk, bounds).run(extraction)
+    return _Bounding(extraction, chunk, bounds).run()
+
+
+class _End(NamedTuple):
+    """An entity as one chunk names it: `key` tells entities of the chunk apart."""
+
+    key: str
+    name: str
+    span: Span
 
 
 class _Bounding:
     """The work on one chunk."""
 
-    def __init__(self, chunk: Chunk, bounds: Bounds) -> None:
+    def __init__(self, extraction: Extraction, chunk: Chunk, bounds: Bounds) -> None:
+        self._said = extraction
         self._bounds = bounds
         self._source = SourceText(chunk.text, chunk.title, chunk.heading)
-        self._mentions: dict[str, EntityMention] = {}
+        self._keys: dict[str, str] = {}
+        """Of each name said (`canonical_name`) that stands in the source: the key of its entity."""
+        self._ends: dict[str, _End] = {}
+        self._types: dict[str, Known] = {}
+        self._waiting: dict[str, str] = {}
+        """Of each entity of unknown type: the key of the type's label."""
+        self._mentioned: set[str] = set()
         self._facts: dict[tuple[str, str, str], Fact] = {}
         self._attributes: dict[tuple[str, str, str], AttributeFact] = {}
         self._rejections: set[Rejection] = set()
-        self._swapped = 0
+        self._asks: dict[tuple[str, ...], Ask] = {}
+        self._repairs: set[tuple[RepairKind, str]] = set()
 
-    def run(self, extraction: Extraction) -> BoundedExtraction:
-        for entity in extraction.entities:
-            self._admit_entity(entity.name, entity.type, entity.confidence)
-        for triple in extraction.triples:
-            self._admit_triple(triple)
-        for attribute in extraction.attributes:
-            self._admit_attribute(attribute)
-        for item in extraction.malformed:
+    def run(self) -> BoundedExtraction:
+        self._find_names()
+        self._declare()
+        self._infer_types()
+        for triple in self._said.triples:
+            self._bound_triple(triple)
+        for attribute in self._said.attributes:
+            self._bound_attribute(attribute)
+        for item in self._said.malformed:
             self._reject("malformed", item)
+        repaired = sorted(kind for kind, _ in self._repairs)
         return BoundedExtraction(
-            mentions=tuple(self._mentions[key] for key in sorted(self._mentions)),
+            mentions=tuple(self._mention(key) for key in sorted(self._mentioned)),
             facts=tuple(self._facts[key] for key in sorted(self._facts)),
             attributes=tuple(self._attributes[key] for key in sorted(self._attributes)),
-            rejections=tuple(sorted(self._rejections, key=lambda r: r.model_dump_json())),
-            swapped=self._swapped)
+            rejections=tuple(sorted(self._rejections, key=_in_order)),
+            asks=tuple(self._asks[key] for key in sorted(self._asks)),
+            repairs={kind: repaired.count(kind) for kind in dict.fromkeys(repaired)})
+
+    # What was said, looked up in the source and in the schema.
+
+    def _find_names(self) -> None:
+        spellings: dict[str, set[str]] = {}
+        for name in (*(e.name for e in self._said.entities), *(t.head for t in self._said.triples),
+                     *(t.tail for t in self._said.triples), *(a.entity for a in self._said.attributes)):
+            spellings.setdefault(canonical_name(name), set()).add(name)
+        for key in sorted(spellings):
+            if key:
+                self._find_name(key, min(spellings[key], key=lambda name: (self._source.verbatim(name) is None, name)))
+
+    def _find_name(self, key: str, name: str) -> None:
+        found = self._source.ground(name)
+        shown, span = (found.shown, found.span) if found else (name.strip(), self._find_alias(key))
+        if span is None:
+            return
+        if found and found.quoted and parse_value(name, "date"):
+            self._repairs.add(("normalised_value", name))
+        end = _End(canonical_name(shown), shown, span)
+        self._keys[key] = end.key
+        known = self._ends.get(end.key, end)
+        self._ends[end.key] = min(end, known, key=lambda e: (e.span.start, e.span.end, e.name))
+
+    def _find_alias(self, key: str) -> Span | None:
+        """Where another name stands that the extraction itself gives of an entity."""
+        others = sorted(a.value for a in self._said.attributes
+                        if canonical_name(a.entity) == key and self._bounds.is_alias(a.attribute))
+        return next((span for other in others if (span := self._source.find(other))), None)
+
+    def _declare(self) -> None:
+        choices: dict[str, list[tuple[float, bool, int, Known]]] = {}
+        waiting: dict[str, list[tuple[float, str]]] = {}
+        for entity in self._said.entities:
+            end = self._end(entity.name, entity.name)
+            if end is None:
+                continue
+            known, label = self._bounds.find("entity_type", entity.type), label_key(entity.type)
+            if known:
+                choices.setdefault(end.key, []).append((-entity.confidence, known.repair is not None,
+                                                        self._bounds.position(known.name), known))
+            elif label:
+                waiting.setdefault(end.key, []).append((-entity.confidence, label))
+                self._reject("unknown_entity_type", end.name, label=label, confidence=entity.confidence)
+                self._ask(Ask(kind="entity_type", label=label, text=end.name, confidence=entity.confidence,
+                              context=self._source.sentence_around(end.span)))
+        self._types = {key: min(choices[key])[-1] for key in choices}
+        self._waiting = {key: min(waiting[key])[-1] for key in waiting if key not in choices}
+        self._mentioned = set(choices)
+        self._repairs |= {(known.repair, key) for key, known in self._types.items() if known.repair}
+
+    def _infer_types(self) -> None:
+        if self._bounds.schema.open:
+            # Ends declare themselves.
+            found = {self._keys.get(canonical_name(name), "") for name in (
+                *(t.head for t in self._said.triples), *(t.tail for t in self._said.triples),
+                *(a.entity for a in self._said.attributes))} - {""} - self._types.keys()
+            self._types |= {key: Known(ROOT_TYPE) for key in found}
+            self._mentioned |= found
+            return
+        wishes = TypeWishes(self._bounds)
+        for triple in self._said.triples:
+            relation = self._bounds.find("relation", triple.relation)
+            head, tail = self._peek(triple.head), self._peek(triple.tail)
+            if relation and head and tail and head != tail:
+                wishes.wish_ends(head, relation.name, tail)
+        for attribute in self._said.attributes:
+            known, owner = self._bounds.find("attribute", attribute.attribute), self._peek(attribute.entity)
+            element = self._bounds.attribute_type(known.name) if known else None
+            if element and owner and owner[1] is None:
+                wishes.wish(owner[0], element.owners, (element.name, canonical_name(attribute.value)))
+        for key, name in wishes.inferred():
+            if key not in self._waiting:
+                self._types[key] = Known(name, "inferred_type")
+        self._declare_inferred()
+
+    def _declare_inferred(self) -> None:
+        """Entities declared without a type come in with the inferred one, or wait for nothing."""
+        for entity in self._said.entities:
+            key = self._keys.get(canonical_name(entity.name))
+            if key is None or label_key(entity.type) or self._bounds.is_type_name(entity.name):
+                continue
+            if key in self._types:
+                self._mentioned.add(key)
+                self._note_repair(key)
+            elif key not in self._waiting:
+                self._reject("unknown_entity_type", self._ends[key].name)
+
+    def _peek(self, name: str) -> tuple[str, str | None] | None:
+        """The key of an end and its type so far, "" for one that waits; None if it cannot stand in a fact."""
+        key = self._keys.get(canonical_name(name))
+        if key is None or self._bounds.is_type_name(name):
+            return None
+        known = self._types.get(key)
+        return key, known.name if known else ("" if key in self._waiting else None)
+
+    def _end(self, name: str, text: str) -> _End | None:
+        """The entity that a name stands for, if it can be one; else `text` is rejected."""
+        if self._bounds.is_type_name(name):
+            self._reject("type_as_name", text)
+            return None
+        key = self._keys.get(canonical_name(name))
+        if key is None:
+            self._reject("ungrounded", text)
+            return None
+        return self._ends[key]
+
+    # Facts.
+
+    def _bound_triple(self, said: ExtractedTriple) -> None:
+        text = f"({said.head}; {said.relation}; {said.tail})"
+        head, tail = self._end(said.head, text), self._end(said.tail, text)
+        if head is None or tail is None:
+            return
+        if head.key == tail.key:
+            self._reject("self_loop", text)
+            return
+        relation = self._relation(said.relation, head, tail)
+        if relation is None:
+            self._want_relation(said, text, head, tail)
+        elif self._typed(text, head, tail):
+            self._admit_fact(said, text, relation, head, tail)
+
+    def _relation(self, label: str, head: _End, tail: _End) -> Known | None:
+        """The relation that a label leads to; by repair only where it can hold of these ends."""
+        known = self._bounds.find("relation", label)
+        if known is None or known.repair is None or not {head.key, tail.key} <= self._types.keys():
+            return known
+        as_said, swapped = self._fits(head, known.name, tail), self._fits(tail, known.name, head)
+        element = self._bounds.relation_type(known.name)
+        symmetric = element is not None and element.symmetric
+        return known if (as_said != swapped or (as_said and (symmetric or not known.one_way))) else None
+
+    def _typed(self, text: str, *ends: _End) -> bool:
+        """Whether the types of a fact's ends are known; else it waits or is rejected."""
+        waiting = next((self._waiting[end.key] for end in ends if end.key in self._waiting), None)
+        if waiting is not None:
+            self._reject("unknown_entity_type", text, label=waiting)
+            return False
+        if any(end.key not in self._types for end in ends):
+            self._reject("undeclared_entity", text)
+            return False
+        return True
+
+    def _admit_fact(self, said: ExtractedTriple, text: str, relation: Known, head: _End, tail: _End) -> None:
+        name = relation.name
+        if not self._fits(head, name, tail):
+            if not self._fits(tail, name, head):
+                self._reject("domain_range", text, subject=self._type(head), target=self._type(tail))
+                return
+            head, tail = tail, head
+            self._repairs.add(("swapped", text))
+        if relation.repair:
+            self._repairs.add((relation.repair, text))
+        head, name, tail = self._one_way(head, name, tail)
+        key = (head.key, name, tail.key)
+        fact = Fact(head=head.name, head_type=self._type(head), relation=name, tail=tail.name,
+                    tail_type=self._type(tail), confidence=said.confidence,
+                    span=self._support(said.evidence, said.head, said.relation, said.tail))
+        self._facts[key] = min(fact, self._facts.get(key, fact), key=_preference)
+        self._note_use(head, tail)
+
+    def _one_way(self, head: _End, relation: str, tail: _End) -> tuple[_End, str, _End]:
+        """A fact in the one of its two forms in which it is stored."""
+        element, first = self._bounds.relation_type(relation), self._bounds.first_of_pair(relation)
+        if first and self._fits(tail, first, head):
+            return tail, first, head
+        if element and element.symmetric and tail.key < head.key and self._fits(tail, relation, head):
+            return tail, relation, head
+        return head, relation, tail
+
+    def _want_relation(self, said: ExtractedTriple, text: str, head: _End, tail: _End) -> None:
+        types = [self._would_be(end) for end in (head, tail)]
+        if None in types:
+            self._reject("undeclared_entity", text)
+            return
+        subject, target = (str(name) for name in types)
+        self._reject("unknown_relation", text, label=said.relation, subject=subject, target=target,
+                     confidence=said.confidence)
+        self._ask(Ask(kind="relation", label=label_key(said.relation), text=text, subject_type=subject,
+                      object_type=target, confidence=said.confidence,
+                      context=self._support(said.evidence, said.head, said.relation, said.tail)))
+
+    def _would_be(self, end: _End) -> str | None:
+        """The type that an end has or waits for, or would be given by a relation between any types."""
+        if end.key in self._types:
+            return self._type(end)
+        return self._waiting.get(end.key, self._bounds.last_resort)
+
+    def _bound_attribute(self, said: ExtractedAttribute) -> None:
+        text = f"({said.entity}; {said.attribute}: {said.value})"
+        owner = self._end(said.entity, text)
+        if owner is None:
+            return
+        known = self._bounds.find("attribute", said.attribute)
+        if known and known.repair and owner.key in self._types and not self._fits_attribute(owner, known.name):
+            known = None
+        element = self._bounds.attribute_type(known.name) if known else None
+        kind, unit = (element.kind, element.unit) if element else (kind_of(said.value), "")
+        value = self._source.ground_value(said.value, kind, unit)
+        support = self._support(said.evidence, said.entity, said.attribute, said.value)
+        if value is None:
+            self._reject("ungrounded", text)
+        elif known is None:
+            self._want_attribute(said, text, owner, kind_of(value.shown), support)
+        elif self._typed(text, owner):
+            normal = parse_value(value.shown, kind, unit)
+            if not self._fits_attribute(owner, known.name):
+                self._reject("domain_range", text, subject=self._type(owner))
+            elif kind != "text" and not normal:
+                self._reject("wrong_kind", text, subject=self._type(owner))
+            else:
+                if known.repair:
+                    self._repairs.add((known.repair, text))
+                if value.quoted and normal:
+                    self._repairs.add(("normalised_value", text))
+                self._admit_attribute(AttributeFact(
+                    entity=owner.name, entity_type=self._type(owner), attribute=known.name, value=value.shown,
+                    normal=normal, span=support, confidence=said.confidence), owner)
+
+    def _admit_attribute(self, fact: AttributeFact, owner: _End) -> None:
+        key = (owner.key, fact.attribute, fact.normal or canonical_name(fact.value))
+        self._attributes[key] = min(fact, self._attributes.get(key, fact), key=_preference)
+        self._note_use(owner)
+
+    def _want_attribute(self, said: ExtractedAttribute, text: str, owner: _End, kind: str, support: Span) -> None:
+        subject = self._would_be(owner)
+        if subject is None:
+            self._reject("undeclared_entity", text)
+            return
+        self._reject("unknown_attribute", text, label=said.attribute, subject=subject, confidence=said.confidence)
+        self._ask(Ask(kind="attribute", label=label_key(said.attribute), text=text, subject_type=subject,
+                      object_type=kind, context=support, confidence=said.confidence))
+
+    # Small things.
 
     def _reject(self, reason: Reason, text: str, *, label: str = "", subject: str = "", target: str = "",
                 confidence: float = 1.0) -> None:
         self._rejections.add(Rejection(reason=reason, label=label_key(label), text=text, subject_type=subject,
                                        object_type=target, confidence=confidence))
 
-    def _admit_entity(self, name: str, label: str, confidence: float = 1.0) -> None:
-        key = canonical_name(name)
-        if not key or key in self._mentions:
-            return
-        type_name = self._bounds.entity_type(label)
-        if type_name is None:
-            self._reject("unknown_entity_type", name, label=label, confidence=confidence)
-            return
-        span = self._ground(name)
-        if span is None:
-            self._reject("ungrounded", name)
-            return
-        self._mentions[key] = EntityMention(name=name.strip(), type=type_name, span=span)
+    def _ask(self, ask: Ask) -> None:
+        if any(character.isalnum() for character in ask.label):
+            key = (ask.kind, ask.label, ask.text, ask.subject_type, ask.object_type)
+            self._asks[key] = max(ask, self._asks.get(key, ask), key=lambda a: (a.confidence, -a.context.start))
 
-    def _ground(self, name: str, *hints: str) -> Span | None:
-        """Where a name stands; the sentence closest to it if it is only paraphrased or in the title."""
-        found = self._source.find(name)
-        if found is None and self._source.mentions(name):
-            found = self._source.sentence(name, *hints)
-        return found
+    def _type(self, end: _End) -> str:
+        return self._types[end.key].name
 
-    def _end(self, name: str, text: str) -> EntityMention | None:
-        """The mention that one end of a fact names; in an open schema ends declare themselves."""
-        key = canonical_name(name)
-        opened = self._bounds.schema.open
-        if key not in self._mentions and opened:
-            self._admit_entity(name, "")
-        if key not in self._mentions:
-            self._reject("ungrounded" if opened else "undeclared_entity", text)
-        return self._mentions.get(key)
+    def _fits(self, head: _End, relation: str, tail: _End) -> bool:
+        return self._bounds.fits(self._type(head), relation, self._type(tail))
 
-    def _admit_triple(self, said: ExtractedTriple) -> None:
-        text = f"({said.head}; {said.relation}; {said.tail})"
-        head, tail = self._end(said.head, text), self._end(said.tail, text)
-        if head is None or tail is None:
-            return
-        if canonical_name(head.name) == canonical_name(tail.name):
-            self._reject("self_loop", text)
-            return
-        relation = self._bounds.relation(said.relation)
-        if relation is None:
-            self._reject("unknown_relation", text, label=said.relation, subject=head.type, target=tail.type,
-                         confidence=said.confidence)
-            return
-        if not self._bounds.schema.fits(head.type, relation, tail.type):
-            if not self._bounds.schema.fits(tail.type, relation, head.type):
-                self._reject("domain_range", text, subject=head.type, target=tail.type)
-                return
-            head, tail = tail, head
-            self._swapped += 1
-        key = (canonical_name(head.name), relation, canonical_name(tail.name))
-        if key not in self._facts or said.confidence > self._facts[key].confidence:
-            self._facts[key] = Fact(
-                head=head.name, head_type=head.type, relation=relation, tail=tail.name, tail_type=tail.type,
-                span=self._support(said.evidence, said.head, said.relation, said.tail),
-                confidence=said.confidence)
+    def _fits_attribute(self, owner: _End, attribute: str) -> bool:
+        element = self._bounds.attribute_type(attribute)
+        return element is None or self._bounds.schema.open or self._bounds.is_a(self._type(owner), element.owners)
 
-    def _admit_attribute(self, said: ExtractedAttribute) -> None:
-        text = f"({said.entity}; {said.attribute}: {said.value})"
-        owner = self._end(said.entity, text)
-        if owner is None:
-            return
-        attribute = self._bounds.attribute(said.attribute)
-        if attribute is None:
-            self._reject("unknown_attribute", text, label=said.attribute, subject=owner.type,
-                         confidence=said.confidence)
-        elif not self._bounds.schema.fits_attribute(owner.type, attribute):
-            self._reject("domain_range", text, subject=owner.type)
-        elif self._ground(said.value) is None:
-            self._reject("ungrounded", text)
-        else:
-            key = (canonical_name(owner.name), attribute, canonical_name(said.value))
-            self._attributes.setdefault(key, AttributeFact(
-                entity=owner.name, entity_type=owner.type, attribute=attribute, value=said.value.strip(),
-                span=self._support(said.evidence, said.entity, said.attribute, said.value),
-                confidence=said.confidence))
+    def _note_use(self, *ends: _End) -> None:
+        for end in ends:
+            self._mentioned.add(end.key)
+            self._note_repair(end.key)
+
+    def _note_repair(self, key: str) -> None:
+        repair = self._types[key].repair
+        if repair:
+            self._repairs.add((repair, key))
+
+    def _mention(self, key: str) -> EntityMention:
+        end = self._ends[key]
+        return EntityMention(name=end.name, type=self._types[key].name, span=end.span)
 
     def _support(self, evidence: str, *hints: str) -> Span:
         """The words of the source that support a fact: the evidence said, else the closest sentence."""
         found = self._source.find(evidence) if evidence else None
         return self._source.sentence_around(found) if found else self._source.sentence(*hints)
+
+
+def _in_order(rejection: Rejection) -> str:
+    return rejection.model_dump_json()
+
+
+def _preference(fact: Fact | AttributeFact) -> tuple[float, int, int, str]:
+    """Which of two statements of one fact is kept: the surer, then the earlier one."""
+    return -fact.confidence, fact.span.start, fact.span.end, fact.value if isinstance(fact, AttributeFact) else ""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from .errors import FormatError
 
-FORMAT = 1
+FORMAT = 2
 
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -36,7 +36,7 @@ CREATE TABLE failures (
     failed_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now')));
 CREATE TABLE changes (seq INTEGER PRIMARY KEY AUTOINCREMENT, chunk TEXT NOT NULL);
 CREATE TABLE schema_versions (
-    version INTEGER PRIMARY KEY, schema TEXT NOT NULL, decisions TEXT NOT NULL, who TEXT NOT NULL,
+    version INTEGER PRIMARY KEY, schema TEXT NOT NULL, base TEXT NOT NULL, decisions TEXT NOT NULL, who TEXT NOT NULL,
     decided_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now')));
 CREATE TABLE declined (kind TEXT NOT NULL, name TEXT NOT NULL, who TEXT NOT NULL, why TEXT NOT NULL,
     decided_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now')),
@@ -50,6 +50,29 @@ CREATE TABLE communities (
     id TEXT PRIMARY KEY, name TEXT NOT NULL, summary TEXT NOT NULL, keywords TEXT NOT NULL,
     members TEXT NOT NULL);
 """
+
+_EVOLUTION_TABLES = """
+CREATE TABLE repairs (
+    chunk TEXT NOT NULL REFERENCES chunks ON DELETE CASCADE, repair TEXT NOT NULL, times INTEGER NOT NULL,
+    PRIMARY KEY (chunk, repair)) WITHOUT ROWID;
+CREATE TABLE asks (
+    chunk TEXT NOT NULL REFERENCES chunks ON DELETE CASCADE, document TEXT NOT NULL,
+    kind TEXT NOT NULL, label TEXT NOT NULL, subject_type TEXT NOT NULL, object_type TEXT NOT NULL,
+    item TEXT NOT NULL, start INTEGER NOT NULL, "end" INTEGER NOT NULL, confidence REAL NOT NULL);
+CREATE INDEX asks_by_chunk ON asks (chunk);
+CREATE INDEX asks_by_label ON asks (kind, label);
+"""
+
+# What was said is bounded anew at the next build, without a call: asks and repairs were not kept before.
+_SECOND = """
+ALTER TABLE schema_versions ADD COLUMN base TEXT NOT NULL DEFAULT '';
+UPDATE schema_versions SET base = schema, decisions = (
+    SELECT json_group_array(json_object('decision', json(value), 'evidence', NULL)) FROM json_each(decisions));
+UPDATE chunks SET status = 'extracted' WHERE status = 'done';
+"""
+
+_UPGRADES = {1: _EVOLUTION_TABLES + _SECOND}
+"""What makes the next format of a ledger of a format."""
 
 
 class Database:
@@ -87,12 +110,25 @@ class Database:
             raise FormatError(f"{path} is not a readable ledger ({error}); restore it from a copy") from error
         if found == 0:
             with self.transaction():
-                for statement in _TABLES.split(";"):
-                    self._connection.execute(statement)
+                self._run(_TABLES + _EVOLUTION_TABLES)
                 self._connection.execute(f"PRAGMA user_version={FORMAT}")
-        elif found != FORMAT:
-            raise FormatError(f"{path} has format {found}; this version of Banyan reads format {FORMAT}: "
-                              "use the version that wrote it")
+        elif found < FORMAT:
+            self._upgrade()
+        elif found > FORMAT:
+            raise FormatError(f"{path} has format {found}; this version of Banyan reads formats up to {FORMAT}: "
+                              "use the version that wrote it, or a later one")
+
+    def _upgrade(self) -> None:
+        """Bring an older ledger to the present format, in one transaction."""
+        with self.transaction():
+            # Read again inside: another process may have been quicker.
+            for number in range(self.count("PRAGMA user_version"), FORMAT):
+                self._run(_UPGRADES[number])
+            self._connection.execute(f"PRAGMA user_version={FORMAT}")
+
+    def _run(self, statements: str) -> None:
+        for statement in statements.split(";"):
+            self._connection.execute(statement)
 
     def close(self) -> None:
         """Close the connection; further use is an error."""

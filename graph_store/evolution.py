@@ -1,94 +1,235 @@
-"""How the schema grows: which candidates are accepted, and the schema that results (Youtu-GraphRAG eq. 3)."""
+"""How the schema changes: automatic growth by thresholds, and what a person decides (Youtu-GraphRAG eq. 3).
 
-from collections.abc import Sequence
+Both are pure functions. Automatic growth starts from the base schema (the seed with all that persons
+decided) and looks at everything the documents ask for, so the grown schema is a function of the set of
+documents: their order, and how they were spread over builds, make no difference.
+"""
 
-from pydantic import ValidationError
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 
-from ..schemas.delta import Candidate, Decision
-from ..schemas.errors import BanyanError
-from ..schemas.graph_schema import ANY, AttributeType, EntityType, GraphSchema, RelationType
-from .bounding import label_key
+from ..models.embedding import Embedder
+from ..schemas.delta import Candidate, Decided, Decision, ElementKind, Example, Verdict
+from ..schemas.graph_schema import GraphSchema, SchemaElement
+from ..schemas.naming import label_key
+from . import schema_editing as editing
+from .asks import AskCount
+from .bounding import Bounds
+from .candidates import Similar, add_evidence, collect, resolvable
+from .schema_editing import DecisionError
+
+_SHOWN = 3
+_COMPARED = 20
+# Elements that stay are made and widened before others lean on them or go.
+_ORDER: tuple[Verdict, ...] = ("accept", "rename", "edit", "merge", "reject")
+_KINDS: tuple[ElementKind, ...] = ("entity_type", "relation", "attribute")
 
 
-class DecisionError(BanyanError):
-    """A decision that names no candidate, or gives a name that cannot be used."""
+@dataclass(frozen=True)
+class Thresholds:
+    """When a candidate is accepted without a person."""
+
+    confidence: float
+    """mu of eq. 3: least mean confidence."""
+    support: int
+    """Least number of documents."""
+    consistency: float
+    """Least contextual consistency (see `candidates.add_evidence`)."""
+    growth: Mapping[ElementKind, int]
+    """Most elements of each kind that may join the base schema: what keeps it compact."""
 
 
-def decide(candidates: Sequence[Candidate], confidence: float, support: int) -> list[Decision]:
-    """Accept what enough documents ask for with enough confidence; leave the rest waiting.
+@dataclass(frozen=True)
+class Grounds:
+    """What growth is decided on."""
+
+    counts: Sequence[AskCount]
+    declined: Collection[tuple[ElementKind, str]]
+    """Kind and label of what a person does not want."""
+    similar: Similar
+    embedder: Embedder
+    examples: Callable[[Candidate], list[Example]]
+
+
+def grow(base: GraphSchema, grounds: Grounds, thresholds: Thresholds) -> tuple[GraphSchema, list[Decided]]:
+    """The base schema with what the documents ask for strongly enough.
+
+    Entity types first: a relation counts where both its ends are of known types.
 
     Args:
-        candidates: what waits.
-        confidence: mu of eq. 3: least mean confidence.
-        support: least number of documents.
+        base: the seed with all that persons decided.
+        grounds: all asks, bounded by `base`.
+        thresholds: when a candidate is accepted.
 
     Returns:
-        The decisions to accept; nothing is declined for good by machine.
+        The grown schema, and each accepted candidate with its evidence.
     """
-    return [
-        Decision(kind=c.kind, name=c.name, verdict="accept",
-                 why=f"mean confidence {c.confidence:.2f} >= {confidence:.2f}, {c.documents} documents >= {support}")
-        for c in candidates if c.confidence >= confidence and c.documents >= support
-    ]
+    schema, decided = base, list[Decided]()
+    for kinds in (_KINDS[:1], _KINDS[1:]):
+        counts = [c for c in grounds.counts if c.kind in kinds and (c.kind, c.label) not in grounds.declined]
+        if "relation" in kinds:
+            counts = resolvable(counts, Bounds(schema).entity_type)
+        for candidate in _accepted(counts, grounds, thresholds):
+            schema = editing.add(schema, candidate.kind, editing.element_of(candidate, schema))
+            decided.append(Decided(decision=Decision(
+                kind=candidate.kind, name=candidate.name, verdict="accept", why=_why(candidate, thresholds)),
+                evidence=candidate))
+    return schema, decided
 
 
-def apply(schema: GraphSchema, candidates: Sequence[Candidate], decisions: Sequence[Decision]) -> GraphSchema:
-    """The schema with the accepted and renamed candidates added.
+def _accepted(counts: Sequence[AskCount], grounds: Grounds, thresholds: Thresholds) -> list[Candidate]:
+    strong = [c for c in collect(counts, grounds.similar, thresholds.support)
+              if c.documents >= thresholds.support and c.confidence >= thresholds.confidence]
+    found = [c for c in with_evidence(strong, grounds)
+             if c.consistency is None or c.consistency >= thresholds.consistency]
+    return [c for kind in _KINDS for c in [c for c in found if c.kind == kind][:thresholds.growth[kind]]]
+
+
+def _why(candidate: Candidate, thresholds: Thresholds) -> str:
+    return (f"mean confidence {candidate.confidence:.2f} >= {thresholds.confidence:.2f}, {candidate.documents} "
+            f"documents >= {thresholds.support}, consistency {candidate.consistency:+.2f} >= "
+            f"{thresholds.consistency:+.2f}")
+
+
+def with_evidence(candidates: Sequence[Candidate], grounds: Grounds) -> list[Candidate]:
+    """The candidates with examples, nearest known element and contextual consistency; see `candidates`."""
+    return add_evidence(candidates, grounds.examples, grounds.similar, grounds.embedder, _SHOWN)
+
+
+def waiting(schema: GraphSchema, grounds: Grounds, support: int) -> list[Candidate]:
+    """The candidates that the schema in force does not have yet, strongest support first, for a person.
 
     Args:
         schema: the schema in force.
-        candidates: what was decided on.
-        decisions: one for each candidate that is decided; of "reject" nothing is added.
+        grounds: all asks.
+        support: documents that must show a pair of types for it to count as observed.
 
     Returns:
-        The new schema; equal to the old one when nothing was accepted.
+        Candidates without examples and consistency, which `with_evidence` adds.
+    """
+    named = Bounds(schema).entity_type
+    counts = [count._replace(subject_type=named(count.subject_type) or "", object_type=(
+        (named(count.object_type) or "") if count.kind == "relation" else count.object_type))
+        for count in grounds.counts if (count.kind, count.label) not in grounds.declined
+        and editing.find_element(schema, count.kind, count.label) is None]
+    return collect(counts, grounds.similar, support)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a person's decisions lead to."""
+
+    base: GraphSchema
+    schema: GraphSchema
+    decided: tuple[Decided, ...]
+    declined: frozenset[tuple[ElementKind, str]]
+    wanted: frozenset[tuple[ElementKind, str]]
+    """Labels that are declined no more."""
+
+
+def decide(base: GraphSchema, schema: GraphSchema, grounds: Grounds, support: int,
+           decisions: Sequence[Decision]) -> Outcome:
+    """Carry out a person's decisions, all or none.
+
+    The result does not depend on their order: types come first, because what is observed between
+    types counts once they are known; what is accepted comes before what leans on it, and what is
+    rejected last.
+
+    Args:
+        base: the seed with all that persons decided before.
+        schema: the schema in force: `base` and what grew by itself.
+        grounds: all asks.
+        support: as for `waiting`.
+        decisions: on candidates or on elements in force; what is left out stays as it is.
 
     Raises:
-        DecisionError: a decision names no candidate, or renames to what cannot be a name.
+        DecisionError: one of them names nothing that is there, or cannot be carried out.
     """
-    by_key = {(c.kind, c.name): c for c in candidates}
-    for decision in sorted(decisions, key=lambda d: (d.kind != "entity_type", d.kind, d.name)):
-        candidate = by_key.get((decision.kind, decision.name))
-        if candidate is None:
-            raise DecisionError(f"there is no candidate {decision.kind} {decision.name!r}; "
-                                f"there are: {', '.join(c.name for c in candidates) or 'none'}")
-        if decision.verdict == "rename" and not decision.new_name.strip():
-            raise DecisionError(f"the decision to rename {decision.name!r} gives no new name")
-        if decision.verdict != "reject":
-            try:
-                schema = _add(schema, candidate, decision.new_name.strip())
-            except ValidationError as error:
-                raise DecisionError(f"{decision.new_name or decision.name!r} cannot name an element of the schema: "
-                                    f"{error.errors()[0]['msg']}") from error
+    outcome = Outcome(base, schema, (), frozenset(), frozenset())
+    lasting = [d for d in decisions if d.verdict != "reject"]
+    for step in ([d for d in lasting if d.kind == "entity_type"], [d for d in lasting if d.kind != "entity_type"],
+                 [d for d in decisions if d.verdict == "reject"]):
+        found = _candidates(outcome.schema, grounds, support, step) if step else {}
+        for decision in sorted(step, key=_order):
+            outcome = _carry_out(outcome, decision, found.get((decision.kind, label_key(decision.name))))
+    return outcome
+
+
+def _order(decision: Decision) -> tuple[int, int, str]:
+    kind = _KINDS.index(decision.kind)
+    return _ORDER.index(decision.verdict), -kind if decision.verdict == "reject" else kind, label_key(decision.name)
+
+
+def _candidates(schema: GraphSchema, grounds: Grounds, support: int, decisions: Sequence[Decision],
+                ) -> dict[tuple[ElementKind, str], Candidate]:
+    """What waits of what some decisions are about, by kind and label."""
+    meant = {(d.kind, label_key(d.name)) for d in decisions}
+    found = waiting(schema, grounds, support)
+    # The strongest ones come along as what the contexts of the others are compared with.
+    shown = [c for i, c in enumerate(found) if i < _COMPARED or any((c.kind, label) in meant for label in c.labels)]
+    return {(c.kind, label): c for c in with_evidence(shown, grounds) for label in (c.name, *c.labels)}
+
+
+def _carry_out(before: Outcome, decision: Decision, candidate: Candidate | None) -> Outcome:
+    kind = decision.kind
+    known = editing.find_element(before.schema, kind, decision.name)
+    if known is None and candidate is None:
+        raise DecisionError(f"there is no {editing.KIND_NAMES[kind]} {decision.name!r}, neither in the schema nor "
+                            "among the candidates; `banyan schema review` lists them")
+    labels = frozenset((kind, label_key(name)) for name in (
+        *(candidate.labels if candidate else ()), *(known.all_names() if known else ()), decision.name))
+    if decision.verdict == "reject":
+        base, schema = ((editing.remove(s, kind, decision.name) if editing.find_element(s, kind, decision.name) else s)
+                        for s in (before.base, before.schema))
+    else:
+        base, schema = (_changed(s, before.schema, decision, candidate) for s in (before.base, before.schema))
+    rejected = decision.verdict == "reject" and not _has_parent(before.schema, decision)
+    return Outcome(base, schema, (*before.decided, Decided(decision=decision, evidence=candidate)),
+                   before.declined | labels if rejected else before.declined - labels,
+                   before.wanted - labels if rejected else before.wanted | labels)
+
+
+def _has_parent(schema: GraphSchema, decision: Decision) -> bool:
+    """Whether what leaves is lifted to a parent, whose labels its names become."""
+    known = editing.find_element(schema, decision.kind, decision.name)
+    return getattr(known, "parent", None) is not None
+
+
+def _changed(schema: GraphSchema, in_force: GraphSchema, decision: Decision, candidate: Candidate | None,
+             ) -> GraphSchema:
+    """One schema with one decision carried out; what it is about joins it first, if it is not there."""
+    kind, name = decision.kind, decision.name
+    known = editing.find_element(in_force, kind, name)
+    if decision.verdict == "merge":
+        target = editing.find_element(in_force, kind, decision.into)
+        if target is not None:
+            schema = _with(schema, in_force, kind, target)
+    new_name = decision.new_name if decision.verdict == "rename" else ""
+    if decision.verdict == "rename" and not new_name.strip():
+        raise DecisionError(f"the decision to rename {name!r} gives no new name")
+    if known is None and candidate is not None:
+        element = editing.element_of(candidate, in_force, new_name)
+        element = editing.with_bounds(element, decision.domain, decision.range)
+        schema, name = _with(schema, in_force, kind, element), element.name
+    elif known is not None:
+        schema, name = _with(schema, in_force, kind, known), known.name
+        if new_name:
+            schema, name = editing.rename(schema, kind, name, new_name), new_name
+        schema = _with_types(schema, in_force, (*(decision.domain or ()), *(decision.range or ())))
+        schema = editing.edit(schema, kind, name, decision.domain, decision.range)
+    return editing.merge(schema, kind, name, decision.into) if decision.verdict == "merge" else schema
+
+
+def _with(schema: GraphSchema, in_force: GraphSchema, kind: ElementKind, element: SchemaElement) -> GraphSchema:
+    """The schema with an element and the types it leans on, which so far may only have grown by themselves."""
+    if any(e.name == element.name for e in editing.elements(schema, kind)):
+        return schema
+    return editing.add(_with_types(schema, in_force, editing.types_of(element)), kind, element)
+
+
+def _with_types(schema: GraphSchema, in_force: GraphSchema, names: Sequence[str]) -> GraphSchema:
+    for name in names:
+        grown = in_force.entity_type(name)
+        if grown is not None:
+            schema = _with(schema, in_force, "entity_type", grown)
     return schema
-
-
-def _add(schema: GraphSchema, candidate: Candidate, new_name: str) -> GraphSchema:
-    data = schema.model_dump()
-    aliases = (candidate.name,) if new_name and label_key(new_name) != candidate.name else ()
-    if candidate.kind == "entity_type":
-        name = new_name or candidate.name.title().replace(" ", "")
-        group, element = "entity_types", EntityType(name=name, aliases=aliases).model_dump()
-    elif candidate.kind == "relation":
-        name = new_name or candidate.name.replace(" ", "_")
-        group, element = "relation_types", RelationType(
-            name=name, aliases=aliases, domain=_known(schema, candidate.subject_types),
-            range=_known(schema, candidate.object_types)).model_dump()
-    else:
-        name = new_name or candidate.name.replace(" ", "_")
-        group, element = "attribute_types", AttributeType(
-            name=name, aliases=aliases, owners=_known(schema, candidate.subject_types)).model_dump()
-    same = next((e for e in data[group] if label_key(e["name"]) == label_key(name)), None)
-    if same is None:
-        # The candidate's own label must lead to the element even where the name is spelled otherwise.
-        if label_key(name) != candidate.name:
-            element["aliases"] = tuple(dict.fromkeys((*aliases, candidate.name)))
-        data[group] = (*data[group], element)
-    else:
-        same["aliases"] = tuple(dict.fromkeys((*same["aliases"], candidate.name)))
-    return GraphSchema.model_validate(data)
-
-
-def _known(schema: GraphSchema, types: Sequence[str]) -> tuple[str, ...]:
-    names = {t.name for t in schema.entity_types}
-    return tuple(name for name in types if name in names) or (ANY,)

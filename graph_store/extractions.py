@@ -3,23 +3,15 @@
 import json
 from collections.abc import Iterable, Iterator
 
-from ..schemas.delta import Candidate, ElementKind
 from ..schemas.documents import Frozen
-from ..schemas.extraction import (
-    WAITING,
-    AttributeFact,
-    BoundedExtraction,
-    EntityMention,
-    Extraction,
-    Fact,
-    Rejection,
-)
-from ..schemas.graph_schema import MAX_ELEMENT_NAME
+from ..schemas.extraction import AttributeFact, BoundedExtraction, EntityMention, Extraction, Fact
+from .bounds import LabelKind
 from .database import Database
 
-_KINDS: dict[str, ElementKind] = {"unknown_entity_type": "entity_type", "unknown_relation": "relation",
-                                  "unknown_attribute": "attribute"}
-_EXAMPLES = 3
+# Where labels stand in what was said, as <list>.<field>.
+_FIELDS: dict[LabelKind, tuple[str, ...]] = {
+    "entity_type": ("entities.type",), "relation": ("triples.relation",), "attribute": ("attributes.attribute",),
+    "name": ("entities.name", "triples.head", "triples.tail", "attributes.entity")}
 
 
 class Contribution(Frozen):
@@ -58,21 +50,24 @@ class Extractions:
         text = self._db.scalar("SELECT said FROM extractions WHERE chunk = ?", chunk_id)
         return None if text is None else Extraction.model_validate_json(str(text))
 
-    def note_rejections(self, document_id: str, chunk_id: str, rejections: Iterable[Rejection]) -> None:
-        """Replace a chunk's rejections."""
+    def _note(self, document_id: str, chunk_id: str, bounded: BoundedExtraction) -> None:
+        """Replace what is known of what a chunk's bounding rejected and mended."""
         with self._db.transaction():
+            self._db.execute("DELETE FROM repairs WHERE chunk = ?", chunk_id)
+            self._db.execute_many("INSERT INTO repairs VALUES (?, ?, ?)",
+                                  [(chunk_id, repair, times) for repair, times in sorted(bounded.repairs.items())])
             self._db.execute("DELETE FROM rejections WHERE chunk = ?", chunk_id)
             self._db.execute_many(
                 "INSERT INTO rejections VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 [(chunk_id, document_id, r.reason, r.label, r.text, r.subject_type, r.object_type, r.confidence)
-                 for r in rejections])
+                 for r in bounded.rejections])
 
     def write(self, document_id: str, chunk_id: str, bounded: BoundedExtraction) -> None:
         """Make a chunk's admitted facts its contribution to the graph."""
         contribution = Contribution(mentions=bounded.mentions, facts=bounded.facts,
                                     attributes=bounded.attributes).model_dump_json()
         with self._db.transaction():
-            self.note_rejections(document_id, chunk_id, bounded.rejections)
+            self._note(document_id, chunk_id, bounded)
             if contribution != self._db.scalar("SELECT bounded FROM extractions WHERE chunk = ?", chunk_id):
                 self._db.execute("UPDATE extractions SET bounded = ? WHERE chunk = ?", contribution, chunk_id)
                 self._db.execute("INSERT INTO changes (chunk) VALUES (?)", chunk_id)
@@ -104,45 +99,27 @@ class Extractions:
         return {str(row[0]): int(row[1]) for row in self._db.rows(
             "SELECT reason, count(*) FROM rejections GROUP BY reason ORDER BY reason")}
 
-    def waiting_for(self, names: Iterable[str]) -> list[str]:
-        """The written chunks with facts that wait for an element of one of these names, by id."""
-        wanted = json.dumps(sorted(names))
-        marks = ", ".join(f"'{reason}'" for reason in sorted(WAITING))
-        return [str(row[0]) for row in self._db.rows(
-            f"SELECT DISTINCT r.chunk FROM rejections r JOIN chunks c ON c.id = r.chunk "  # noqa: S608
-            f"WHERE c.status = 'done' AND r.reason IN ({marks}) "
-            "AND r.label IN (SELECT value FROM json_each(?)) ORDER BY r.chunk", wanted)]
+    def repaired(self) -> dict[str, int]:
+        """How many extracted items were mended before they were admitted, by the kind of repair."""
+        return {str(row[0]): int(row[1]) for row in self._db.rows(
+            "SELECT repair, sum(times) FROM repairs GROUP BY repair ORDER BY repair")}
 
-    def candidates(self) -> list[Candidate]:
-        """What waits for a schema element, by element and not yet declined, strongest support first.
+    def labels(self, kind: LabelKind) -> list[str]:
+        """The labels of a kind that reasoners said, as they said them."""
+        return sorted({str(row[0]) for field in _FIELDS[kind] for row in self._db.rows(
+            f"SELECT DISTINCT {_value(field)} FROM {_from(field)}")})  # noqa: S608
 
-        A label that cannot be an element's name is no candidate: its facts stay rejected.
-        """
-        rows = self._db.rows(
-            "SELECT reason, label, count(DISTINCT document) AS documents, count(*) AS occurrences, "
-            "avg(confidence) AS confidence, json_group_array(DISTINCT subject_type) AS subjects, "
-            "json_group_array(DISTINCT object_type) AS objects FROM rejections "
-            "WHERE reason IN (SELECT value FROM json_each(?)) GROUP BY reason, label "
-            "ORDER BY documents DESC, occurrences DESC, reason, label", json.dumps(sorted(WAITING)))
-        declined = {(str(row[0]), str(row[1])) for row in self._db.rows("SELECT kind, name FROM declined")}
-        return [
-            Candidate(kind=_KINDS[row["reason"]], name=row["label"], documents=row["documents"],
-                      occurrences=row["occurrences"], confidence=round(row["confidence"], 6),
-                      subject_types=_types(row["subjects"]), object_types=_types(row["objects"]),
-                      examples=self._examples(row["reason"], row["label"]))
-            for row in rows if _can_name(row["label"]) and (_KINDS[row["reason"]], row["label"]) not in declined
-        ]
-
-    def _examples(self, reason: str, label: str) -> tuple[str, ...]:
-        return tuple(str(row[0]) for row in self._db.rows(
-            "SELECT DISTINCT text FROM rejections WHERE reason = ? AND label = ? ORDER BY text LIMIT ?",
-            reason, label, _EXAMPLES))
+    def with_labels(self, kind: LabelKind, labels: Iterable[str]) -> set[str]:
+        """The written chunks of which something was said under one of some labels, by id."""
+        wanted = json.dumps(sorted(labels))
+        return {str(row[0]) for field in _FIELDS[kind] for row in self._db.rows(
+            f"SELECT DISTINCT chunk FROM {_from(field)} JOIN chunks ON chunks.id = chunk "  # noqa: S608
+            f"WHERE status = 'done' AND {_value(field)} IN (SELECT value FROM json_each(?))", wanted)}
 
 
-def _can_name(label: str) -> bool:
-    """Whether a schema element can be called so; models also say nothing at all, or a whole sentence."""
-    return len(label) <= MAX_ELEMENT_NAME and label.isprintable() and any(c.isalnum() for c in label)
+def _from(field: str) -> str:
+    return f"extractions JOIN json_each(said, '$.{field.partition('.')[0]}') item"
 
 
-def _types(array: str) -> tuple[str, ...]:
-    return tuple(sorted(name for name in json.loads(array) if name))
+def _value(field: str) -> str:
+    return f"json_extract(item.value, '$.{field.partition('.')[2]}')"

@@ -1,21 +1,38 @@
 """Finding in a source what was extracted from it.
 
-Comparison is on a folded form (NFKD, case-folded, white space as one space), made character by
-character so that every folded position leads back to its place in the source.
+Comparison is word by word on a folded form (NFKD without accents, case-folded), made character by
+character so that every word leads back to its place in the source. What stands between words, and
+where a word is cut ("hip-hop", "hip hop"), does not matter; that the words follow each other does.
 """
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from functools import cached_property
+from typing import NamedTuple
 
 from ..ingest.scripts import CJK
 from ..ingest.sentences import split_sentences
+from ..models.rules.values import find_values
 from ..schemas.documents import Span
+from ..schemas.graph_schema import ValueKind
 from ..schemas.naming import canonical_name
+from .dates import parse_date
+from .value_kinds import means, parse_value
 
-# Letters and digits of any script; CJK characters each count as a word of their own, because
-# words there are not kept apart by spaces.
-_WORD = re.compile(rf"[{CJK}]|[^\W_{CJK}]+")
+# Vowel signs and the like belong to the word they stand in; accents are folded away before.
+_MARKS = "".join(chr(code) for codes in (range(0x483, 0x2000), range(0xA660, 0xAC00)) for code in codes
+                 if unicodedata.category(chr(code)).startswith("M"))
+# Letters and digits of any script; CJK characters each count as a word of their own, because words
+# there are not kept apart by spaces. A decimal is one word, and "C++" is not "C".
+_WORD = re.compile(rf"[{CJK}]|\d+(?:[.,]\d+)+|(?:[^\W_{CJK}][{_MARKS}]*)+(?:\+\+|#)?")
+_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+_ACCENTS = range(0x300, 0x370)
+_ARTICLES = frozenset({"the", "a", "an"})
+_ASIDE = re.compile(r"\s*[(（][^()（）]*[)）]\s*$")
+_ASIDES = re.compile(r"\([^()\n]{1,80}\)|（[^（）\n]{1,80}）|[\"“][^\s\"“”]{1,40}[\"”]")
+"""What stands between the words of a name: "Ronald ("Ron") Laird", "460 inches (1,168 cm) of rain"."""
+_INFLECTED = re.compile(r"[a-z]{4,}")
 
 
 def words(text: str) -> list[str]:
@@ -25,40 +42,115 @@ def words(text: str) -> list[str]:
 
 def _fold(text: str) -> tuple[str, list[int] | range]:
     """The folded text and, for each of its characters, the offset in `text` that it came from."""
-    if text.isascii() and "  " not in text and not any(c in text for c in "\n\t\r\v\f"):
+    if text.isascii():
         return text.lower(), range(len(text))
     folded: list[str] = []
     offsets: list[int] = []
     for offset, character in enumerate(text):
-        # A Hangul syllable stays whole: it counts as a word of its own, and its letters do not.
-        parts = character if "가" <= character <= "힣" else unicodedata.normalize("NFKD", character).casefold()
+        if character < "\x80":
+            parts = character.lower()
+        elif "가" <= character <= "힣":
+            parts = character  # a Hangul syllable counts as a word of its own, and its letters do not
+        else:
+            parts = unicodedata.normalize("NFKD", character).casefold()
         for part in parts:
-            plain = " " if part.isspace() else part
-            if plain == " " and folded and folded[-1] == " ":
-                continue
-            folded.append(plain)
-            offsets.append(offset)
+            if ord(part) not in _ACCENTS:
+                folded.append(part)
+                offsets.append(offset)
     return "".join(folded), offsets
 
 
+class _Words:
+    """The words of a text written together, with the places where words begin and end in the text."""
+
+    def __init__(self, text: str, without: frozenset[str] = frozenset()) -> None:
+        folded, offsets = _fold(text)
+        self._starts: dict[int, int] = {}
+        self._ends: dict[int, int] = {}
+        parts: list[str] = []
+        length = 0
+        for match in _WORD.finditer(folded):
+            if match[0] in without:
+                continue
+            part = _glued(match[0], parts)
+            parts.append(part)
+            self._starts[length + (part[0] == "|")] = offsets[match.start()]
+            length += len(part)
+            self._ends[length] = _after_accents(text, offsets[match.end() - 1] + 1)
+        self.text = "".join(parts)
+
+    def find(self, wanted: str) -> tuple[int, int] | None:
+        """Where words written together first stand as whole words, as offsets in the text; or None."""
+        at = self.text.find(wanted) if wanted else -1
+        while at >= 0:
+            start, end = self._starts.get(at), self._ends.get(at + len(wanted))
+            if start is not None and end is not None:
+                return start, end
+            at = self.text.find(wanted, at + 1)
+        return None
+
+
+def _after_accents(text: str, end: int) -> int:
+    """The end of a letter with the accents written after it."""
+    while end < len(text) and ord(text[end]) in _ACCENTS:
+        end += 1
+    return end
+
+
+def _glued(word: str, before: list[str]) -> str:
+    """A word as it is written together with those before: two numbers do not become one."""
+    if word[0].isdigit():
+        if _THOUSANDS.fullmatch(word):
+            word = word.replace(",", "")
+        if before and before[-1][-1].isdigit():
+            return f"|{word}"
+    return word
+
+
+def _together(said: list[str]) -> str:
+    parts: list[str] = []
+    for word in said:
+        parts.append(_glued(word, parts))
+    return "".join(parts)
+
+
+def _inflections(word: str) -> Iterator[str]:
+    """A word in the plural or the singular, as English forms them."""
+    if _INFLECTED.fullmatch(word):
+        yield from (f"{word}s", f"{word}es")
+        if word.endswith("y"):
+            yield f"{word[:-1]}ies"
+        if word.endswith("ies"):
+            yield f"{word[:-3]}y"
+        if word.endswith("s") and not word.endswith("ss"):
+            yield word[:-1]
+        if word.endswith("es"):
+            yield word[:-2]
+
+
+class Grounded(NamedTuple):
+    """Something found in a source: where, and as which words it is to be stored.
+
+    `quoted`: `shown` is the source's wording, not what was said.
+    """
+
+    shown: str
+    span: Span
+    quoted: bool = False
+
+
 class SourceText:
-    """One chunk's text, prepared for finding names and sentences in it."""
+    """One chunk's text, prepared for finding names, values and sentences in it."""
 
     def __init__(self, text: str, title: str = "", heading: str = "") -> None:
         self.text = text
-        self._context = f"{title}\n{heading}"
-        self._folded, self._offsets = _fold(text)
+        self._titles = [title, heading]
+        self._words = _Words(text)
 
     def find(self, words_said: str) -> Span | None:
-        """Where some words first stand in the text, on word boundaries, or None."""
-        wanted = _fold(canonical_name(words_said))[0].strip()
-        start = self._folded.find(wanted) if wanted else -1
-        while start >= 0:
-            end = start + len(wanted)
-            if self._bounded(start, end):
-                return self._span(self._offsets[start], self._offsets[end - 1] + 1)
-            start = self._folded.find(wanted, start + 1)
-        return None
+        """Where some words first stand in the text, one after the other, or None."""
+        place = self._words.find(_together(words(canonical_name(words_said))))
+        return self._span(*place) if place else None
 
     def verbatim(self, quote: str) -> Span | None:
         """Where a quote first stands in the text letter by letter, on word boundaries, or None."""
@@ -71,10 +163,65 @@ class SourceText:
             start = self.text.find(wanted, start + 1)
         return None
 
-    def mentions(self, name: str) -> bool:
-        """Whether each word of a name stands in the text, its title or its heading."""
-        said = words(name)
-        return bool(said) and self._vocabulary.issuperset(said)
+    def ground(self, name: str) -> Grounded | None:
+        """Where a name stands in the source, or None.
+
+        It stands there if its words follow each other in the text, in the title or in the heading.
+        Its last word may be in the plural or singular, its articles and a trailing parenthesis may be
+        missing, the text may put something in brackets between its words, and a date may be spelled
+        otherwise or less precisely.
+        """
+        said = words(canonical_name(name))
+        if not said:
+            return self._as_said(name, self.verbatim(name))
+        shorter = [part for part in (said[1:] if said[0] in _ARTICLES else [],
+                                     words(_ASIDE.sub("", name)) if _ASIDE.search(name) else []) if part]
+        for part in (said, *shorter):
+            place = self._words.find(_together(part))
+            if place:
+                return self._as_said(name, self._span(*place))
+        for part in (said, *shorter):
+            for variant in self._inflected(part):
+                place = self._words.find(variant)
+                if place:
+                    return Grounded(name.strip(), self._span(*place))
+        place = self._plain_words.find(_together([word for word in said if word not in _ARTICLES]))
+        if place:
+            return Grounded(name.strip(), self._span(*place))
+        if any(words_of.find(_together(part)) for words_of in self._title_words for part in (said, *shorter)):
+            return Grounded(name.strip(), self.sentence(name))
+        return self.ground_value(name, "date") if parse_date(name) else None
+
+    @staticmethod
+    def _inflected(said: list[str]) -> Iterator[str]:
+        if len(said) > 1 and said[-1] == "s":
+            yield _together(said[:-1])
+        for last in _inflections(said[-1]):
+            yield _together([*said[:-1], last])
+
+    def ground_value(self, value: str, kind: ValueKind, unit: str = "") -> Grounded | None:
+        """Where a value stands in the source, in whichever spelling; or None.
+
+        Args:
+            value: the value as said.
+            kind: its kind.
+            unit: for numbers: the unit meant where none is named.
+        """
+        normal = parse_value(value, kind, unit)
+        found = self.find(value)
+        if not normal:
+            return self._as_said(value, found) if found or words(value) else self._as_said(value, self.verbatim(value))
+        same = [(span, other) for span in self._values
+                if (other := parse_value(span.quote, kind, unit)) and means(normal, other, kind)]
+        if same:
+            wanted = canonical_name(value)
+            best = min(same, key=lambda item: (canonical_name(item[0].quote) != wanted, item[1] != normal,
+                                               item[0].start))[0]
+            return Grounded(best.quote, best, quoted=canonical_name(best.quote) != wanted)
+        # The 5 of "5 million" is not five.
+        part = found and kind == "number" and any(
+            span.start <= found.start and found.end <= span.end for span in self._values)
+        return None if part else self._as_said(value, found)
 
     def sentence(self, *hints: str) -> Span:
         """The sentence that shares most words with the hints; the first one of equals."""
@@ -86,20 +233,33 @@ class SourceText:
         """The sentence in which a span begins."""
         return next((s for s, _ in self._sentences if s.start <= span.start < s.end), span)
 
+    def _as_said(self, said: str, span: Span | None) -> Grounded | None:
+        """What was said if the source says it just so, else the source's words."""
+        if span is None:
+            return None
+        wording = said.strip()
+        return Grounded(wording, span) if self.verbatim(wording) else Grounded(span.quote, span, quoted=True)
+
     @cached_property
     def _sentences(self) -> list[tuple[Span, frozenset[str]]]:
         return [(self._span(start, end), frozenset(words(self.text[start:end])))
                 for start, end in split_sentences(self.text)]
 
     @cached_property
-    def _vocabulary(self) -> frozenset[str]:
-        return frozenset(words(self.text)) | frozenset(words(self._context))
+    def _values(self) -> list[Span]:
+        return [self._span(value.start, value.end) for value in find_values(self.text)]
+
+    @cached_property
+    def _plain_words(self) -> _Words:
+        """The text's words without articles and asides."""
+        return _Words(_ASIDES.sub(lambda aside: " " * len(aside[0]), self.text), _ARTICLES)
+
+    @cached_property
+    def _title_words(self) -> list[_Words]:
+        return [_Words(title) for title in self._titles if title]
 
     def _span(self, start: int, end: int) -> Span:
         return Span(start=start, end=end, quote=self.text[start:end])
-
-    def _bounded(self, start: int, end: int) -> bool:
-        return not (_joins(self._folded, start) or _joins(self._folded, end))
 
 
 def _joins(text: str, position: int) -> bool:

@@ -1,9 +1,9 @@
 """The ledger's schema versions: which schema is in force, who decided it, and what was declined."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from ..schemas.delta import Decision
+from ..schemas.delta import Decided, ElementKind
 from ..schemas.documents import Frozen
 from ..schemas.graph_schema import GraphSchema
 from .database import Database
@@ -15,37 +15,54 @@ class SchemaVersion(Frozen):
 
     version: int
     graph_schema: GraphSchema
-    decisions: tuple[Decision, ...]
+    decisions: tuple[Decided, ...]
     who: str
     decided_at: str
 
 
 class SchemaHistory:
-    """Every decision is a new version; the last one is in force."""
+    """Every decision is a new version; the last one is in force.
+
+    A version also has its base: the schema without what grew by itself. Growth is decided anew
+    from the base each time, and what a person decides becomes part of it.
+    """
 
     def __init__(self, database: Database) -> None:
         self._db = database
 
-    def append(self, schema: GraphSchema, decisions: Sequence[Decision], who: str) -> int:
-        """Put a schema in force and remember what was declined.
+    def append(self, schema: GraphSchema, decisions: Sequence[Decided], who: str,
+               base: GraphSchema | None = None) -> int:
+        """Put a schema in force.
 
         Args:
             schema: the new schema.
-            decisions: what led to it, declined candidates included.
+            decisions: what led to it, with the evidence.
             who: "seed", "auto", or a person.
+            base: the schema without automatic growth; none: `schema` itself.
 
         Returns:
             The new version's number, from 1.
         """
         with self._db.transaction():
             version = self.version() + 1
-            self._db.execute("INSERT INTO schema_versions (version, schema, decisions, who) VALUES (?, ?, ?, ?)",
-                             version, schema.model_dump_json(),
-                             json.dumps([d.model_dump() for d in decisions], ensure_ascii=False), who)
-            self._db.execute_many(
-                "INSERT OR REPLACE INTO declined (kind, name, who, why) VALUES (?, ?, ?, ?)",
-                [(d.kind, d.name, who, d.why) for d in decisions if d.verdict == "reject"])
+            self._db.execute(
+                "INSERT INTO schema_versions (version, schema, base, decisions, who) VALUES (?, ?, ?, ?, ?)", version,
+                schema.model_dump_json(), (base or schema).model_dump_json(),
+                json.dumps([d.model_dump(mode="json") for d in decisions], ensure_ascii=False), who)
         return version
+
+    def decline(self, labels: Iterable[tuple[ElementKind, str]], who: str) -> None:
+        """Remember what must not be proposed again."""
+        self._db.execute_many("INSERT OR REPLACE INTO declined (kind, name, who, why) VALUES (?, ?, ?, '')",
+                              [(kind, label, who) for kind, label in sorted(labels)])
+
+    def want(self, labels: Iterable[tuple[ElementKind, str]]) -> None:
+        """Forget that something was declined."""
+        self._db.execute_many("DELETE FROM declined WHERE kind = ? AND name = ?", sorted(labels))
+
+    def declined(self) -> frozenset[tuple[ElementKind, str]]:
+        """Kind and label of what must not be proposed again."""
+        return frozenset((row[0], row[1]) for row in self._db.rows("SELECT kind, name FROM declined"))
 
     def version(self) -> int:
         """The number of the version in force; 0 before the first."""
@@ -57,10 +74,10 @@ class SchemaHistory:
         Raises:
             StoreError: none was set yet.
         """
-        return self._numbered(self.version())
+        return self.numbered(self.version())
 
-    def seed(self) -> GraphSchema:
-        """The schema of the first version.
+    def base(self) -> GraphSchema:
+        """The schema in force without what grew by itself: the seed with all that persons decided.
 
         Reasoners are shown this one, so that what they extract from a chunk does not depend on the
         documents that came before it.
@@ -68,19 +85,37 @@ class SchemaHistory:
         Raises:
             StoreError: none was set yet.
         """
-        return self._numbered(1)
+        return self._read("base", self.version())
 
-    def _numbered(self, version: int) -> GraphSchema:
-        text = self._db.scalar("SELECT schema FROM schema_versions WHERE version = ?", version)
-        if text is None:
+    def seed(self) -> GraphSchema:
+        """The schema of the first version.
+
+        Raises:
+            StoreError: none was set yet.
+        """
+        return self.numbered(1)
+
+    def numbered(self, version: int) -> GraphSchema:
+        """The schema of a version.
+
+        Raises:
+            StoreError: there is no such version.
+        """
+        return self._read("schema", version)
+
+    def _read(self, column: str, version: int) -> GraphSchema:
+        text = self._db.scalar(f"SELECT {column} FROM schema_versions WHERE version = ?", version)  # noqa: S608
+        if text is None and self.version() == 0:
             raise StoreError("the knowledge base has no schema yet; build it first")
+        if text is None:
+            raise StoreError(f"there is no version {version} of the schema; there are 1 to {self.version()}")
         return GraphSchema.model_validate_json(str(text))
 
     def versions(self) -> list[SchemaVersion]:
         """All versions, oldest first."""
         return [
             SchemaVersion(version=row["version"], graph_schema=GraphSchema.model_validate_json(row["schema"]),
-                          decisions=tuple(Decision(**d) for d in json.loads(row["decisions"])),
+                          decisions=tuple(Decided(**d) for d in json.loads(row["decisions"])),
                           who=row["who"], decided_at=row["decided_at"])
             for row in self._db.rows("SELECT * FROM schema_versions ORDER BY version")
         ]

@@ -23,6 +23,8 @@ class Status(Frozen):
     schema_version: int
     candidates_waiting: int
     rejected: dict[str, int]
+    repaired: dict[str, int]
+    """Items admitted after a repair, by its kind."""
     tokens: tuple[StepTokens, ...]
     embedding_model: str
     vectors_trusted: dict[str, float]
@@ -39,7 +41,7 @@ def status_of(knowledge_base: KnowledgeBase) -> Status:
         entities=network.number_of_nodes(), triples=network.number_of_edges(),
         attributes=kb.graph.count_attributes(), communities=kb.communities.count(),
         schema_name=kb.schemas.current().name if kb.schemas.version() else "",
-        schema_version=kb.schemas.version(), candidates_waiting=len(kb.extractions.candidates()),
-        rejected=kb.extractions.rejected(), tokens=tuple(kb.calls.steps()),
+        schema_version=kb.schemas.version(), candidates_waiting=kb.schema_control.count_waiting(),
+        rejected=kb.extractions.rejected(), repaired=kb.extractions.repaired(), tokens=tuple(kb.calls.steps()),
         embedding_model=(kb.database.get_meta("embedding") or "").partition("\n")[0],
         vectors_trusted=dict(kb.reliability().by_script))

@@ -11,20 +11,22 @@ from filelock import FileLock, Timeout
 
 from ..ingest.chunking import chunk_document
 from ..models.embedding import Embedder
+from ..schemas.delta import Decision
 from ..schemas.documents import Chunk, Document
 from ..schemas.naming import triple_id
 from ..schemas.retrieval import CommunityDigest, CommunitySummary
 from . import snapshot
 from .accounts import Calls
-from .bounding import Bounds, bound
 from .communities import CommunitySettings
 from .database import Database
 from .documents import Documents
 from .errors import EmbeddingMismatchError, WriterBusyError
+from .evolution import Thresholds
 from .extractions import Extractions
 from .graph import KnowledgeGraph, Touched, relation_text
 from .layout import Layout
 from .reliability import Reliability, measure
+from .schema_control import SchemaControl
 from .schema_history import SchemaHistory
 from .tree import Community, CommunityTable, digest, find_communities, relation_id, with_names
 from .vectors import KINDS, VectorStore
@@ -61,6 +63,7 @@ class KnowledgeBase:
         self.documents = Documents(self.database)
         self.extractions = Extractions(self.database)
         self.schemas = SchemaHistory(self.database)
+        self.schema_control = SchemaControl(self.database, embedder)
         self.calls = Calls(self.database)
         self.communities = CommunityTable(self.database)
         self.vectors = VectorStore(layout.vectors, embedder)
@@ -142,28 +145,25 @@ class KnowledgeBase:
             self.release()
 
     def write_chunks(self, chunk_ids: Sequence[str]) -> None:
-        """Bound what was said of some chunks by the schema in force and make it their contribution.
-
-        Chunks written earlier whose facts wait for what the schema has by now are written again.
-        """
-        bounds = Bounds(self.schemas.current())
-        with self.database.transaction():
-            waiting = self.extractions.waiting_for(bounds.labels())
-            for chunk in self.documents.chunks(dict.fromkeys([*chunk_ids, *waiting])):
-                said = self.extractions.said(chunk.id)
-                if said is not None:
-                    self.extractions.write(chunk.document_id, chunk.id, bound(said, chunk, bounds))
+        """Bound what was said of some chunks by the schema in force and make it their contribution."""
+        self.schema_control.write(chunk_ids)
         self.refresh()
 
-    def note_rejections(self, chunk_ids: Sequence[str]) -> None:
-        """Record what of some extracted chunks does not fit the schema in force, before it is decided on."""
-        bounds = Bounds(self.schemas.current())
-        with self.database.transaction():
-            for chunk in self.documents.chunks(chunk_ids):
-                said = self.extractions.said(chunk.id)
-                if said is not None:
-                    self.extractions.note_rejections(chunk.document_id, chunk.id,
-                                                     bound(said, chunk, bounds).rejections)
+    def grow_schema(self, thresholds: Thresholds) -> bool:
+        """Let the schema grow by thresholds; returns whether it changed (see `SchemaControl.grow`)."""
+        changed = self.schema_control.grow(thresholds)
+        self.refresh()
+        return changed
+
+    def decide(self, decisions: Sequence[Decision], who: str, support: int) -> bool:
+        """Carry out a person's decisions on the schema (see `SchemaControl.decide`).
+
+        Raises:
+            DecisionError: one of them cannot be carried out; none was.
+        """
+        changed = self.schema_control.decide(decisions, who, support)
+        self.refresh()
+        return changed
 
     def delete_document(self, document_id: str) -> None:
         """Remove a document with all that only it supports.

@@ -7,20 +7,33 @@ from pydantic import Field
 from .documents import Frozen
 
 ElementKind = Literal["entity_type", "relation", "attribute"]
-Verdict = Literal["accept", "reject", "rename"]
+Verdict = Literal["accept", "reject", "rename", "merge", "edit"]
+
+
+class Example(Frozen):
+    """One occurrence of a candidate: what was said, and the words of the document that support it."""
+
+    document: str
+    item: str
+    words: str
 
 
 class Candidate(Frozen):
-    """An element that the documents ask for and the schema does not have."""
+    """An element that the documents ask for and the schema does not have, with the evidence for it."""
 
     kind: ElementKind
-    name: str
+    name: str = Field(description="its commonest label, as `label_key` writes it")
+    labels: tuple[str, ...] = Field(default=(), description="all labels taken for the same, `name` among them")
     documents: int = Field(description="how many documents support it")
     occurrences: int
     confidence: float = Field(description="mean confidence of its occurrences, 0 to 1")
+    consistency: float | None = Field(
+        default=None, description="how much more alike its contexts are than those of different candidates, as a "
+                                  "difference of mean cosines; none: not compared")
     subject_types: tuple[str, ...] = Field(default=(), description="observed domain, or attribute owners")
-    object_types: tuple[str, ...] = Field(default=(), description="observed range")
-    examples: tuple[str, ...] = ()
+    object_types: tuple[str, ...] = Field(default=(), description="observed range, or the kind of the values")
+    examples: tuple[Example, ...] = ()
+    nearest: str = Field(default="", description="the known element of its kind whose name is nearest")
 
 
 class SchemaDelta(Frozen):
@@ -30,10 +43,26 @@ class SchemaDelta(Frozen):
 
 
 class Decision(Frozen):
-    """What is to become of one candidate; `new_name` with the verdict rename."""
+    """What is to become of a candidate, or of an element that the schema has.
+
+    accept: a candidate joins. reject: a candidate is never proposed again; an element leaves.
+    rename: it is called `new_name`. merge: its labels and facts become those of the element `into`.
+    edit: `domain` and `range` replace what was observed (an attribute's `domain` is its owners);
+    accept and rename take them too.
+    """
 
     kind: ElementKind
-    name: str
+    name: str = Field(description="any of its names")
     verdict: Verdict
     new_name: str = ""
+    into: str = ""
+    domain: tuple[str, ...] | None = None
+    range: tuple[str, ...] | None = None
     why: str = ""
+
+
+class Decided(Frozen):
+    """A decision with the evidence it was taken on; an element of the schema needs none."""
+
+    decision: Decision
+    evidence: Candidate | None = None

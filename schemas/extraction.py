@@ -10,6 +10,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from .delta import ElementKind
 from .documents import Frozen, Span
 
 
@@ -90,13 +91,14 @@ class AttributeFact(Frozen):
     entity: str
     entity_type: str
     attribute: str
-    value: str
+    value: str = Field(description="in the source's own words")
+    normal: str = Field(default="", description="a number's or date's normal form; empty for text")
     span: Span
     confidence: float = 1.0
 
 
 Reason = Literal["unknown_entity_type", "unknown_relation", "unknown_attribute", "domain_range",
-                 "ungrounded", "undeclared_entity", "self_loop", "malformed"]
+                 "ungrounded", "undeclared_entity", "self_loop", "malformed", "type_as_name", "wrong_kind"]
 WAITING: frozenset[Reason] = frozenset({"unknown_entity_type", "unknown_relation", "unknown_attribute"})
 """Reasons that an accepted schema element can remove: such facts wait in the ledger."""
 
@@ -115,6 +117,25 @@ class Rejection(Frozen):
     confidence: float = 1.0
 
 
+RepairKind = Literal["swapped", "mapped_label", "lifted_type", "inferred_type", "normalised_value"]
+
+
+class Ask(Frozen):
+    """One occurrence of a label that the schema does not know: what the schema would have to admit.
+
+    Only what could be written if the label were known is an ask: its ends are declared and stand in
+    the source. Types are the schema's names where it knows them, else the keys of their labels.
+    """
+
+    kind: ElementKind
+    label: str = Field(description="the label's key (`label_key`)")
+    text: str = Field(description="the item, for people")
+    subject_type: str = Field(default="", description="of the head, or of the attribute's owner")
+    object_type: str = Field(default="", description="of the tail, or the attribute value's kind")
+    context: Span = Field(description="the words that support it, in the chunk's text")
+    confidence: float = 1.0
+
+
 class BoundedExtraction(Frozen):
     """What one chunk contributes to the graph, and what it does not."""
 
@@ -122,4 +143,5 @@ class BoundedExtraction(Frozen):
     facts: tuple[Fact, ...] = ()
     attributes: tuple[AttributeFact, ...] = ()
     rejections: tuple[Rejection, ...] = ()
-    swapped: int = Field(default=0, description="facts admitted after swapping head and tail")
+    asks: tuple[Ask, ...] = ()
+    repairs: dict[RepairKind, int] = Field(default_factory=dict, description="what was mended, how many times")

@@ -1,11 +1,8 @@
 """The graph schema S = (entity types, relation types, attribute types) of Youtu-GraphRAG eq. 1."""
 
-import json
-from importlib import resources
-from pathlib import Path
 from typing import Literal, Self
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from .documents import Frozen
 from .errors import BanyanError
@@ -16,10 +13,19 @@ ROOT_TYPE = "Entity"
 OPEN_SCHEMA = "open"
 MAX_ELEMENT_NAME = 100
 ValueKind = Literal["text", "number", "date"]
+FieldPath = tuple[str | int, ...]
 
 
 class SchemaError(BanyanError):
     """A schema that cannot be read or does not hold together; says which part and how to mend it."""
+
+
+class InconsistencyError(ValueError):
+    """A part of a schema that contradicts another; `path` leads to its field."""
+
+    def __init__(self, path: FieldPath, message: str) -> None:
+        super().__init__(message)
+        self.path = path
 
 
 class SchemaElement(Frozen):
@@ -76,6 +82,8 @@ class RelationType(SchemaElement):
 
     domain: tuple[str, ...] = (ANY,)
     range: tuple[str, ...] = (ANY,)
+    inverse: str | None = Field(default=None, description="the relation that says the same from tail to head")
+    symmetric: bool = Field(default=False, description="holds from tail to head as well, as `spouse` does")
 
 
 class AttributeType(SchemaElement):
@@ -83,6 +91,7 @@ class AttributeType(SchemaElement):
 
     owners: tuple[str, ...] = (ANY,)
     kind: ValueKind = "text"
+    unit: str = Field(default="", description="for numbers: the unit meant where a value names none")
 
 
 class GraphSchema(Frozen):
@@ -97,32 +106,38 @@ class GraphSchema(Frozen):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        for kind, elements in (("entity type", self.entity_types), ("relation", self.relation_types),
-                               ("attribute", self.attribute_types)):
-            seen: set[str] = set()
-            for element in elements:
-                key = normalise(element.name)
-                if key in seen:
-                    raise ValueError(f"{kind} {element.name!r} stands twice: keep one of them")
-                seen.add(key)
+        _check_unique("entity type", "entity_types", self.entity_types)
+        _check_unique("relation", "relation_types", self.relation_types)
+        _check_unique("attribute", "attribute_types", self.attribute_types)
         known = {ANY, *(t.name for t in self.entity_types)}
-        for entity in self.entity_types:
-            self._check(f"entity type {entity.name!r}, parent", (entity.parent or ANY,), known)
+        for place, entity in enumerate(self.entity_types):
+            if entity.parent is not None:
+                _check_types(f"entity type {entity.name!r}", ("entity_types", place, "parent"), (entity.parent,), known)
             if entity.name in self.ancestors(entity.parent):
-                raise ValueError(f"entity type {entity.name!r} is its own ancestor: mend its parent")
-        for relation in self.relation_types:
-            self._check(f"relation {relation.name!r}, domain", relation.domain, known)
-            self._check(f"relation {relation.name!r}, range", relation.range, known)
-        for attribute in self.attribute_types:
-            self._check(f"attribute {attribute.name!r}, owners", attribute.owners, known)
+                raise InconsistencyError(("entity_types", place, "parent"),
+                                         f"entity type {entity.name!r} is its own ancestor: mend its parent")
+        for place, relation in enumerate(self.relation_types):
+            where = f"relation {relation.name!r}"
+            _check_types(where, ("relation_types", place, "domain"), relation.domain, known)
+            _check_types(where, ("relation_types", place, "range"), relation.range, known)
+            self._check_inverse(relation, ("relation_types", place, "inverse"))
+        for place, attribute in enumerate(self.attribute_types):
+            where = f"attribute {attribute.name!r}"
+            _check_types(where, ("attribute_types", place, "owners"), attribute.owners, known)
         return self
 
-    @staticmethod
-    def _check(where: str, names: tuple[str, ...], known: set[str]) -> None:
-        for name in names:
-            if name not in known:
-                raise ValueError(f"{where}: there is no entity type {name!r}; add it or name one of "
-                                 f"{', '.join(sorted(known))}")
+    def _check_inverse(self, relation: RelationType, path: FieldPath) -> None:
+        if relation.inverse is None:
+            return
+        where, other = f"relation {relation.name!r}, inverse", self.relation_type(relation.inverse)
+        if other is None:
+            raise InconsistencyError(path, f"{where}: there is no relation {relation.inverse!r}; add it or name "
+                                           "another one")
+        if other is relation or relation.symmetric:
+            raise InconsistencyError(path, f"{where}: a relation that is its own inverse is symmetric: say that alone")
+        if other.inverse not in {None, relation.name}:
+            raise InconsistencyError(path, f"{where}: the inverse of {other.name!r} is {other.inverse!r}: keep one "
+                                           "of the two")
 
     def entity_type(self, name: str) -> EntityType | None:
         """The entity type of that exact name, or None."""
@@ -167,57 +182,22 @@ class GraphSchema(Frozen):
                 and self.is_a(owner_type, known.owners))
 
 
-def seed_names() -> list[str]:
-    """The names of the bundled seed schemas, besides `open`."""
-    folder = resources.files(__package__) / "seeds"
-    return sorted(item.name.removesuffix(".json") for item in folder.iterdir() if item.name.endswith(".json"))
+def _check_unique(kind: str, field: str, elements: tuple[SchemaElement, ...]) -> None:
+    seen: set[str] = set()
+    for place, element in enumerate(elements):
+        key = normalise(element.name)
+        if key in seen:
+            raise InconsistencyError((field, place, "name"), f"{kind} {element.name!r} stands twice: keep one of them")
+        seen.add(key)
+
+
+def _check_types(where: str, path: FieldPath, names: tuple[str, ...], known: set[str]) -> None:
+    for name in names:
+        if name not in known:
+            raise InconsistencyError(path, f"{where}, {path[-1]}: there is no entity type {name!r}; add it or name "
+                                           f"one of {', '.join(sorted(known))}")
 
 
 def open_schema() -> GraphSchema:
     """The schema without bounds: every type and relation is admitted as it comes."""
     return GraphSchema(name=OPEN_SCHEMA, description="Every type and relation is admitted.", open=True)
-
-
-def load_schema(name_or_path: str) -> GraphSchema:
-    """A seed schema by name, `open`, or a schema from a JSON file.
-
-    Args:
-        name_or_path: one of `seed_names()`, "open", or the path of a JSON file.
-
-    Returns:
-        The validated schema.
-
-    Raises:
-        SchemaError: no such seed or file, not JSON, or not a consistent schema.
-    """
-    if name_or_path == OPEN_SCHEMA:
-        return open_schema()
-    if name_or_path in seed_names():
-        text = (resources.files(__package__) / "seeds" / f"{name_or_path}.json").read_text("utf-8")
-    else:
-        path = Path(name_or_path)
-        if not path.is_file():
-            raise SchemaError(f"there is no seed schema or file {name_or_path!r}; seeds are: "
-                              f"{', '.join([OPEN_SCHEMA, *seed_names()])}")
-        text = path.read_text("utf-8")
-    return parse_schema(text, name_or_path)
-
-
-def parse_schema(text: str, where: str) -> GraphSchema:
-    """A schema from JSON text.
-
-    Args:
-        text: the JSON.
-        where: its name for error messages.
-
-    Raises:
-        SchemaError: not JSON or not a consistent schema; names the line or the field.
-    """
-    try:
-        return GraphSchema.model_validate(json.loads(text))
-    except json.JSONDecodeError as error:
-        raise SchemaError(f"{where}: line {error.lineno}, column {error.colno}: {error.msg}") from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"]) or "schema"
-        raise SchemaError(f"{where}: {field}: {first['msg']}") from error

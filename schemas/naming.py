@@ -39,6 +39,11 @@ def canonical_name(name: str) -> str:
     return _EDGES.sub("", folded) or folded
 
 
+def label_key(label: str) -> str:
+    """The form under which two labels of a schema element count as the same: 'Born In' as 'born_in'."""
+    return " ".join(normalise(label).replace("_", " ").replace("-", " ").split())
+
+
 def content_id(*parts: str) -> str:
     """A stable 20-digit hexadecimal id of some texts.
 

@@ -6,7 +6,7 @@ written in the schema, each element is known by its own name and labels.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from ...ingest.scripts import CJK as HAN
@@ -25,14 +25,20 @@ SUFFIX = "-"
 TERM = "+"
 FALLBACK = "*"
 NATIONALITY = "{nationality}"
+NOUN = "{noun}"
+MODIFIER = "{modifier}"
+TERM_IS_TAIL = "="
+TYPES_SUFFICE = "~"
 
 _WORD_START = re.compile(rf"[{HAN}]|[^\W{HAN}]+|['’]s\b|[^\w\s]")
+_MARKS = (NOUN, MODIFIER, TYPES_SUFFICE)
+_TITLED = ("Work", "Event", "SportsTeam")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|_")
 _OWNER_PRONOUNS = ("its ", "his ", "her ", "their ", "whose ")
 
 _LONGEST_HAN_HEAD = 8
 
-_ROLES = {
+KINDS = {
     "person": frozenset({"person", "human", "people", "人物", "人"}),
     "place": frozenset({"location", "place", "city", "country", "地点"}),
     "organisation": frozenset({"organization", "organisation", "company", "组织", "机构"}),
@@ -83,13 +89,15 @@ class CueIndex:
             if first:
                 self._by_first[first.group()].append((phrase, tuple(by_phrase[phrase])))
 
-    def find(self, folded: str) -> Iterator[list[Hit]]:
+    def find(self, folded: str, begin: int = 0, end: int | None = None) -> Iterator[list[Hit]]:
         """The phrases at each place where any stands, longest first, left to right.
 
         Args:
             folded: the text as `fold` leaves it.
+            begin: the character at which to begin.
+            end: the character before which phrases must begin; None for the end of the text.
         """
-        for start in _WORD_START.finditer(folded):
+        for start in _WORD_START.finditer(folded, begin, len(folded) if end is None else end):
             candidates = self._by_first.get(start.group())
             if candidates:
                 at = start.start()
@@ -145,6 +153,12 @@ class TypeCues:
     fallback: str
     roles: dict[str, str] = field(default_factory=dict)
     """General kind ("person", "place", "organisation", ...) -> the schema's type for it."""
+    kin: dict[str, frozenset[str]] = field(default_factory=dict)
+    """Type -> the types of its kind, itself included: between these names alone cannot decide."""
+    works: frozenset[str] = frozenset()
+    """The types whose entities have titles, which keep their articles ('The Graduate')."""
+    titled: frozenset[str] = frozenset()
+    """`works`, and the types whose names run through small words too: events and teams."""
 
     def of_word(self, word: str) -> str | None:
         """The type whose cue is this folded noun, in singular or plural, or ends it."""
@@ -187,8 +201,27 @@ class CompiledSchema:
     types: TypeCues
     relations: CueIndex
     attributes: CueIndex
+    terms: CueIndex
+    """The words that are a relation's tail wherever they stand."""
+    marked: dict[str, tuple[str, ...]]
+    """`NOUN`, `MODIFIER` or `TYPES_SUFFICE` -> the relations that have it, in schema order."""
+    bare: frozenset[str]
+    """The types of which the schema gives no cues: a name that nothing else tells of may be of one."""
     relation_of: dict[str, RelationType]
     attribute_of: dict[str, AttributeType]
+
+    def accepts(self, type_name: str, allowed: tuple[str, ...], *, unsure: bool = False) -> bool:
+        """Whether an entity of this type may be one of `allowed`: it is, or is of the kind of one.
+
+        Args:
+            type_name: the entity's type.
+            allowed: types, or `ANY`.
+            unsure: whether the type is a guess, so that a type without cues may be as good.
+        """
+        if self.schema.is_a(type_name, allowed) or (unsure and not self.bare.isdisjoint(allowed)):
+            return True
+        kin = self.types.kin.get(type_name, frozenset())
+        return any(name in kin for name in allowed)
 
     def fits(self, head: str, relation: str, tail: str) -> bool:
         """`GraphSchema.fits`, from a relation that is known to be in the schema."""
@@ -196,29 +229,37 @@ class CompiledSchema:
         return self.schema.is_a(head, known.domain) and self.schema.is_a(tail, known.range)
 
 
-def compile_schema(schema: GraphSchema) -> CompiledSchema:
+def compile_schema(schema: GraphSchema, kinds: Mapping[str, str] | None = None,
+                   bare: frozenset[str] = frozenset()) -> CompiledSchema:
     """Index a schema's cues.
 
     Args:
         schema: a bounded schema; for an open one, compile the seed whose guesses are wanted.
+        kinds: entity type -> the seed type it is a kind of, where that is known.
+        bare: the types whose cues are not the schema's own.
 
     Returns:
         The indexes; they are only read afterwards, so several threads may share them.
     """
     return CompiledSchema(
         schema=schema,
-        types=_type_cues(schema.entity_types),
+        types=_type_cues(schema.entity_types, kinds or {}),
         relations=CueIndex((cue.removeprefix(INVERSE), relation.name, cue.startswith(INVERSE))
                            for relation in schema.relation_types
-                           for cue in (*relation.all_cues(), *_own_names(relation))),
+                           for cue in (*relation.all_cues(), *_own_names(relation))
+                           if cue not in _MARKS and not cue.startswith(TERM_IS_TAIL)),
         attributes=CueIndex((cue, attribute.name, False) for attribute in schema.attribute_types
                             for cue in (*attribute.all_cues(), *_own_names(attribute))),
+        terms=CueIndex((cue.removeprefix(TERM_IS_TAIL), relation.name, False) for relation in schema.relation_types
+                       for cue in relation.all_cues() if cue.startswith(TERM_IS_TAIL)),
+        bare=bare,
+        marked={mark: tuple(r.name for r in schema.relation_types if mark in r.all_cues()) for mark in _MARKS},
         relation_of={relation.name: relation for relation in schema.relation_types},
         attribute_of={attribute.name: attribute for attribute in schema.attribute_types},
     )
 
 
-def _type_cues(types: tuple[EntityType, ...]) -> TypeCues:
+def _type_cues(types: tuple[EntityType, ...], kinds: Mapping[str, str]) -> TypeCues:
     words: dict[str, str] = {}
     terms: dict[str, str] = {}
     endings: dict[str, str] = {}
@@ -242,21 +283,28 @@ def _type_cues(types: tuple[EntityType, ...]) -> TypeCues:
                 words.setdefault(plain.rstrip("."), entity.name)
                 if cue.startswith(TERM):
                     terms.setdefault(plain, entity.name)
+    by_kind: dict[str, set[str]] = defaultdict(set)
+    for name, kind in kinds.items():
+        by_kind[kind].add(name)
     return TypeCues(words, _longest_first(endings), heads, terms, _longest_first(term_endings),
-                    fallback or ROOT_TYPE, _roles(types))
+                    fallback or ROOT_TYPE, _roles(types, kinds),
+                    kin={name: frozenset(by_kind[kind]) for name, kind in kinds.items() if kind},
+                    works=frozenset(by_kind["Work"]),
+                    titled=frozenset().union(*(by_kind[kind] for kind in _TITLED)))
 
 
 def _longest_first(cues: dict[str, str]) -> tuple[tuple[str, str], ...]:
     return tuple(sorted(cues.items(), key=lambda item: (-len(item[0]), item[0])))
 
 
-def _roles(types: tuple[EntityType, ...]) -> dict[str, str]:
+def _roles(types: tuple[EntityType, ...], kinds: Mapping[str, str]) -> dict[str, str]:
     """For each general kind the first type that is called so, else the first with such a cue."""
     roles: dict[str, str] = {}
-    for kind, names in _ROLES.items():
+    for kind, names in KINDS.items():
         called = [t.name for t in types if names & {normalise(name) for name in _own_names(t)}]
         cued = [t.name for t in types if names & {normalise(cue) for cue in t.all_cues()}]
-        chosen = called or (cued if kind not in {"date", "number"} else [])
+        akin = [t.name for t in types if normalise(kinds.get(t.name, "")) in names]
+        chosen = called or akin or (cued if kind not in {"date", "number"} else [])
         if chosen:
             roles[kind] = chosen[0]
     return roles

@@ -38,6 +38,9 @@ _LEAST_SIMILARITY = 0.2
 _WEIGHTS = {"copula": 10.0, "apposition": 7.0, "name": 6.0, "descriptor": 6.0, "known": 5.0, "hint": 3.0,
             "given": 3.5, "shape": 1.2, "quoted": 3.0, "relation": 2.0, "pronoun": 2.5, "place": 1.5}
 
+_SURE = 3.0
+"""Weight of evidence from which a type counts as told: a given name or a quoted title does, a shape does not."""
+
 Votes = defaultdict[str, float]
 """Type -> weight of the evidence for it."""
 
@@ -54,7 +57,7 @@ class EntityTyper:
         texts = [f"{t.name}: {t.description}" for t in compiled.schema.entity_types]
         self._vectors: Vectors | None = embedder.encode(texts) if texts else None
 
-    def types(self, source: Source, sentences: Sequence[Sentence], subject: str) -> dict[str, str]:
+    def types(self, source: Source, sentences: Sequence[Sentence], subject: str) -> tuple[dict[str, str], set[str]]:
         """The type of every name in the sentences.
 
         Args:
@@ -63,7 +66,7 @@ class EntityTyper:
             subject: what the document's title names, or "".
 
         Returns:
-            name -> type, for every mention that has a name.
+            name -> type, for every mention that has a name; and the names that no telling word speaks for.
         """
         votes: dict[str, Votes] = defaultdict(lambda: defaultdict(float))
         places: dict[str, Mention] = {}
@@ -82,7 +85,8 @@ class EntityTyper:
         typed.update(zip(untyped, self._by_embedding(source, [places[name] for name in untyped]), strict=True))
         if subject:
             typed.setdefault(subject, self._cues.fallback)
-        return typed
+        unsure = {name for name in typed if max(votes[name].values(), default=0.0) < _SURE}
+        return typed, unsure
 
     def by_name(self, name: str) -> str | None:
         """The type that a name's own words show: its head noun, its last characters, a known country."""
@@ -116,9 +120,9 @@ class EntityTyper:
         if mention.kind == "value":
             votes[self._cues.roles[mention.hint]] += _WEIGHTS["copula"]
             return
-        self._add(votes, "hint", self._hinted(source, mention))
+        self._add(votes, "hint", mention.hint if mention.hint in self._names else self._hinted(source, mention))
         if mention.kind == "term":
-            self._add(votes, "copula", self._term_type(mention.name))
+            self._add(votes, "copula", mention.hint if mention.hint in self._names else self._term_type(mention.name))
         elif mention.kind == "quoted":
             self._add(votes, "quoted", self._cues.roles.get("work"))
         if sentence.han:

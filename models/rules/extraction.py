@@ -2,7 +2,7 @@
 
 import re
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field
 
 from ...ingest.sentences import split_sentences
@@ -13,7 +13,8 @@ from ...schemas.extraction import (
     Extraction,
     ExtractionRequest,
 )
-from ...schemas.graph_schema import GraphSchema, load_schema
+from ...schemas.graph_schema import GraphSchema
+from ...schemas.loading import load_schema
 from ..embedding import Embedder, Vectors
 from .attributes import AttributeFinder, Described
 from .chinese import ChineseMentions
@@ -21,9 +22,15 @@ from .coreference import AnaphorResolver, find_subject, unify_names
 from .cues import CompiledSchema, Hit, compile_schema, fold, is_han, readable
 from .english import EnglishMentions
 from .entity_typing import EntityTyper
+from .furnishing import furnish, kinds_of
+from .labels import relation_label
 from .mentions import ANAPHORS, Mention, Sentence, Source, merge, quoted_mentions, title_mentions
-from .relations import Phrase, RelationFinder, Triple
+from .openings import opening_mention
+from .phrases import Phrase, PhraseFinder
+from .proposals import AttributeProposer
+from .relations import RelationFinder, Triple
 from .values import find_values
+from .verbless import VerblessFinder, tail_mentions
 
 OPEN_GUESSES = "general"
 """The seed whose types are guessed under an open schema."""
@@ -74,22 +81,44 @@ class RulesExtractor:
             of its arguments and the embedder.
         """
         prepared = self._prepare(schema)
-        source = Source(request.text, fold(request.text), request.title, prepared.compiled)
-        sentences = find_mentions(source)
-        subject = find_subject(source, sentences)
-        unify_names(sentences, subject, prepared.compiled)
-        types = prepared.typer.types(source, sentences, subject)
-        AnaphorResolver(prepared.compiled, types, subject).resolve(sentences)
-        finder = RelationFinder(source, types)
+        source, sentences, types, unsure = self._understand(request, prepared)
+        finder, verbless = RelationFinder(source, types, unsure), VerblessFinder(source, types, unsure)
+        joins = PhraseFinder(source)
         triples: list[Triple] = []
         phrases: list[Phrase] = []
         for sentence in sentences:
             own = finder.triples(sentence)
+            own.extend(verbless.triples(sentence))
             triples.extend(own)
-            phrases.extend(finder.phrases(sentence, own))
+            phrases.extend(joins.phrases(sentence, own))
+        triples = settle_types(triples, types, unsure, prepared.compiled)
         triples.extend(self._from_phrases(phrases, types, prepared, is_open=schema.open))
         attributes = self._attributes(source, sentences, types)
         return _assemble(source, sentences, types, triples, attributes)
+
+    def read(self, request: ExtractionRequest, schema: GraphSchema) -> tuple[list[Triple], dict[str, str]]:
+        """The triples of the schema's own relations, each with the cue it was read by, and the names' types.
+
+        Args:
+            request: as for `extract`.
+            schema: a bounded schema.
+        """
+        prepared = self._prepare(schema)
+        source, sentences, types, unsure = self._understand(request, prepared)
+        relations, verbless = RelationFinder(source, types, unsure), VerblessFinder(source, types, unsure)
+        triples = [t for s in sentences for t in (*relations.triples(s), *verbless.triples(s))]
+        return settle_types(triples, types, unsure, prepared.compiled), types
+
+    @staticmethod
+    def _understand(request: ExtractionRequest, prepared: _Prepared) -> tuple[Source, list[Sentence], dict[str, str], set[str]]:
+        """The chunk with its sentences, their mentions named, the type of every name, and which types are guesses."""
+        source = Source(request.text, fold(request.text), request.title, prepared.compiled)
+        sentences = find_mentions(source)
+        subject = find_subject(source, sentences)
+        unify_names(sentences, subject, prepared.compiled)
+        types, unsure = prepared.typer.types(source, sentences, subject)
+        AnaphorResolver(prepared.compiled, types, subject).resolve(sentences)
+        return source, sentences, types, unsure
 
     def _prepare(self, schema: GraphSchema) -> _Prepared:
         """What belongs to a schema: found by the object itself, which is quick, else by its content."""
@@ -100,9 +129,10 @@ class RulesExtractor:
             key = schema.model_dump_json()
             known = self._prepared.get(key)
             if known is None:
-                guesses = load_schema(OPEN_GUESSES) if schema.open else schema
+                guesses = load_schema(OPEN_GUESSES) if schema.open else furnish(schema)
                 texts = [f"{readable(r.name)}: {r.description}" for r in guesses.relation_types]
-                compiled = compile_schema(guesses)
+                bare = frozenset(t.name for t in schema.entity_types if not t.cues)
+                compiled = compile_schema(guesses, kinds_of(guesses), bare)
                 known = _Prepared(compiled, EntityTyper(compiled, self._embedder),
                                   self._embedder.encode(texts) if texts else None)
                 self._prepared[key] = known
@@ -118,8 +148,11 @@ class RulesExtractor:
         for phrase in phrases:
             near = [] if is_open else [r for r in prepared.similar.get(phrase.words, ()) if
                                        prepared.compiled.fits(types[phrase.head], r, types[phrase.tail])]
-            relation = near[0] if near else _NON_WORD.sub("_", phrase.words).strip("_")
-            triples.append(Triple(phrase.head, relation, phrase.tail, phrase.confidence, phrase.sentence))
+            label = (near[0], False) if near else relation_label(phrase.words)
+            if label:
+                head, tail = (phrase.tail, phrase.head) if label[1] else (phrase.head, phrase.tail)
+                relation = _NON_WORD.sub("_", label[0]).strip("_")
+                triples.append(Triple(head, relation, tail, phrase.confidence, phrase.sentence))
         return triples
 
     def _compare(self, words: Iterable[str], prepared: _Prepared) -> None:
@@ -138,11 +171,12 @@ class RulesExtractor:
 
     @staticmethod
     def _attributes(source: Source, sentences: Sequence[Sentence], types: dict[str, str]) -> list[Described]:
-        finder = AttributeFinder(source, types)
+        finder, proposer = AttributeFinder(source, types), AttributeProposer(source, types)
         hits = list(source.compiled.attributes.find(source.folded))
         found: list[Described] = []
         for sentence in sentences:
-            found.extend(finder.find(sentence, _within(hits, sentence)))
+            known = list(finder.find(sentence, _within(hits, sentence)))
+            found.extend((*known, *proposer.propose(sentence, known)))
         return found
 
 
@@ -166,10 +200,36 @@ def find_mentions(source: Source) -> list[Sentence]:
         found = chinese.find(i) if sentence.han else english.find(i)
         found = [m for m in found if not any(v.start <= m.start and m.end <= v.end for v in sentence.values)]
         sentence.mentions = [m for m in merge(title_mentions(source, sentence), quoted_mentions(source, sentence),
-                                              as_values, found) if m.end - m.start <= _LONGEST_NAME]
+                                              tail_mentions(source, sentence), as_values,
+                                              opening_mention(source, sentence), found)
+                             if m.end - m.start <= _LONGEST_NAME]
         sentence.values = [v for v in sentence.values if not any(
             m.kind != "value" and m.start <= v.start and v.end <= m.end for m in sentence.mentions)]
     return sentences
+
+
+def settle_types(triples: Sequence[Triple], types: dict[str, str], unsure: Set[str],
+                 compiled: CompiledSchema) -> list[Triple]:
+    """Give names that stand in triples the type of their kind that the surest of these asks for.
+
+    Args:
+        triples: whose ends are of an admitted type or of the kind of one.
+        types: name -> type; changed in place.
+        unsure: the names whose type is a guess.
+        compiled: the schema.
+
+    Returns:
+        The triples that fit the types so settled, in their order.
+    """
+    settled: set[str] = set()
+    for triple in sorted(triples, key=lambda t: -t.confidence):
+        relation = compiled.relation_of[triple.relation]
+        for name, allowed in ((triple.head, relation.domain), (triple.tail, relation.range)):
+            if name not in settled and not compiled.schema.is_a(types[name], allowed):
+                kin = compiled.bare if name in unsure else compiled.types.kin.get(types[name], frozenset())
+                types[name] = next((kind for kind in allowed if kind in kin), types[name])
+            settled.add(name)
+    return [t for t in triples if compiled.fits(types[t.head], t.relation, types[t.tail])]
 
 
 def _is_han(text: str) -> bool:

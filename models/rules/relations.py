@@ -1,15 +1,13 @@
-"""Triples: by the schema's cues between mentions, else by the verb phrase that joins two of them."""
+"""Triples: by the schema's cues between mentions."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 
-import rjieba
-
-from .arguments import NOTHING, Accepts, Clause, Side, grammatical_subject
+from .arguments import NOTHING, Accepts, Clause, Side
 from .cues import CompiledSchema, Hit
 from .mentions import ANAPHORS, Mention, Sentence, Source
-from .name_words import AUXILIARIES, DETERMINERS, PREPOSITIONS, VERB_FORMS
+from .name_words import AUXILIARIES, PREPOSITIONS, VERB_FORMS
 
 _PASSIVE_BEFORE = re.compile(
     r"\b(?:was|were|is|are|been|being|be)\s+(?:\w+ly\s+|first\s+|also\s+|later\s+)?$")
@@ -18,14 +16,8 @@ _PARTICIPLE = re.compile(r"(?:ed|en|wn|[nt]|un|ung|de|ld|ught)$")
 _ASTRAY = re.compile(r"\s+(?:in|on|for|as|from|to|with|by|into|under)\b")
 _LONGEST_NESTING = 4
 _CHAIN = re.compile(r",\s+|\s*,?\s*(?P<list>\band\b|\bor\b|&)\s*(?:the\s+)?")
-_WORD = re.compile(r"[^\W\d_][\w'’-]*")
-_PHRASE = re.compile(r"[\s\w'’-]{3,48}")
-_MOST_PHRASE_WORDS = 3
-_NOT_IN_PHRASE = AUXILIARIES | frozenset({"and", "or", "who", "which", "that", "not", "than"})
 _ANAPHOR_FACTOR = 0.94
 _PUNCTUATION = frozenset(",，(（")
-_HAN_PHRASE = range(2, 8)
-_HAN_VERB = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,24 +29,16 @@ class Triple:
     tail: str
     confidence: float
     sentence: Sentence
-
-
-@dataclass(frozen=True, slots=True)
-class Phrase:
-    """Two mentions joined by a verb phrase that no cue covers."""
-
-    head: str
-    words: str
-    tail: str
-    confidence: float
-    sentence: Sentence
+    cue: str = ""
+    """The words of the cue that it was read by, folded."""
 
 
 class RelationFinder:
     """Reads triples out of the sentences of one chunk."""
 
-    def __init__(self, source: Source, types: dict[str, str]) -> None:
-        """Take the chunk and the types of its names."""
+    def __init__(self, source: Source, types: dict[str, str], unsure: Set[str] = frozenset()) -> None:
+        """Take the chunk, the types of its names, and the names whose type is a guess."""
+        self._unsure = unsure
         self._source = source
         self._compiled: CompiledSchema = source.compiled
         self._types = types
@@ -79,28 +63,36 @@ class RelationFinder:
         return any(m.start <= hit.start and hit.end <= m.end for m in sentence.mentions if m.kind not in ANAPHORS)
 
     def _of_hit(self, sentence: Sentence, hit: Hit) -> Iterator[Triple]:
+        """The triples of the first relation that fits, and of those of the same ends, which types cannot tell apart."""
         if hit.phrase in _PUNCTUATION:
             yield from self._of_mark(sentence, hit)
             return
+        said: tuple[tuple[str, ...], tuple[str, ...], bool] | None = None
         for relation, inverse in hit.elements:
+            known = self._compiled.relation_of[relation]
+            ends = (known.domain, known.range, inverse)
+            if said is not None and said != ends:
+                continue
             left, right, flip = self._sides(sentence, hit, relation, inverse=inverse)
             heads, tails = (right, left) if flip else (left, right)
-            made = [self._triple(sentence, head, relation, tail, heads.confidence * tails.confidence)
+            made = [self._triple(sentence, head, relation, tail, heads.confidence * tails.confidence, hit.phrase)
                     for head in heads.mentions for tail in tails.mentions if head.name != tail.name]
             if made:
                 yield from made
-                return
+                said = ends
 
-    def _triple(self, sentence: Sentence, head: Mention, relation: str, tail: Mention, confidence: float) -> Triple:
+    def _triple(self, sentence: Sentence, head: Mention, relation: str, tail: Mention, confidence: float,
+                cue: str) -> Triple:
         anaphors = sum(m.kind in ANAPHORS for m in (head, tail))
         sure = max(0.3, min(0.95, confidence)) * _ANAPHOR_FACTOR**anaphors
-        return Triple(head.name, relation, tail.name, round(sure, 2), sentence)
+        return Triple(head.name, relation, tail.name, round(sure, 2), sentence, cue)
 
     def _accepts(self, relation: str, *, head: bool) -> Accepts:
         known = self._compiled.relation_of[relation]
         allowed = known.domain if head else known.range
-        is_a = self._compiled.schema.is_a
-        return lambda mention: is_a(self._types.get(mention.name, ""), allowed)
+        accepts = self._compiled.accepts
+        return lambda mention: accepts(self._types.get(mention.name, ""), allowed,
+                                       unsure=mention.name in self._unsure)
 
     def _sides(self, sentence: Sentence, hit: Hit, relation: str, *, inverse: bool) -> tuple[Side, Side, bool]:
         """What stands left and right of the cue, and whether it reads tail to head."""
@@ -175,7 +167,7 @@ class RelationFinder:
             head, tail = (right, left) if inverse else (left, right)
             fits = self._accepts(relation, head=True)(head) and self._accepts(relation, head=False)(tail)
             if fits and head.name != tail.name:
-                yield Triple(head.name, relation, tail.name, 0.8, sentence)
+                yield Triple(head.name, relation, tail.name, 0.8, sentence, hit.phrase)
                 return
 
     def _is_list(self, sentence: Sentence, mention: Mention) -> bool:
@@ -194,64 +186,3 @@ class RelationFinder:
                 return True
             links += 1
         return links >= _LONGEST_NESTING
-
-    def _is_cue(self, words: str) -> bool:
-        """Whether the schema has a relation of these words: it was tried, and the types did not fit."""
-        return any(hit.phrase == words for hits in self._compiled.relations.find(words) for hit in hits)
-
-    def phrases(self, sentence: Sentence, triples: list[Triple]) -> list[Phrase]:
-        """Neighbouring mentions joined by a verb phrase, where no triple joins them yet."""
-        joined = {frozenset((t.head, t.tail)) for t in triples}
-        subject = grammatical_subject(self._source.folded, sentence)
-        found = []
-        for left, right in zip(sentence.mentions, sentence.mentions[1:], strict=False):
-            speaks = left.kind == "pronoun" or left is subject
-            vague = right.kind == "term" or left.kind == "term"
-            if left.name == right.name or vague or not speaks or frozenset((left.name, right.name)) in joined:
-                continue
-            gap = self._source.folded[left.end : right.start]
-            words = han_verb(gap) if sentence.han else verb_phrase(gap)
-            if words and not self._is_cue(words):
-                sure = 0.72 if words.split()[-1] in PREPOSITIONS else 0.62
-                if ANAPHORS & {left.kind, right.kind}:
-                    sure *= _ANAPHOR_FACTOR
-                found.append(Phrase(left.name, words, right.name, round(sure, 2), sentence))
-        return found
-
-
-def verb_phrase(gap: str) -> str:
-    """The verb phrase that fills a gap between two mentions, without auxiliaries and articles.
-
-    Args:
-        gap: the folded words between.
-
-    Returns:
-        Such as 'defeated by' for ' was defeated by the '; "" where the gap is no short verb phrase.
-    """
-    if not _PHRASE.fullmatch(gap):
-        return ""
-    words = [w for w in gap.split() if w not in DETERMINERS and not w.endswith("ly")]
-    passive = bool(words) and words[0] in AUXILIARIES
-    while words and (words[0] in AUXILIARIES or words[0] in {"also", "later", "then", "first", "often", "still"}):
-        words = words[1:]
-    if not 0 < len(words) <= _MOST_PHRASE_WORDS or not all(map(_WORD.fullmatch, words)):
-        return ""
-    if words[0] in PREPOSITIONS or any(w in _NOT_IN_PHRASE for w in words):
-        return ""
-    ends = words[-1] in PREPOSITIONS
-    if passive and words[-1] == "of":
-        return " ".join(words)
-    verb = words[0] in VERB_FORMS or words[0].endswith("ed") or (words[0].endswith("s") and not words[0].endswith("ss"))
-    short = (len(words) == 1 and not passive) or (len(words) == 2 and ends)  # noqa: PLR2004 - verb, preposition
-    return " ".join(words) if verb and short else ""
-
-
-def han_verb(gap: str) -> str:
-    """The one verb that fills a gap between two Chinese mentions, without particles; else ""."""
-    if len(gap) not in _HAN_PHRASE:
-        return ""
-    words = rjieba.tag(gap)
-    verbs = [word for word, flag in words if flag == "v" and len(word) >= _HAN_VERB]
-    if len(verbs) != 1 or any(flag not in {"v", "p", "ul", "d", "uz", "ug"} for _, flag in words):
-        return ""
-    return verbs[0]

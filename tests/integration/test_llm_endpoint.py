@@ -16,7 +16,7 @@ from banyan.config import Settings
 from banyan.models.llm import InMemoryCalls, LlmReasoner
 from banyan.models.reasoner import ReasonerError
 from banyan.schemas.extraction import Extraction, ExtractionRequest
-from banyan.schemas.graph_schema import load_schema
+from banyan.schemas.loading import load_schema
 from banyan.schemas.retrieval import CommunityDigest, Passage
 
 from ..conftest import load_test_module

@@ -1,12 +1,12 @@
 """What of an extraction is admitted: only what fits the schema and stands in the source."""
 
 import pytest
-from banyan.graph_store.bounding import Bounds, bound, label_key
+from banyan.graph_store.bounding import Bounds, bound
 from banyan.graph_store.grounding import SourceText, words
 from banyan.schemas.documents import Chunk
 from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from banyan.schemas.graph_schema import open_schema
-from banyan.schemas.naming import canonical_name, normalise
+from banyan.schemas.naming import canonical_name, label_key, normalise
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -100,17 +100,17 @@ def test_what_fits_and_stands_in_the_source_is_admitted():
     assert result.facts[0].span.quote in TEXT
     assert result.attributes[0].span.quote == "Acme was founded in 1999."
     assert result.rejections == ()
-    assert result.swapped == 0
+    assert result.repairs == {}
 
 
 def test_a_wrong_direction_is_swapped_and_counted():
     result = bound(said(PEOPLE, [("Acme", "employer", "Ada"), ("Bonn", "located_in", "Acme")]), chunk(TEXT), BOUNDS)
     assert admitted(result) == {("Ada", "employer", "Acme"), ("Acme", "located_in", "Bonn")}
-    assert result.swapped == 2
+    assert result.repairs == {"swapped": 2}
     assert {fact.head_type for fact in result.facts} == {"Person", "Organization"}
     both_ways = bound(said(PEOPLE, [("Bob", "knows", "Ada")]), chunk(TEXT), BOUNDS)
     assert admitted(both_ways) == {("Bob", "knows", "Ada")}
-    assert both_ways.swapped == 0
+    assert both_ways.repairs == {}
 
 
 @pytest.mark.parametrize(("triple", "reason"), [

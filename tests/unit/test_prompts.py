@@ -18,10 +18,9 @@ from banyan.schemas.graph_schema import (
     EntityType,
     GraphSchema,
     RelationType,
-    load_schema,
     open_schema,
-    seed_names,
 )
+from banyan.schemas.loading import load_schema, seed_names
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

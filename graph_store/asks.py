@@ -1,0 +1,78 @@
+"""The ledger's asks: labels that the schema does not know, occurrence by occurrence."""
+
+import json
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
+
+from ..schemas.delta import ElementKind, Example
+from ..schemas.extraction import Ask
+from ..schemas.graph_schema import MAX_ELEMENT_NAME
+from .database import Database
+
+
+class AskCount(NamedTuple):
+    """The asks of one document for one label between the same types."""
+
+    kind: ElementKind
+    label: str
+    subject_type: str
+    object_type: str
+    document: str
+    occurrences: int
+    confidence: float
+    """Summed over the occurrences."""
+
+
+class Asks:
+    """Asks by chunk, as bounded by the base schema: the one without its automatic growth.
+
+    So what automatic growth is decided on does not depend on what it accepted before.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def replace(self, document_id: str, chunk_id: str, asks: Iterable[Ask]) -> None:
+        """Put a chunk's asks in the place of its earlier ones."""
+        with self._db.transaction():
+            self._db.execute("DELETE FROM asks WHERE chunk = ?", chunk_id)
+            self._db.execute_many(
+                'INSERT INTO asks (chunk, document, kind, label, subject_type, object_type, item, start, "end", '
+                "confidence) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                [(chunk_id, document_id, ask.kind, ask.label, ask.subject_type, ask.object_type, ask.text,
+                  ask.context.start, ask.context.end, ask.confidence) for ask in asks if _can_name(ask.label)])
+
+    def counts(self) -> list[AskCount]:
+        """All asks, those of a document for a label between the same types as one."""
+        return [AskCount(*row) for row in self._db.rows(
+            "SELECT kind, label, subject_type, object_type, document, count(*), sum(confidence) FROM asks "
+            "GROUP BY kind, label, subject_type, object_type, document ORDER BY 1, 2, 3, 4, 5")]
+
+    def labels(self) -> list[tuple[ElementKind, str]]:
+        """What is asked for: kind and label, each once."""
+        return [(row[0], row[1]) for row in self._db.rows("SELECT DISTINCT kind, label FROM asks ORDER BY kind, label")]
+
+    def examples(self, kind: ElementKind, labels: Collection[str], most: int) -> list[Example]:
+        """Occurrences of some labels with their words, of as many documents as there are.
+
+        Args:
+            kind: what they are labels of.
+            labels: their keys.
+            most: how many at most.
+        """
+        rows = self._db.rows(
+            'WITH found AS (SELECT a.document, a.item, c.start + a.start AS start, c.start + a."end" AS "end", '
+            "row_number() OVER (PARTITION BY a.document ORDER BY c.ordinal, a.start, a.item) AS turn "
+            "FROM asks a JOIN chunks c ON c.id = a.chunk "
+            "WHERE a.kind = ? AND a.label IN (SELECT value FROM json_each(?)) ORDER BY turn, a.document LIMIT ?) "
+            'SELECT found.document, item, substr(text, start + 1, "end" - start) AS words '
+            "FROM found JOIN documents ON id = found.document ORDER BY turn, found.document",
+            kind, json.dumps(sorted(labels)), most)
+        return [Example(document=row[0], item=row[1], words=row[2]) for row in rows]
+
+
+def _can_name(label: str) -> bool:
+    """Whether a schema element can be called so; models also say nothing at all, or a whole sentence."""
+    return len(label) <= MAX_ELEMENT_NAME and label.isprintable() and any(c.isalnum() for c in label)
+
+

@@ -1,0 +1,221 @@
+"""A schema prepared for bounding: what each label that a reasoner said leads to."""
+
+from collections.abc import Hashable
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+from ..schemas.delta import ElementKind
+from ..schemas.extraction import Extraction, RepairKind
+from ..schemas.graph_schema import ANY, ROOT_TYPE, AttributeType, GraphSchema, RelationType, SchemaElement
+from ..schemas.naming import label_key
+from .label_words import head_endings, stems, without_voice
+from .similar_labels import SimilarLabels, elements_of
+
+ALIAS = "alias"
+"""The attribute of this name, or with this label, gives another name of its owner."""
+LAST_RESORT_CUE = "*"
+LabelKind = ElementKind | Literal["name"]
+
+
+class Known(NamedTuple):
+    """The element that a label leads to, and by what repair.
+
+    `one_way`: the label may say the relation from tail to head; only types that fit in one direction
+    alone can tell.
+    """
+
+    name: str
+    repair: RepairKind | None = None
+    one_way: bool = False
+
+
+class Bounds:
+    """A schema prepared for looking labels up; made once for many chunks.
+
+    Args:
+        schema: the schema in force.
+        similar: compares labels with the schema's by embedding; without it only inflection leads from
+            a label that is no name of an element to one.
+    """
+
+    def __init__(self, schema: GraphSchema, similar: SimilarLabels | None = None) -> None:
+        self.schema = schema
+        self._similar = similar
+        kinds: tuple[ElementKind, ...] = ("entity_type", "relation", "attribute")
+        self._names = {kind: _names(elements_of(schema, kind)) for kind in kinds}
+        self._found: dict[tuple[ElementKind, str], Known | None] = {}
+        self._ancestors = {t.name: frozenset(schema.ancestors(t.name)) for t in schema.entity_types}
+        self._positions = {t.name: position for position, t in enumerate(schema.entity_types)}
+        self._relations = {r.name: (position, r) for position, r in enumerate(schema.relation_types)}
+        self._attributes = {a.name: a for a in schema.attribute_types}
+
+    def labels(self) -> set[str]:
+        """The keys of all labels that the schema knows."""
+        return {key for names in self._names.values() for key in names}
+
+    def find(self, kind: ElementKind, label: str) -> Known | None:
+        """The element that a label leads to; None if the schema has none.
+
+        Args:
+            kind: the kind of element.
+            label: as a reasoner wrote it. An open schema admits every label as it is, and a blank
+                entity type as `ROOT_TYPE`.
+        """
+        at = (kind, label)
+        if at not in self._found:
+            self._found[at] = self._find(kind, label)
+        return self._found[at]
+
+    def entity_type(self, label: str) -> str | None:
+        """The schema's name of an entity type, by any of its labels; None if unknown."""
+        known = self.find("entity_type", label)
+        return known.name if known else None
+
+    def _find(self, kind: ElementKind, label: str) -> Known | None:
+        key = label_key(label)
+        exact = self._names[kind].get(key)
+        if exact is not None:
+            return Known(exact)
+        if self.schema.open:
+            name = label.strip() or (ROOT_TYPE if kind == "entity_type" else "")
+            return Known(name) if name else None
+        if not any(character.isalnum() for character in key):
+            return None
+        return (self._inflected(kind, key) or (self._lifted(key) if kind == "entity_type" else None)
+                or self._alike(kind, key))
+
+    def _inflected(self, kind: ElementKind, key: str) -> Known | None:
+        stemmed = stems(key)
+        same = self._stems[kind].get(stemmed, set())
+        if len(same) == 1:
+            return Known(min(same), "mapped_label")
+        if same or kind != "relation":
+            return None
+        active = {name for known, names in self._stems[kind].items() if without_voice(known) == without_voice(stemmed)
+                  for name in names}
+        return Known(min(active), "mapped_label", one_way=True) if len(active) == 1 else None
+
+    def _lifted(self, key: str) -> Known | None:
+        for ending in head_endings(key):
+            same = self._stems["entity_type"].get(ending, set())
+            if len(same) == 1:
+                return Known(min(same), "lifted_type")
+        return None
+
+    def _alike(self, kind: ElementKind, key: str) -> Known | None:
+        name = self._similar.duplicate_of(kind, key) if self._similar else None
+        return Known(name, "mapped_label", one_way=kind == "relation") if name else None
+
+    @cached_property
+    def _stems(self) -> dict[ElementKind, dict[tuple[str, ...], set[str]]]:
+        """The elements of each kind by the stems of their labels."""
+        found: dict[ElementKind, dict[tuple[str, ...], set[str]]] = {}
+        for kind, names in self._names.items():
+            found[kind] = {}
+            for key, name in names.items():
+                found[kind].setdefault(stems(key), set()).add(name)
+        return found
+
+    def is_type_name(self, name: str) -> bool:
+        """Whether a name is what the schema calls a type: "film" said for a film is no entity."""
+        return label_key(name) in self._names["entity_type"]
+
+    def is_alias(self, attribute: str) -> bool:
+        """Whether an attribute label gives another name of its owner."""
+        known = self.find("attribute", attribute)
+        if known is None:
+            return False
+        element = self._attributes.get(known.name)
+        return ALIAS in map(label_key, element.all_names() if element else [known.name])
+
+    def position(self, type_name: str) -> int:
+        """Where a type stands in the schema; types of an open schema stand together after all."""
+        return self._positions.get(type_name, len(self._positions))
+
+    def fits(self, head_type: str, relation: str, tail_type: str) -> bool:
+        """As `GraphSchema.fits`, for types and a relation that the schema knows."""
+        if self.schema.open:
+            return True
+        element = self._relations[relation][1]
+        return self.is_a(head_type, element.domain) and self.is_a(tail_type, element.range)
+
+    def is_a(self, type_name: str, allowed: tuple[str, ...]) -> bool:
+        """As `GraphSchema.is_a`."""
+        return ANY in allowed or not self._ancestors.get(type_name, frozenset()).isdisjoint(allowed)
+
+    def ends(self, relation: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Phi of a relation: the types that may stand at its head and at its tail."""
+        element = self._relations[relation][1] if relation in self._relations else None
+        return (element.domain, element.range) if element else ((ANY,), (ANY,))
+
+    def attribute_type(self, name: str) -> AttributeType | None:
+        """The element of that name; None in an open schema that does not list it."""
+        return self._attributes.get(name)
+
+    def relation_type(self, name: str) -> RelationType | None:
+        """The element of that name; None in an open schema that does not list it."""
+        return self._relations[name][1] if name in self._relations else None
+
+    def first_of_pair(self, relation: str) -> str | None:
+        """The inverse of a relation if it stands before it in the schema: facts are stored under it."""
+        if relation not in self._relations:
+            return None
+        position, element = self._relations[relation]
+        inverse = element.inverse or next(
+            (r.name for r in self.schema.relation_types if r.inverse == relation), None)
+        return inverse if inverse and self._relations[inverse][0] < position else None
+
+    @cached_property
+    def last_resort(self) -> str | None:
+        """The type of an entity of which nothing is known: the root type, else one marked so, else None."""
+        if self.schema.open or ROOT_TYPE in self._ancestors:
+            return ROOT_TYPE
+        return next((t.name for t in self.schema.entity_types if LAST_RESORT_CUE in t.all_cues()), None)
+
+    def meaning(self, kind: LabelKind, label: str) -> Hashable:
+        """All that bounding depends on for a label: what cannot differ where results are to be equal.
+
+        Args:
+            kind: a kind of element, or "name" for the name of an entity or the end of a triple.
+            label: as the reasoner wrote it.
+
+        Returns:
+            A value to compare with another schema's for the same label. If it is equal for all of
+            `said_labels(extraction)`, both schemas bound the extraction to the same result.
+        """
+        if kind == "name":
+            return self.is_type_name(label)
+        known = self.find(kind, label)
+        if known is None:
+            return None if kind == "entity_type" else self.last_resort
+        if kind == "entity_type":
+            return known, self._type_meaning(known.name)
+        element = self._attributes.get(known.name) if kind == "attribute" else self.relation_type(known.name)
+        if element is None:
+            return known, self.schema.open
+        asked = element.owners if kind == "attribute" else (*element.domain, *element.range)  # type: ignore[union-attr]
+        first = self.relation_type(self.first_of_pair(known.name) or "") if kind == "relation" else None
+        return (known, element.model_dump_json(), first and first.model_dump_json(), self.last_resort,
+                tuple(self._type_meaning(name) for name in asked))
+
+    def _type_meaning(self, name: str) -> Hashable:
+        return name, self._ancestors.get(name), self._positions.get(name), self.schema.open
+
+
+def said_labels(extraction: Extraction) -> set[tuple[LabelKind, str]]:
+    """All labels of an extraction that bounding looks up in the schema, by kind."""
+    names = [*(e.name for e in extraction.entities), *(t.head for t in extraction.triples),
+             *(t.tail for t in extraction.triples), *(a.entity for a in extraction.attributes)]
+    found: set[tuple[LabelKind, str]] = {("name", name) for name in names}
+    found |= {("entity_type", entity.type) for entity in extraction.entities}
+    found |= {("relation", triple.relation) for triple in extraction.triples}
+    return found | {("attribute", attribute.attribute) for attribute in extraction.attributes}
+
+
+def _names(elements: tuple[SchemaElement, ...]) -> dict[str, str]:
+    # First come, first served: an element's own name goes before another's alias.
+    known: dict[str, str] = {label_key(element.name): element.name for element in elements}
+    for element in elements:
+        for name in element.all_names():
+            known.setdefault(label_key(name), element.name)
+    return known

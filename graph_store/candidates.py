@@ -1,0 +1,151 @@
+"""Candidates: what the documents ask the schema for, with the evidence (Youtu-GraphRAG eq. 3)."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol
+
+import numpy as np
+
+from ..models.embedding import Embedder, Vectors
+from ..schemas.delta import Candidate, ElementKind, Example
+from .asks import AskCount
+
+_MOSTLY = 0.8
+"""The share of an attribute's values that must be numbers, or dates, for it to be of that kind."""
+
+
+class Similar(Protocol):
+    """Tells near-duplicate labels (`similar_labels.SimilarLabels`)."""
+
+    def groups(self, kind: ElementKind, labels: Sequence[str]) -> list[tuple[str, ...]]:
+        """The labels, those taken for the same together."""
+
+    def nearest(self, kind: ElementKind, label: str) -> tuple[str, float] | None:
+        """The known element with the most similar name, and the similarity."""
+
+
+class _Group:
+    """The asks for some labels taken for the same."""
+
+    def __init__(self, counts: Sequence[AskCount]) -> None:
+        self.counts = counts
+        self.documents = {count.document for count in counts}
+        self.occurrences = sum(count.occurrences for count in counts)
+        self.confidence = sum(count.confidence for count in counts) / self.occurrences
+
+    def name(self) -> str:
+        """The label with most documents, then most occurrences."""
+        documents: defaultdict[str, set[str]] = defaultdict(set)
+        occurrences: Counter[str] = Counter()
+        for count in self.counts:
+            documents[count.label].add(count.document)
+            occurrences[count.label] += count.occurrences
+        return min(documents, key=lambda label: (-len(documents[label]), -occurrences[label], label))
+
+    def signature(self, support: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The types on either side, of the pairs that enough documents show; of the commonest where none does."""
+        documents: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+        for count in self.counts:
+            documents[count.subject_type, count.object_type].add(count.document)
+        kept = [pair for pair, found in documents.items() if len(found) >= support]
+        kept = kept or [min(documents, key=lambda pair: (-len(documents[pair]), pair))]
+        return (tuple(sorted({subject for subject, _ in kept if subject})),
+                tuple(sorted({target for _, target in kept if target})))
+
+    def value_kind(self) -> str:
+        """The kind of an attribute's values: number or date where most are, else text."""
+        kinds: Counter[str] = Counter()
+        for count in self.counts:
+            kinds[count.object_type] += count.occurrences
+        return next((kind for kind in ("date", "number") if kinds[kind] >= _MOSTLY * self.occurrences), "text")
+
+
+def collect(counts: Iterable[AskCount], similar: Similar, support: int) -> list[Candidate]:
+    """Candidates from asks, near-duplicates as one, strongest support first.
+
+    Args:
+        counts: the asks; a function of the set of chunks read, in whatever order.
+        similar: tells which labels are near-duplicates of each other.
+        support: documents that must show a pair of types for it to count as observed.
+
+    Returns:
+        Candidates without examples and consistency (see `add_evidence`).
+    """
+    by_label: defaultdict[tuple[ElementKind, str], list[AskCount]] = defaultdict(list)
+    for count in counts:
+        by_label[count.kind, count.label].append(count)
+    labels: defaultdict[ElementKind, list[str]] = defaultdict(list)
+    for kind, label in sorted(by_label):
+        labels[kind].append(label)
+    found = []
+    for kind, known in labels.items():
+        for same in similar.groups(kind, known):
+            group = _Group([count for label in same for count in by_label[kind, label]])
+            subjects, objects = group.signature(support)
+            found.append(Candidate(
+                kind=kind, name=group.name(), labels=tuple(sorted(same)), documents=len(group.documents),
+                occurrences=group.occurrences, confidence=round(group.confidence, 6), subject_types=subjects,
+                object_types=(group.value_kind(),) if kind == "attribute" else objects))
+    return sorted(found, key=lambda c: (-c.documents, -c.occurrences, c.kind, c.name))
+
+
+def add_evidence(candidates: Sequence[Candidate], examples: Callable[[Candidate], list[Example]], similar: Similar,
+                 embedder: Embedder, shown: int) -> list[Candidate]:
+    """The candidates with examples, the nearest known element and their contextual consistency.
+
+    Consistency: the mean cosine of a candidate's contexts with each other, less the mean cosine of
+    contexts of different candidates of its kind. The difference cancels what all texts of the domain
+    have in common, and what a model that does not know their language sees alike in everything.
+
+    Args:
+        candidates: those to look at.
+        examples: occurrences of a candidate, spread over documents.
+        similar: tells the nearest known element.
+        embedder: for the contexts.
+        shown: how many examples a candidate keeps.
+    """
+    found = [examples(candidate) for candidate in candidates]
+    texts = sorted({example.words for own in found for example in own})
+    index = {text: i for i, text in enumerate(texts)}
+    vectors = embedder.encode(texts) if texts else np.zeros((0, embedder.dimension), np.float32)
+    contexts = [vectors[sorted({index[example.words] for example in own})] for own in found]
+    margins: dict[int, float] = {}
+    for kind in sorted({candidate.kind for candidate in candidates}):
+        of_kind = [i for i, candidate in enumerate(candidates) if candidate.kind == kind]
+        margins.update(zip(of_kind, _margins([contexts[i] for i in of_kind]), strict=True))
+    return [candidate.model_copy(update={
+        "consistency": margins[i], "examples": tuple(found[i][:shown]), "nearest": _nearest(candidate, similar)})
+        for i, candidate in enumerate(candidates)]
+
+
+def _nearest(candidate: Candidate, similar: Similar) -> str:
+    near = similar.nearest(candidate.kind, candidate.name)
+    return near[0] if near else ""
+
+
+def _margins(contexts: Sequence[Vectors]) -> list[float]:
+    """For each group of unit vectors: mean cosine within, less the mean between groups; 0 where there is no pair."""
+    sums = np.array([group.sum(axis=0, dtype=np.float64) for group in contexts])
+    sizes = np.array([len(group) for group in contexts])
+    squares = (sums**2).sum(axis=1)
+    pairs_between = float(sizes.sum()) ** 2 - float((sizes**2).sum())
+    between = (float((sums.sum(axis=0) ** 2).sum()) - float(squares.sum())) / pairs_between if pairs_between else 0.0
+    within = [(square - size) / (size * (size - 1)) if size > 1 else between
+              for square, size in zip(squares, sizes, strict=True)]
+    return [round(float(value - between), 4) if pairs_between else 0.0 for value in within]
+
+
+def resolvable(counts: Iterable[AskCount], named: Callable[[str], str | None]) -> list[AskCount]:
+    """The asks that could be admitted: those whose types the schema has, under the schema's names.
+
+    Args:
+        counts: asks for relations and attributes.
+        named: the name of a type, by its label, in the schema that is to be; None if it has none.
+    """
+    found = []
+    for count in counts:
+        subject = named(count.subject_type)
+        target = named(count.object_type) if count.kind == "relation" else count.object_type
+        if subject is not None and target is not None:
+            found.append(count._replace(subject_type=subject, object_type=target))
+    return found

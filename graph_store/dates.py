@@ -1,0 +1,98 @@
+"""Dates as sources write them, and their normal form.
+
+The normal form is ISO 8601 with the precision that the date has ("1867-11-07", "2019-03", "1867"), with
+the additions of its EDTF profile: "199X" a decade, "18XX" a century, "1914/1918" an interval, "1867~"
+about then, "2019-35" the third quarter, "XXXX-03-05" a day of no stated year, "-0043" 44 BC.
+"""
+
+import re
+from collections.abc import Mapping
+
+from ..schemas.naming import normalise
+
+_MONTHS = {name: number for number, names in enumerate((
+    "january jan", "february feb", "march mar", "april apr", "may", "june jun", "july jul", "august aug",
+    "september sept sep", "october oct", "november nov", "december dec"), 1) for name in names.split()}
+_MONTH = rf"(?P<month>{'|'.join(sorted(_MONTHS, key=len, reverse=True))})\.?"
+_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+_YEAR = r"(?P<year>\d{4})"
+_FORMS = [re.compile(form) for form in (
+    rf"{_YEAR}(?:-(?P<month>\d{{1,2}})(?:-(?P<day>\d{{1,2}}))?)?",
+    rf"{_YEAR}([/.])(?P<month>\d{{1,2}})\2(?P<day>\d{{1,2}})",
+    rf"{_DAY}(?: of)? {_MONTH},? {_YEAR}", rf"{_MONTH} {_DAY},? {_YEAR}", rf"{_MONTH}(?:,| of)? {_YEAR}",
+    rf"{_YEAR},? {_MONTH} {_DAY}", rf"{_DAY}(?: of)? {_MONTH}", rf"{_MONTH} {_DAY}",
+    rf"(?:公元)?(?P<year>\d{{1,4}}) ?年(?:度|间)?(?: ?(?P<month>\d{{1,2}}) ?月份?(?: ?(?P<day>\d{{1,2}}) ?[日号])?)?",
+    r"(?P<month>\d{1,2}) ?月 ?(?P<day>\d{1,2}) ?[日号]",
+    r"(?P<decade>\d{3})0['’]?s", r"(?P<decade>\d{3})0 ?年代",
+    rf"q(?P<quarter>[1-4]) {_YEAR}", rf"{_YEAR} ?q(?P<quarter>[1-4])", rf"{_YEAR} ?年第?(?P<quarter>[1-4])季度?",
+    r"(?P<century>\d{1,2})(?:st|nd|rd|th)[ -]century", r"(?P<century>\d{1,2}) ?世纪",
+    r"(?P<before>\d{1,4}) ?(?:bc|bce|b\.c\.)", r"公元?前 ?(?P<before>\d{1,4}) ?年",
+    r"(?P<year>\d{1,4}) ?(?:ad|ce|a\.d\.)", r"(?:ad|a\.d\.) ?(?P<year>\d{1,4})")]
+_INTERVAL = re.compile(r"(?P<first>\d{4}) ?(?:-|–|—|~|to|至|到) ?(?P<last>\d{4}|\d\d)")
+_LEAD = re.compile(r"^(?:(?:in|on|since|from|until|till|by|before|after|the year|the|early|late|mid)[\s-]+"
+                   r"|(?:自|于|在)(?=\S))+")
+_ABOUT = re.compile(r"^(?:(?:c|ca)\. ?|(?:circa|about|around) |大?约)")
+_HAN = {digit: str(number) for number, digits in enumerate(("〇零", *"一二三四五六七八九")) for digit in digits}
+_HAN_YEAR = re.compile(rf"[{''.join(_HAN)}]{{4}}(?= ?年)")
+_HAN_SMALL = re.compile(r"(?P<tens>[一二三]?十)?(?P<ones>[一二三四五六七八九])?(?= ?[年月日号季世])")
+_MONTHS_A_YEAR, _DAYS_A_MONTH = 12, 31
+_QUARTERS_BEGIN = 32  # EDTF numbers the quarters 33 to 36, after seasons and the like
+
+
+def parse_date(text: str) -> str:
+    """The normal form of a date.
+
+    Args:
+        text: a date in figures, in English or in Chinese, alone or after a word such as "in".
+
+    Returns:
+        The normal form; "" if the text is not a date.
+    """
+    folded = _LEAD.sub("", normalise(text).strip(" .,;。，")).replace("元年", "1年")
+    plain = _ABOUT.sub("", folded)
+    folded_digits = _in_figures(plain)
+    interval = _INTERVAL.fullmatch(folded_digits)
+    if interval:
+        first, last = interval["first"], interval["last"]
+        last = first[: 4 - len(last)] + last
+        # "1990-05" is a month: an interval goes forward.
+        if last > first and not (len(interval["last"]) < len(first) and int(interval["last"]) <= _MONTHS_A_YEAR
+                                 and "-" in folded_digits and " " not in folded_digits):
+            return f"{first}/{last}"
+    for form in _FORMS:
+        match = form.fullmatch(folded_digits)
+        if match:
+            normal = _normal({name: value for name, value in match.groupdict().items() if value})
+            return f"{normal}~" if normal and plain != folded else normal
+    return ""
+
+
+def _in_figures(text: str) -> str:
+    """Chinese numerals of a date as figures: 二〇一九年三月五日 as 2019年3月5日."""
+    text = _HAN_YEAR.sub(lambda match: "".join(_HAN[digit] for digit in match[0]), text)
+    return _HAN_SMALL.sub(_small_figures, text)
+
+
+def _small_figures(match: re.Match[str]) -> str:
+    if not match[0]:
+        return ""
+    tens = int(_HAN.get(match["tens"][0], "1")) if match["tens"] else 0
+    return str(10 * tens + int(_HAN.get(match["ones"] or "", "0")))
+
+
+def _normal(parts: Mapping[str, str]) -> str:
+    """ISO 8601 / EDTF of a date's parts; "" where a month or day is none."""
+    if "decade" in parts:
+        return f"{parts['decade']}X"
+    if "century" in parts:
+        return f"{int(parts['century']) - 1:02d}XX" if int(parts["century"]) else ""
+    if "before" in parts:
+        return f"-{int(parts['before']) - 1:04d}" if int(parts["before"]) else ""
+    year = parts["year"].zfill(4) if "year" in parts else "XXXX"
+    if "quarter" in parts:
+        return f"{year}-{_QUARTERS_BEGIN + int(parts['quarter'])}"
+    month = _MONTHS.get(parts.get("month", ""), 0) or int(parts.get("month", 0))
+    day = int(parts.get("day", 0))
+    if ("month" in parts and not 1 <= month <= _MONTHS_A_YEAR) or ("day" in parts and not 1 <= day <= _DAYS_A_MONTH):
+        return ""
+    return year + (f"-{month:02d}" if month else "") + (f"-{day:02d}" if day else "")

@@ -1,0 +1,181 @@
+"""The schema in force over a ledger: bounding by it, and what changes with it.
+
+A change of the schema touches the chunks of which something was said under a label that now means
+something else, and no others: those are bounded again, from what was said of them, without a call.
+"""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from ..models.embedding import Embedder
+from ..schemas.delta import Candidate, Decided, Decision, Example
+from ..schemas.documents import Chunk
+from ..schemas.extraction import BoundedExtraction
+from ..schemas.graph_schema import GraphSchema
+from .asks import Asks
+from .bounding import bound
+from .bounds import Bounds, LabelKind
+from .database import Database
+from .documents import Documents
+from .evolution import Grounds, Thresholds, decide, grow, waiting, with_evidence
+from .extractions import Extractions
+from .schema_editing import KIND_NAMES, elements, find_element, ordered
+from .schema_history import SchemaHistory
+from .similar_labels import SimilarLabels
+
+Policy = Literal["auto", "review", "off"]
+"""Who lets the schema grow: thresholds, a person, nobody."""
+
+_CONTEXTS = 16
+"""Occurrences whose contexts are compared: their mean cosine moves little beyond, and cost grows with them."""
+_LABEL_KINDS: tuple[LabelKind, ...] = (*KIND_NAMES, "name")
+
+
+class SchemaControl:
+    """Bounds what was said by the schema in force, and lets that schema change."""
+
+    def __init__(self, database: Database, embedder: Embedder) -> None:
+        self._db = database
+        self._embedder = embedder
+        self._documents = Documents(database)
+        self._extractions = Extractions(database)
+        self._history = SchemaHistory(database)
+        self.asks = Asks(database)
+        self._prepared: dict[str, Bounds] = {}
+
+    @property
+    def policy(self) -> Policy:
+        """Who let the schema grow in the last build."""
+        stored = self._db.get_meta("schema_policy")
+        return "review" if stored == "review" else "off" if stored == "off" else "auto"
+
+    def set_policy(self, policy: Policy) -> None:
+        """Remember who lets the schema grow."""
+        self._db.set_meta("schema_policy", policy)
+
+    # Bounding.
+
+    def note(self, chunk_ids: Sequence[str]) -> None:
+        """Record what some extracted chunks ask of the schema, before it is decided on."""
+        base = self._bounds(self._history.base())
+        with self._db.transaction():
+            for chunk, bounded in self._bounded(chunk_ids, base):
+                self.asks.replace(chunk.document_id, chunk.id, bounded.asks)
+
+    def write(self, chunk_ids: Sequence[str]) -> None:
+        """Bound what was said of some chunks and make it their contribution to the graph."""
+        base, current = self._history.base(), self._history.current()
+        with self._db.transaction():
+            for chunk, bounded in self._bounded(chunk_ids, self._bounds(current)):
+                self._extractions.write(chunk.document_id, chunk.id, bounded)
+                if current == base:
+                    self.asks.replace(chunk.document_id, chunk.id, bounded.asks)
+            if current != base:
+                self.note(chunk_ids)
+
+    def _bounded(self, chunk_ids: Sequence[str], bounds: Bounds) -> list[tuple[Chunk, BoundedExtraction]]:
+        found = []
+        for chunk in self._documents.chunks(chunk_ids):
+            said = self._extractions.said(chunk.id)
+            if said is not None:
+                found.append((chunk, bound(said, chunk, bounds)))
+        return found
+
+    def _bounds(self, schema: GraphSchema) -> Bounds:
+        """The prepared bounds of a schema; the last two are kept, those of base and schema in force."""
+        key = schema.model_dump_json()
+        if key not in self._prepared:
+            while len(self._prepared) > 1:
+                del self._prepared[next(iter(self._prepared))]
+            self._prepared[key] = Bounds(schema, self._similar(schema))
+        return self._prepared[key]
+
+    def _similar(self, schema: GraphSchema) -> SimilarLabels:
+        return SimilarLabels(self._embedder, schema)
+
+    # Change.
+
+    def waiting(self, support: int, most: int | None = None) -> list[Candidate]:
+        """What waits for a schema element, strongest support first.
+
+        Args:
+            support: documents that must show a pair of types for it to count as observed.
+            most: how many, with all their evidence; None: all, without examples and consistency.
+        """
+        grounds = self._grounds()
+        found = waiting(self._history.current(), grounds, support)
+        return found if most is None else with_evidence(found[:most], grounds)
+
+    def count_waiting(self) -> int:
+        """How many labels wait for the schema, near-duplicates counted apart."""
+        schema, declined = self._history.current(), self._history.declined()
+        return sum((kind, label) not in declined and find_element(schema, kind, label) is None
+                   for kind, label in self.asks.labels())
+
+    def grow(self, thresholds: Thresholds) -> bool:
+        """Let the schema grow by thresholds, from its base; returns whether it changed.
+
+        A new version is made only where the result differs from the schema in force; what grew
+        earlier and is no longer asked for leaves again.
+        """
+        base, current = self._history.base(), self._history.current()
+        if base.open:
+            return False
+        grown, decided = grow(base, self._grounds(), thresholds)
+        news = [d for d in decided if find_element(current, d.decision.kind, d.decision.name) is None]
+        gone = [Decided(decision=Decision(kind=kind, name=element.name, verdict="reject",
+                                          why="the documents no longer ask for it strongly enough"))
+                for kind in KIND_NAMES for element in elements(current, kind)
+                if find_element(grown, kind, element.name) is None]
+        return self._put_in_force(base, grown, [*news, *gone], "auto")
+
+    def decide(self, decisions: Sequence[Decision], who: str, support: int) -> bool:
+        """Carry out a person's decisions, all or none; returns whether the schema changed.
+
+        Args:
+            decisions: on candidates, or on elements in force.
+            who: the person.
+            support: as for `waiting`.
+
+        Raises:
+            DecisionError: one of them cannot be carried out.
+        """
+        outcome = decide(self._history.base(), self._history.current(), self._grounds(), support, decisions)
+        with self._db.transaction():
+            self._history.decline(outcome.declined, who)
+            self._history.want(outcome.wanted)
+            return self._put_in_force(outcome.base, outcome.schema, outcome.decided, who)
+
+    def _put_in_force(self, base: GraphSchema, schema: GraphSchema, decided: Sequence[Decided], who: str) -> bool:
+        seed, old_base, old = self._history.seed(), self._history.base(), self._history.current()
+        base, schema = ordered(base, seed), ordered(schema, seed)
+        if (old_base, old) == (base, schema) and (who == "auto" or not decided):
+            return False
+        with self._db.transaction():
+            self._history.append(schema, decided, who, base)
+            touched = self._touched(old, schema)
+            self.note(sorted(self._touched(old_base, base) - touched))
+            self.write(sorted(touched))
+        return True
+
+    def _touched(self, old: GraphSchema, new: GraphSchema) -> set[str]:
+        """The written chunks of which something was said under a label whose meaning differs."""
+        if old == new:
+            return set()
+        before, after = self._bounds(old), self._bounds(new)
+        touched: set[str] = set()
+        for kind in _LABEL_KINDS:
+            changed = [label for label in self._extractions.labels(kind)
+                       if before.meaning(kind, label) != after.meaning(kind, label)]
+            if changed:
+                touched |= self._extractions.with_labels(kind, changed)
+        return touched
+
+    def _grounds(self) -> Grounds:
+        similar = self._similar(self._history.base())
+        return Grounds(counts=self.asks.counts(), declined=self._history.declined(), similar=similar,
+                       embedder=self._embedder, examples=self._examples)
+
+    def _examples(self, candidate: Candidate) -> list[Example]:
+        return self.asks.examples(candidate.kind, candidate.labels, _CONTEXTS)
+

@@ -1,0 +1,259 @@
+"""Pure changes of a schema: adding what candidates ask for, renaming, merging, removing, editing.
+
+Whatever joins an element keeps its names as aliases, so that what reasoners said under them stays
+admitted: facts move with their labels and nobody is asked again.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any, cast
+
+from pydantic import ValidationError
+
+from ..schemas.delta import Candidate, ElementKind
+from ..schemas.errors import BanyanError
+from ..schemas.graph_schema import (
+    ANY,
+    AttributeType,
+    EntityType,
+    GraphSchema,
+    RelationType,
+    SchemaElement,
+    ValueKind,
+)
+from ..schemas.naming import label_key
+
+Names = tuple[str, ...]
+
+_GROUPS: dict[ElementKind, str] = {"entity_type": "entity_types", "relation": "relation_types",
+                                   "attribute": "attribute_types"}
+KIND_NAMES: dict[ElementKind, str] = {"entity_type": "entity type", "relation": "relation", "attribute": "attribute"}
+
+
+class DecisionError(BanyanError):
+    """A decision that cannot be carried out: names what it is about, the cause and the mend."""
+
+
+def elements(schema: GraphSchema, kind: ElementKind) -> tuple[SchemaElement, ...]:
+    """The elements of a kind, in the schema's order."""
+    return cast("tuple[SchemaElement, ...]", getattr(schema, _GROUPS[kind]))
+
+
+def find_element(schema: GraphSchema, kind: ElementKind, name: str) -> SchemaElement | None:
+    """The element of a kind that goes by a name, its own before another's alias; None if there is none."""
+    key = label_key(name)
+    own = (e for e in elements(schema, kind) if label_key(e.name) == key)
+    other = (e for e in elements(schema, kind) if key in map(label_key, e.all_names()))
+    return next(own, None) or next(other, None)
+
+
+def element_of(candidate: Candidate, schema: GraphSchema, name: str = "") -> SchemaElement:
+    """The element that a candidate would become.
+
+    Args:
+        candidate: what is asked for, with observed domain and range.
+        schema: whose types count; where none was observed, any may stand there.
+        name: what it is to be called; none: its commonest label, written as schemas write names.
+
+    Raises:
+        DecisionError: the name cannot name an element.
+    """
+    written = candidate.name.title() if candidate.kind == "entity_type" else candidate.name
+    joint = "" if candidate.kind == "entity_type" else "_"
+    name = name.strip() or written.replace(" ", joint)
+    aliases = tuple(label for label in candidate.labels or (candidate.name,) if label != label_key(name))
+    try:
+        if candidate.kind == "entity_type":
+            return EntityType(name=name, aliases=aliases)
+        known = {t.name for t in schema.entity_types}
+        subjects, objects = (tuple(t for t in types if t in known) or (ANY,)
+                             for types in (candidate.subject_types, candidate.object_types))
+        if candidate.kind == "relation":
+            return RelationType(name=name, aliases=aliases, domain=subjects, range=objects)
+        kind = cast("ValueKind", (candidate.object_types or ("text",))[0])
+        return AttributeType(name=name, aliases=aliases, owners=subjects, kind=kind)
+    except ValidationError as error:
+        raise DecisionError(f"{name!r} cannot name an element of the schema: {error.errors()[0]['msg']}") from error
+
+
+def add(schema: GraphSchema, kind: ElementKind, element: SchemaElement) -> GraphSchema:
+    """The schema with an element more; one that goes by its name already takes its labels and types.
+
+    Raises:
+        DecisionError: the schema has not a type of its domain, range or owners.
+    """
+    same = find_element(schema, kind, element.name)
+    if same is None:
+        return _with_elements(schema, kind, (*elements(schema, kind), element))
+    return _replaced(schema, kind, same, _joined(same, element, schema))
+
+
+def rename(schema: GraphSchema, kind: ElementKind, name: str, new_name: str) -> GraphSchema:
+    """The schema with an element under another name; the old one stays an alias.
+
+    Raises:
+        DecisionError: the new name is another element's, or cannot be one.
+    """
+    old, new_name = _require(schema, kind, name), new_name.strip()
+    other = find_element(schema, kind, new_name)
+    if other is not None and other.name != old.name:
+        raise DecisionError(f"{KIND_NAMES[kind]} {old.name!r} cannot be called {new_name!r}: {other.name!r} goes by "
+                            "that name; merge the two, or choose another name")
+    aliases = tuple(a for a in dict.fromkeys((*old.aliases, old.name)) if label_key(a) != label_key(new_name))
+    renamed = old.model_copy(update={"name": new_name, "aliases": aliases})
+    schema = schema.model_copy(update={_GROUPS[kind]: tuple(
+        renamed if e.name == old.name else e for e in elements(schema, kind))})
+    return _checked(_repointed(schema, kind, old.name, (new_name,)))
+
+
+def merge(schema: GraphSchema, kind: ElementKind, name: str, into: str) -> GraphSchema:
+    """The schema with one element's labels and types given to another, and without the first.
+
+    Raises:
+        DecisionError: there is no such element, or both are the same.
+    """
+    gone, kept = _require(schema, kind, name), _require(schema, kind, into)
+    if gone.name == kept.name:
+        raise DecisionError(f"{KIND_NAMES[kind]} {gone.name!r} cannot be merged into itself: name another one")
+    schema = _replaced(schema, kind, kept, _joined(kept, gone, schema))
+    return _without(schema, kind, gone.name, (kept.name,))
+
+
+def remove(schema: GraphSchema, kind: ElementKind, name: str) -> GraphSchema:
+    """The schema without an element; what is of a type that goes becomes of its parent, if it has one.
+
+    Raises:
+        DecisionError: a relation or attribute would be left without any type to stand between.
+    """
+    gone = _require(schema, kind, name)
+    parent = gone.parent if isinstance(gone, EntityType) else None
+    if parent is not None:
+        return merge(schema, kind, gone.name, parent)
+    return _without(schema, kind, gone.name, ())
+
+
+def edit(schema: GraphSchema, kind: ElementKind, name: str, domain: Names | None, range_: Names | None) -> GraphSchema:
+    """The schema with another domain (an attribute's owners) and range of an element.
+
+    Raises:
+        DecisionError: an entity type has neither, an attribute no range; or a type is not in the schema.
+    """
+    return _replaced(schema, kind, (old := _require(schema, kind, name)), with_bounds(old, domain, range_))
+
+
+def with_bounds(element: SchemaElement, domain: Names | None, range_: Names | None) -> SchemaElement:
+    """The element with another domain (an attribute's owners) and range, where they are given.
+
+    Raises:
+        DecisionError: an element of its kind has none.
+    """
+    update: dict[str, Any] = {}
+    if isinstance(element, RelationType):
+        update = {"domain": domain, "range": range_}
+    elif isinstance(element, AttributeType) and range_ is None:
+        update = {"owners": domain}
+    elif domain is not None or range_ is not None:
+        raise DecisionError(f"{element.name!r} has no such bounds: relations have a domain and a range, attributes a "
+                            "domain (their owners), entity types neither")
+    return element.model_copy(update={key: names for key, names in update.items() if names is not None})
+
+
+def _require(schema: GraphSchema, kind: ElementKind, name: str) -> SchemaElement:
+    found = find_element(schema, kind, name)
+    if found is None:
+        raise DecisionError(f"there is no {KIND_NAMES[kind]} {name!r}; there are: "
+                            f"{', '.join(e.name for e in elements(schema, kind)) or 'none'}")
+    return found
+
+
+def _joined(kept: SchemaElement, other: SchemaElement, schema: GraphSchema) -> SchemaElement:
+    """`kept` with the other's names as aliases, and its types where they are not admitted yet."""
+    own = set(map(label_key, (kept.name, *kept.labels.values())))
+    aliases = {label_key(a): a for a in (*other.all_names(), *kept.aliases) if label_key(a) not in own}
+    update: dict[str, Any] = {"aliases": tuple(aliases[key] for key in sorted(aliases))}
+    if isinstance(kept, RelationType) and isinstance(other, RelationType):
+        update |= {"domain": _union(kept.domain, other.domain, schema),
+                   "range": _union(kept.range, other.range, schema)}
+    elif isinstance(kept, AttributeType) and isinstance(other, AttributeType):
+        update["owners"] = _union(kept.owners, other.owners, schema)
+    return kept.model_copy(update=update)
+
+
+def _union(kept: Names, other: Names, schema: GraphSchema) -> Names:
+    if ANY in (*kept, *other):
+        return (ANY,)
+    return (*kept, *(name for name in other if not schema.is_a(name, kept)))
+
+
+def ordered(schema: GraphSchema, seed: GraphSchema) -> GraphSchema:
+    """The schema with the seed's elements first, in its order, then the others by name.
+
+    Order counts, in prompts and where several elements would do; in which order they came to be must not.
+    """
+    update = {}
+    for kind, group in _GROUPS.items():
+        places = {element.name: place for place, element in enumerate(elements(seed, kind))}
+        update[group] = tuple(sorted(elements(schema, kind), key=lambda e: (places.get(e.name, len(places)), e.name)))
+    return schema.model_copy(update=update)
+
+
+def types_of(element: SchemaElement) -> Names:
+    """The entity types that an element refers to."""
+    if isinstance(element, RelationType):
+        return (*element.domain, *element.range)
+    if isinstance(element, AttributeType):
+        return element.owners
+    return (element.parent,) if isinstance(element, EntityType) and element.parent else ()
+
+
+def _with_types(element: SchemaElement, change: Callable[[Names], Names]) -> SchemaElement:
+    """The element with each list of types that it refers to changed."""
+    if isinstance(element, RelationType):
+        return element.model_copy(update={"domain": change(element.domain), "range": change(element.range)})
+    if isinstance(element, AttributeType):
+        return element.model_copy(update={"owners": change(element.owners)})
+    return element
+
+
+def _repointed(schema: GraphSchema, kind: ElementKind, old: str, new: Names) -> GraphSchema:
+    """The schema with every reference to an element leading to another, or to none."""
+    first = next(iter(new), None)
+    if kind == "relation":
+        relations = tuple(r.model_copy(update={"inverse": first if first != r.name else None})
+                          if r.inverse == old else r for r in schema.relation_types)
+        return schema.model_copy(update={"relation_types": relations})
+    if kind == "attribute":
+        return schema
+
+    def moved(names: Names) -> Names:
+        return tuple(dict.fromkeys(n for name in names for n in (new if name == old else (name,))))
+
+    types = tuple(t.model_copy(update={"parent": first if first != t.name else None}) if t.parent == old else t
+                  for t in schema.entity_types)
+    return schema.model_copy(update={
+        "entity_types": types, "relation_types": tuple(_with_types(r, moved) for r in schema.relation_types),
+        "attribute_types": tuple(_with_types(a, moved) for a in schema.attribute_types)})
+
+
+def _without(schema: GraphSchema, kind: ElementKind, name: str, instead: Names) -> GraphSchema:
+    schema = _repointed(schema, kind, name, instead)
+    for element in (*schema.relation_types, *schema.attribute_types):
+        lists = ((element.domain, element.range) if isinstance(element, RelationType) else (element.owners,))
+        if not all(lists):
+            raise DecisionError(f"without the entity type {name!r}, {element.name!r} would have no type to stand with: "
+                                f"edit or reject {element.name!r} first, or merge {name!r} into another type")
+    return _with_elements(schema, kind, (e for e in elements(schema, kind) if e.name != name))
+
+
+def _replaced(schema: GraphSchema, kind: ElementKind, old: SchemaElement, new: SchemaElement) -> GraphSchema:
+    return _with_elements(schema, kind, (new if e.name == old.name else e for e in elements(schema, kind)))
+
+
+def _with_elements(schema: GraphSchema, kind: ElementKind, changed: Iterable[SchemaElement]) -> GraphSchema:
+    return _checked(schema.model_copy(update={_GROUPS[kind]: tuple(changed)}))
+
+
+def _checked(schema: GraphSchema) -> GraphSchema:
+    try:
+        return GraphSchema.model_validate(schema.model_dump())
+    except ValidationError as error:
+        raise DecisionError(error.errors()[0]["msg"].removeprefix("Value error, ")) from error

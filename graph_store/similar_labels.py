@@ -1,0 +1,124 @@
+"""Labels that mean the same by their embeddings, judged by a threshold that the schema itself sets."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+
+from ..ingest.scripts import script_of
+from ..models.embedding import Embedder, Vectors
+from ..schemas.delta import ElementKind
+from ..schemas.graph_schema import GraphSchema, SchemaElement
+from ..schemas.naming import label_key
+from .label_words import stems
+
+FLOOR = 0.9
+"""PLACEHOLDER"""
+_DECIMALS = 4  # encoding in other batches differs by rounding, which must decide nothing
+
+
+def elements_of(schema: GraphSchema, kind: ElementKind) -> tuple[SchemaElement, ...]:
+    """The elements of a kind, in schema order."""
+    return {"entity_type": schema.entity_types, "relation": schema.relation_types,
+            "attribute": schema.attribute_types}[kind]
+
+
+class SimilarLabels:
+    """Compares labels with those of a schema.
+
+    How alike two labels must be to count as one is read off the schema: more than any two labels that
+    it gives to different elements of the kind, in the script of the labels, and more than `FLOOR`. An
+    embedding model that cannot tell the words of a script apart so switches itself off for it, and
+    without two known elements in a script there is nothing to go by.
+    """
+
+    def __init__(self, embedder: Embedder, schema: GraphSchema) -> None:
+        self._embedder = embedder
+        self._schema = schema
+        self._known: dict[tuple[ElementKind, str], list[tuple[str, str]]] = defaultdict(list)
+        kinds: tuple[ElementKind, ...] = ("entity_type", "relation", "attribute")
+        for kind in kinds:
+            for element in elements_of(schema, kind):
+                for key in dict.fromkeys(map(label_key, element.all_names())):
+                    self._known[kind, script_of(key)].append((key, element.name))
+        self._vectors: dict[str, Vectors] = {}
+        self._thresholds: dict[tuple[ElementKind, str], float] = {}
+
+    def alike(self, kind: ElementKind, one: str, other: str) -> float:  # noqa: ARG002 - of one kind, as everywhere here
+        """The cosine similarity of two labels, rounded."""
+        return float(self._similarities([label_key(one)], [label_key(other)])[0, 0])
+
+    def threshold(self, kind: ElementKind, script: str) -> float:
+        """What the similarity of two labels must exceed for them to be one; infinite if nothing tells.
+
+        Args:
+            kind: of the labels.
+            script: of the labels, see `script_of`.
+        """
+        at = (kind, script)
+        if at not in self._thresholds:
+            known = self._known.get(at, [])
+            alike = self._similarities(*[[key for key, _ in known]] * 2)
+            others = [alike[i, j] for i, j in combinations(range(len(known)), 2) if known[i][1] != known[j][1]]
+            self._thresholds[at] = max(FLOOR, float(max(others))) if others else float("inf")
+        return self._thresholds[at]
+
+    def nearest(self, kind: ElementKind, label: str) -> tuple[str, float] | None:
+        """The known element whose name is nearest, and how near; None where the schema has none of the kind."""
+        known = [pair for element_kind, script in sorted(self._known) if element_kind == kind
+                 for pair in self._known[element_kind, script]]
+        return self._nearest(label, known)
+
+    def duplicate_of(self, kind: ElementKind, label: str) -> str | None:
+        """The one known element that a label is a near-duplicate of, or None."""
+        script = script_of(label)
+        known = self._known.get((kind, script), [])
+        threshold = self.threshold(kind, script)
+        if not known or threshold >= 1:
+            return None
+        alike = self._similarities([label_key(label)], [key for key, _ in known])[0]
+        near = {name for (_, name), similarity in zip(known, alike, strict=True) if similarity > threshold}
+        return near.pop() if len(near) == 1 else None
+
+    def groups(self, kind: ElementKind, labels: Sequence[str]) -> list[tuple[str, ...]]:
+        """Labels that are one label: inflected otherwise, or nearer than any two known elements.
+
+        Args:
+            kind: of the labels.
+            labels: in any order; equal ones count once.
+
+        Returns:
+            Each label in one group; groups and their members sorted.
+        """
+        ordered = sorted(set(labels))
+        group = list(range(len(ordered)))
+        alike = self._similarities(*[[label_key(label) for label in ordered]] * 2)
+        scripts = [script_of(label) for label in ordered]
+        stemmed = [stems(label) for label in ordered]
+        for i, j in combinations(range(len(ordered)), 2):
+            same_script = scripts[i] == scripts[j] and alike[i, j] > self.threshold(kind, scripts[i])
+            if stemmed[i] == stemmed[j] or same_script:
+                joined, left = sorted((group[i], group[j]))
+                group = [joined if of == left else of for of in group]
+        members: dict[int, list[str]] = defaultdict(list)
+        for of, label in zip(group, ordered, strict=True):
+            members[of].append(label)
+        return sorted(tuple(found) for found in members.values())
+
+    def _nearest(self, label: str, known: list[tuple[str, str]]) -> tuple[str, float] | None:
+        if not known:
+            return None
+        alike = self._similarities([label_key(label)], [key for key, _ in known])[0]
+        best = int(np.argmax(alike))
+        return known[best][1], float(alike[best])
+
+    def _similarities(self, ones: Sequence[str], others: Sequence[str]) -> Vectors:
+        """Cosines, rounded: shape (len(ones), len(others))."""
+        new = sorted({*ones, *others} - self._vectors.keys())
+        if new:
+            self._vectors.update(zip(new, self._embedder.encode(new), strict=True))
+        if not ones or not others:
+            return np.zeros((len(ones), len(others)), np.float32)
+        table = np.stack([self._vectors[one] for one in ones]) @ np.stack([self._vectors[o] for o in others]).T
+        return np.round(table.astype(np.float64), _DECIMALS).astype(np.float64)

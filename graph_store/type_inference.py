@@ -1,0 +1,48 @@
+"""The type of an entity of which none was said, from what its facts ask for."""
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterator
+
+from ..schemas.graph_schema import ANY
+from .bounds import Bounds
+
+
+class TypeWishes:
+    """What the facts of one chunk ask for of the entities without a type."""
+
+    def __init__(self, bounds: Bounds) -> None:
+        self._bounds = bounds
+        self._wishes: dict[str, set[tuple[Hashable, tuple[str, ...]]]] = defaultdict(set)
+
+    def wish(self, entity: str, allowed: tuple[str, ...], fact: Hashable) -> None:
+        """Note that a fact asks for one of some types; the same fact counts once."""
+        self._wishes[entity].add((fact, allowed))
+
+    def wish_ends(self, head: tuple[str, str | None], relation: str, tail: tuple[str, str | None]) -> None:
+        """Note what a triple asks for of those of its ends that have no type.
+
+        Where one end has a type that fits the other side alone, the triple was said backwards.
+
+        Args:
+            head: its key and its type, None if not known.
+            relation: the schema's name of the relation.
+            tail: as `head`.
+        """
+        domain, codomain = self._bounds.ends(relation)
+        for (key, own), (_, other), mine, theirs in ((head, tail, domain, codomain), (tail, head, codomain, domain)):
+            if own is None:
+                backwards = (other is not None and not self._bounds.is_a(other, theirs)
+                             and self._bounds.is_a(other, mine))
+                self.wish(key, theirs if backwards else mine, (head[0], relation, tail[0]))
+
+    def inferred(self) -> Iterator[tuple[str, str]]:
+        """Entities with the type that most facts can live with; of equals the first of the schema.
+
+        Where only facts speak that admit any type, it is the type of last resort, if there is one.
+        """
+        for entity, wishes in self._wishes.items():
+            asked = {name for _, allowed in wishes for name in allowed if name != ANY}
+            best = min(asked, key=lambda name: (-sum(self._bounds.is_a(name, allowed) for _, allowed in wishes),  # noqa: B023
+                                                self._bounds.position(name)), default=self._bounds.last_resort)
+            if best is not None:
+                yield entity, best

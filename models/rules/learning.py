@@ -1,0 +1,164 @@
+"""A schema that learned its cues from examples: what is learned is written into the schema, where people can read it.
+
+Three kinds of cue are proposed: the words that lead to a tail ('starring'), the tails' own words
+(`=tenor`), and that types suffice (`~`). Each is judged by what it says of the examples themselves,
+and stays only if that is right often enough. Examples are taken as incomplete: what they do not say of
+a text counts against a cue in part; wholly only where they name another tail or another relation.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from ...ingest.examples import Example
+from ...schemas.extraction import ExtractionRequest
+from ...schemas.graph_schema import ANY, GraphSchema, RelationType
+from ...schemas.naming import normalise
+from ..embedding import Embedder
+from .cues import INVERSE, TERM_IS_TAIL, TYPES_SUFFICE, fold
+from .extraction import RulesExtractor
+from .furnishing import furnish
+from .name_words import AUXILIARIES, DETERMINERS
+
+LEAST_PRECISION = 0.3
+UNSAID = 0.1
+"""How much a triple counts against its cue that the examples neither say nor contradict."""
+
+LEAST_SUPPORT = 2
+"""Examples that a cue of names must be right in; terms in small letters need one."""
+
+_MOST_WORDS = 4
+_TOKEN = re.compile(r"[^\W\d_][\w'’-]*|['’]s\b|\S")
+_LIST = re.compile(r"[\s,&\"“”‘’'()]|\band\b|\bor\b|\bthe\b|\ba\b|\ban\b")
+
+
+@dataclass(slots=True)
+class _Tally:
+    """How often a cue was right, contradicted, and neither."""
+
+    right: int = 0
+    wrong: int = 0
+    unsaid: int = 0
+
+    @property
+    def precision(self) -> float:
+        """The share that was right, with one more wrong: few examples are little evidence."""
+        return self.right / (self.right + self.wrong + UNSAID * self.unsaid + 1)
+
+
+def learn_schema(schema: GraphSchema, examples: Sequence[Example], embedder: Embedder) -> GraphSchema:
+    """Learn cues for a schema's relations from examples.
+
+    Args:
+        schema: a bounded schema, with or without cues; those it has stay unless the examples contradict them.
+        examples: texts with triples of its relations.
+        embedder: as the rules reasoner uses it.
+
+    Returns:
+        The same elements with the learned cues. Pure; independent of the examples' order.
+    """
+    ordered = sorted({e.text: e for e in examples}.values(), key=lambda e: e.text)
+    furnished = furnish(schema)
+    proposed = _with_cues(furnished, _Proposals(ordered).cues())
+    judged = _judge(proposed, ordered, embedder)
+    return _pruned(proposed, judged)
+
+
+def _key(name: str) -> str:
+    return normalise(name).replace(" ", "")
+
+
+class _Proposals:
+    """Counts over the examples from which cues are proposed."""
+
+    def __init__(self, examples: Sequence[Example]) -> None:
+        self._leads: dict[str, Counter[str]] = defaultdict(Counter)
+        self._terms: dict[str, Counter[str]] = defaultdict(Counter)
+        self._relations: set[str] = set()
+        for example in examples:
+            folded = fold(example.text)
+            for head, relation, tail in example.triples:
+                self._relations.add(relation)
+                self._count(folded, relation, fold(head), fold(tail), example.text)
+
+    def _count(self, folded: str, relation: str, head: str, tail: str, text: str) -> None:
+        at = folded.find(tail)
+        if at < 0:
+            return
+        written = text[at : at + len(tail)]
+        self._terms[relation][("" if written.islower() else " ") + tail] += 1
+        for lead in set(_leads(folded, text, at)):
+            self._leads[relation][lead] += 1
+
+    def cues(self) -> dict[str, list[str]]:
+        """Relation -> cues worth judging."""
+        found: dict[str, list[str]] = {}
+        for relation in sorted(self._relations):
+            leads = [lead for lead, n in self._leads[relation].items() if n >= LEAST_SUPPORT]
+            terms = [TERM_IS_TAIL + term.strip() for term, n in self._terms[relation].items()
+                     if n >= LEAST_SUPPORT or not term.startswith(" ")]
+            found[relation] = [*sorted(leads), *sorted(terms), TYPES_SUFFICE]
+        return found
+
+
+def _leads(folded: str, text: str, at: int) -> Iterator[str]:
+    """The words before a tail, one to four of them; of one in a list, the words before the list."""
+    tokens = [m for m in _TOKEN.finditer(folded, max(0, at - 160), at)]
+    while tokens and (_LIST.fullmatch(tokens[-1].group()) or text[tokens[-1].start()].isupper()):
+        tokens.pop()
+    words: list[str] = []
+    for token in reversed(tokens[-_MOST_WORDS:]):
+        written = text[token.start() : token.end()]
+        if not written.islower() or (words and folded[token.end()] != " "):
+            return
+        words.insert(0, token.group())
+        if words[0] not in DETERMINERS | AUXILIARIES and not words[0].startswith(("'", "’")):
+            yield " ".join(words)
+
+
+def _with_cues(schema: GraphSchema, cues: dict[str, list[str]]) -> GraphSchema:
+    relations = tuple(_add(r, cues.get(r.name, ())) for r in schema.relation_types)
+    return schema.model_copy(update={"relation_types": relations})
+
+
+def _add(relation: RelationType, cues: Iterable[str]) -> RelationType:
+    untyped = ANY in relation.domain or ANY in relation.range
+    fresh = [cue for cue in cues if not (cue == TYPES_SUFFICE and untyped)]
+    english = tuple(dict.fromkeys((*relation.cues.get("en", ()), *fresh)))
+    return relation.model_copy(update={"cues": {**relation.cues, "en": english}})
+
+
+def _judge(schema: GraphSchema, examples: Sequence[Example], embedder: Embedder) -> dict[tuple[str, str], _Tally]:
+    """(relation, cue) -> what came of it when the examples were read with all proposed cues."""
+    extractor = RulesExtractor(embedder)
+    tallies: dict[tuple[str, str], _Tally] = defaultdict(_Tally)
+    for example in examples:
+        said = {(_key(h), r, _key(t)) for h, r, t in example.triples}
+        relations = {r for _, r, _ in said}
+        of_pair = {(h, t) for h, _, t in said}
+        triples, _ = extractor.read(ExtractionRequest(text=example.text), schema)
+        for triple in triples:
+            head, tail = _key(triple.head), _key(triple.tail)
+            tally = tallies[(triple.relation, triple.cue)]
+            if (head, triple.relation, tail) in said:
+                tally.right += 1
+            elif triple.relation in relations:
+                tally.wrong += 1
+            else:
+                tally.unsaid += 1
+    return tallies
+
+
+def _pruned(schema: GraphSchema, tallies: dict[tuple[str, str], _Tally]) -> GraphSchema:
+    relations = []
+    for relation in schema.relation_types:
+        kept = {language: tuple(cue for cue in cues if _holds(relation.name, cue, tallies))
+                for language, cues in relation.cues.items()}
+        relations.append(relation.model_copy(update={"cues": kept}))
+    return schema.model_copy(update={"relation_types": tuple(relations)})
+
+
+def _holds(relation: str, cue: str, tallies: dict[tuple[str, str], _Tally]) -> bool:
+    tally = tallies.get((relation, fold(cue.removeprefix(INVERSE))))
+    return tally is not None and tally.precision >= LEAST_PRECISION

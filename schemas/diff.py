@@ -1,0 +1,61 @@
+"""What differs between two schemas, element by element."""
+
+from typing import Any, Literal
+
+from .delta import ElementKind
+from .documents import Frozen
+from .graph_schema import GraphSchema, SchemaElement
+
+Change = Literal["added", "removed", "changed"]
+
+
+class FieldChange(Frozen):
+    """A field of an element before and after."""
+
+    field: str
+    before: Any
+    after: Any
+
+
+class ElementChange(Frozen):
+    """An element that only one of the schemas has, or that differs."""
+
+    change: Change
+    kind: ElementKind
+    name: str
+    fields: tuple[FieldChange, ...] = ()
+
+
+def diff(before: GraphSchema, after: GraphSchema) -> list[ElementChange]:
+    """The changes that lead from one schema to another.
+
+    Args:
+        before: the earlier schema.
+        after: the later one.
+
+    Returns:
+        Entity types first, then relations, then attributes, each in the later schema's order, what
+        was removed at the end; `fields` lists what is set in an added element, too.
+    """
+    return [*_changes("entity_type", before.entity_types, after.entity_types),
+            *_changes("relation", before.relation_types, after.relation_types),
+            *_changes("attribute", before.attribute_types, after.attribute_types)]
+
+
+def _changes(kind: ElementKind, before: tuple[SchemaElement, ...], after: tuple[SchemaElement, ...],
+             ) -> list[ElementChange]:
+    old, new = {e.name: e for e in before}, {e.name: e for e in after}
+    found = []
+    for name, element in new.items():
+        fields = _fields(old.get(name), element)
+        if name not in old:
+            found.append(ElementChange(change="added", kind=kind, name=name, fields=fields))
+        elif fields:
+            found.append(ElementChange(change="changed", kind=kind, name=name, fields=fields))
+    return [*found, *(ElementChange(change="removed", kind=kind, name=name) for name in old if name not in new)]
+
+
+def _fields(before: SchemaElement | None, after: SchemaElement) -> tuple[FieldChange, ...]:
+    old = before.model_dump(mode="json") if before else type(after)(name=after.name).model_dump(mode="json")
+    return tuple(FieldChange(field=field, before=old[field], after=value)
+                 for field, value in after.model_dump(mode="json").items() if old[field] != value)

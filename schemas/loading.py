@@ -1,0 +1,175 @@
+"""Schemas from files: our own form and two others, in JSON and in YAML."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from .foreign_forms import read_plain, read_text2kgbench
+from .graph_schema import (
+    OPEN_SCHEMA,
+    AttributeType,
+    EntityType,
+    FieldPath,
+    GraphSchema,
+    InconsistencyError,
+    RelationType,
+    SchemaError,
+    open_schema,
+)
+from .positions import Place, RepeatedKeyError, json_places, yaml_places
+
+YAML_SUFFIXES = frozenset({".yaml", ".yml"})
+
+_PARTS = {"entity_types": EntityType, "relation_types": RelationType, "attribute_types": AttributeType}
+_SHOWN = 60
+
+
+@dataclass(frozen=True)
+class _Read:
+    """A decoded text; `places` is asked for only when something is wrong."""
+
+    data: Any
+    places: Callable[[], Place]
+
+
+def seed_names() -> list[str]:
+    """The names of the bundled seed schemas, besides `open`."""
+    folder = resources.files(__package__) / "seeds"
+    return sorted(item.name.removesuffix(".json") for item in folder.iterdir() if item.name.endswith(".json"))
+
+
+def load_schema(name_or_path: str) -> GraphSchema:
+    """A seed schema by name, `open`, or a schema from a file.
+
+    Args:
+        name_or_path: one of `seed_names()`, "open", or the path of a file in any form that
+            `parse_schema` reads.
+
+    Returns:
+        The validated schema.
+
+    Raises:
+        SchemaError: no such seed or file, or `parse_schema` cannot read it.
+    """
+    if name_or_path == OPEN_SCHEMA:
+        return open_schema()
+    if name_or_path in seed_names():
+        text = (resources.files(__package__) / "seeds" / f"{name_or_path}.json").read_text("utf-8")
+        return parse_schema(text, f"{name_or_path}.json")
+    path = Path(name_or_path)
+    if not path.is_file():
+        raise SchemaError(f"there is no seed schema or file {name_or_path!r}; seeds are: "
+                          f"{', '.join([OPEN_SCHEMA, *seed_names()])}")
+    try:
+        return parse_schema(path.read_text("utf-8-sig"), name_or_path)
+    except UnicodeDecodeError as error:
+        raise SchemaError(f"{name_or_path} is not UTF-8 text ({error}): save it as UTF-8") from error
+
+
+def parse_schema(text: str, where: str) -> GraphSchema:
+    """A schema from text: YAML if `where` ends in .yaml or .yml, else JSON.
+
+    The form is known by its fields: `concepts` (a Text2KGBench ontology), `Nodes`, `Relations` or
+    `Attributes` (the plain form), else our own, in which an unknown field is an error.
+
+    Args:
+        text: the text.
+        where: its name, for messages, for the suffix, and as the name of a schema that states none.
+
+    Raises:
+        SchemaError: the text cannot be decoded or is no consistent schema; names line and field.
+    """
+    read = _yaml(text, where) if Path(where).suffix.lower() in YAML_SUFFIXES else _json(text, where)
+    if not isinstance(read.data, Mapping):
+        raise SchemaError(f"{where}: line 1: a schema is a mapping with the fields "
+                          f"{', '.join(GraphSchema.model_fields)}, not {_shown(read.data)}")
+    try:
+        if "concepts" in read.data:
+            return read_text2kgbench(read.data, Path(where).stem)
+        if {"Nodes", "Relations", "Attributes"} & set(read.data):
+            return read_plain(read.data, Path(where).stem)
+        return GraphSchema.model_validate(read.data)
+    except ValidationError as error:
+        path, message = _explained(error.errors()[0])
+        field = ".".join(str(step) for step in path) or "schema"
+        raise SchemaError(f"{where}: line {read.places().at(path).line}, {field}: {message}") from error
+
+
+def _json(text: str, where: str) -> _Read:
+    repeated = False
+
+    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        nonlocal repeated
+        made = dict(pairs)
+        repeated = repeated or len(made) < len(pairs)
+        return made
+
+    try:
+        data = json.loads(text, object_pairs_hook=members)
+        if repeated:
+            json_places(text)
+    except json.JSONDecodeError as error:
+        raise SchemaError(f"{where}: line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from error
+    except RepeatedKeyError as error:
+        raise SchemaError(f"{where}: line {error.line}, {error.key}: {error}") from error
+    except RecursionError as error:
+        raise SchemaError(f"{where}: it is nested too deeply for a schema") from error
+    return _Read(data, lambda: json_places(text))
+
+
+def _yaml(text: str, where: str) -> _Read:
+    try:
+        loader = yaml.SafeLoader(text)
+        try:
+            node = loader.get_single_node()
+            if node is None:
+                raise SchemaError(f"{where}: it is empty")
+            places = yaml_places(node)
+            return _Read(loader.construct_document(node), lambda: places)
+        finally:
+            loader.dispose()
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+        raise SchemaError(f"{where}: {place}not YAML: {error.problem or error.context}") from error
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise SchemaError(f"{where}: line {line}: not YAML: {error.reason}") from error
+    except RepeatedKeyError as error:
+        raise SchemaError(f"{where}: line {error.line}, {error.key}: {error}") from error
+    except RecursionError as error:
+        raise SchemaError(f"{where}: it is nested too deeply for a schema") from error
+    except ValueError as error:  # a date such as 2020-13-45
+        raise SchemaError(f"{where}: not YAML: {error}; put text that looks like a date in quotes") from error
+
+
+def _explained(error: ErrorDetails) -> tuple[FieldPath, str]:
+    """Where the first error is, and what is wrong, in words for people."""
+    path, kind = error["loc"], error["type"]
+    cause = error.get("ctx", {}).get("error")
+    if isinstance(cause, InconsistencyError):
+        return cause.path, str(cause)
+    if kind == "missing":
+        return path, "this field is missing"
+    if kind == "extra_forbidden":
+        part = _PARTS.get(str(path[0])) if len(path) > 1 else GraphSchema
+        return path, f"there is no such field; the fields are {', '.join((part or GraphSchema).model_fields)}"
+    if kind == "string_type":
+        return path, f"text is needed, not {_shown(error['input'])}; if it is meant as text, put it in quotes"
+    if kind == "tuple_type":
+        return path, f"a list is needed, not {_shown(error['input'])}; put it in square brackets"
+    if kind in {"dict_type", "model_type"}:
+        return path, f"a mapping is needed, not {_shown(error['input'])}"
+    return path, str(cause) if isinstance(cause, ValueError) else error["msg"]
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

@@ -1,0 +1,116 @@
+"""Where the parts of a JSON or YAML text stand, so that an error can name the line of a field."""
+
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from json.decoder import scanstring
+
+import yaml
+
+_SPACE = re.compile(r"[ \t\r\n]*")
+_DECODER = json.JSONDecoder()
+
+Path = Sequence[str | int]
+
+
+class RepeatedKeyError(ValueError):
+    """A mapping that has a key twice, of which a parser would silently keep one."""
+
+    def __init__(self, key: str, line: int) -> None:
+        super().__init__(f"{key!r} stands twice in one mapping: keep one of them")
+        self.key, self.line = key, line
+
+
+@dataclass(frozen=True)
+class Place:
+    """The line on which a value (with its key, if it has one) begins, from 1, and the places of its parts."""
+
+    line: int
+    parts: dict[str | int, "Place"] = field(default_factory=dict)
+
+    def at(self, path: Path) -> "Place":
+        """The place of the part at a path, or of the nearest part that contains it."""
+        found = self
+        for step in path:
+            if step not in found.parts:
+                break
+            found = found.parts[step]
+        return found
+
+    def add(self, key: str | int, line: int, value: "Place") -> None:
+        """Add a part that begins on a line; raises RepeatedKeyError if there is one of that key."""
+        if key in self.parts:
+            raise RepeatedKeyError(str(key), line)
+        self.parts[key] = Place(line, value.parts)
+
+
+def json_places(text: str) -> Place:
+    """The places of a JSON text that `json.loads` accepts.
+
+    Raises:
+        RepeatedKeyError: an object has a key twice.
+    """
+    return _JsonPlaces(text).place(_skip(text, 0))
+
+
+def yaml_places(node: yaml.Node) -> Place:
+    """The places of a composed YAML document.
+
+    Raises:
+        RepeatedKeyError: a mapping has a key twice.
+    """
+    return _yaml_places(node, {})
+
+
+def _yaml_places(node: yaml.Node, walked: dict[int, Place]) -> Place:
+    # An alias is the node that it names: walked once, however often it is used, and even within itself.
+    if id(node) in walked:
+        return walked[id(node)]
+    place = walked[id(node)] = Place(node.start_mark.line + 1)
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            place.add(str(key.value), key.start_mark.line + 1, _yaml_places(value, walked))
+    elif isinstance(node, yaml.SequenceNode):
+        for number, value in enumerate(node.value):
+            place.add(number, value.start_mark.line + 1, _yaml_places(value, walked))
+    return place
+
+
+class _JsonPlaces:
+    """Walks valid JSON; what is neither object nor array is left to the decoder of the library."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._breaks = [found.start() for found in re.finditer("\n", text)]
+
+    def place(self, start: int) -> Place:
+        found = Place(self._line(start))
+        for key, key_start, value_start in self._members(start):
+            found.add(key, self._line(key_start), self.place(value_start))
+        return found
+
+    def _line(self, offset: int) -> int:
+        return bisect_right(self._breaks, offset) + 1
+
+    def _members(self, start: int) -> Iterator[tuple[str | int, int, int]]:
+        """Key, where it begins and where its value begins; the key of an array's element is its number."""
+        opening, number = self._text[start], 0
+        at = _skip(self._text, start + 1)
+        while opening in "{[" and self._text[at] not in "]}":
+            key: str | int = number
+            key_start = at
+            if opening == "{":
+                key, at = scanstring(self._text, at + 1)
+                at = _skip(self._text, _skip(self._text, at) + 1)
+            yield key, key_start, at
+            _, at = _DECODER.raw_decode(self._text, at)
+            at = _skip(self._text, at)
+            at = _skip(self._text, at + 1) if self._text[at] == "," else at
+            number += 1
+
+
+def _skip(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    return found.end() if found else at

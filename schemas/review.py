@@ -1,0 +1,67 @@
+"""A person's review of schema candidates, as a file or a resume value brings it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import yaml
+from pydantic import ConfigDict, Field, ValidationError
+
+from .delta import Candidate, Decision
+from .documents import Frozen
+from .errors import BanyanError
+
+
+class ReviewError(BanyanError):
+    """A review that cannot be read; names the field."""
+
+
+class Review(Frozen):
+    """Decisions on candidates; those it leaves out keep waiting, unless `all` says otherwise."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    decisions: tuple[Decision, ...] = ()
+    all: Literal["accept", "reject"] | None = Field(default=None, description="for every candidate not decided on")
+    who: str = Field(default="reviewer", min_length=1, max_length=100)
+
+    def on(self, candidates: Sequence[Candidate]) -> list[Decision]:
+        """The decisions, with one for each candidate that `all` covers.
+
+        Args:
+            candidates: those that the person was shown.
+        """
+        named = {(d.kind, d.name) for d in self.decisions}
+        rest = [Decision(kind=c.kind, name=c.name, verdict=self.all) for c in candidates
+                if self.all and (c.kind, c.name) not in named]
+        return [*self.decisions, *rest]
+
+
+def read_review(data: object) -> Review:
+    """A review from JSON data.
+
+    Raises:
+        ReviewError: it does not have the form; names the field and what is wrong with it.
+    """
+    try:
+        return Review.model_validate(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"]) or "the whole"
+        raise ReviewError(f"the review cannot be read: {field}: {first['msg']}; it is an object with 'decisions' (a "
+                          "list), 'all' (accept or reject) and 'who'") from error
+
+
+def load_review(path: Path) -> Review:
+    """A review from a JSON or YAML file; the `candidates` that `schema review --save` wrote are passed over.
+
+    Raises:
+        ReviewError: it cannot be read, or does not have the form.
+    """
+    try:
+        data = yaml.safe_load(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ReviewError(f"the review {path} cannot be read: {error}") from error
+    if isinstance(data, dict):
+        data.pop("candidates", None)
+    return read_review(data)
