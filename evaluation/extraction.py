@@ -9,10 +9,11 @@ All are macro averages over the gold sentences, of which one without an answer s
 - Subject and object hallucination: the share of the triples whose subject (object) does not stand in
   the sentence, the ontology's concepts appended, both stemmed word by word.
 
-The benchmark's script takes its words and stems from NLTK, whose tokeniser needs data that would have
-to be downloaded. Words by a regular expression and Snowball's English (Porter 2) stemmer judge 2 of
-18,932 subjects and objects in the recorded Vicuna-13B answers otherwise; every score is the same to
-two digits. A space at either end of an ontology's label is a slip there, and makes no difference here.
+The benchmark's script takes words and stems from NLTK, whose sentence splitter needs data that would
+have to be downloaded. A regular expression and Snowball's English (Porter 2) stemmer judge 2 of the
+18,932 subjects and objects in the recorded Vicuna-13B answers otherwise than NLTK's tokeniser and
+stemmer do; every score is the same to two digits. Spaces at the ends of an ontology's relation
+labels are slips there (5 answers leave them out), and make no difference here.
 """
 
 import re

@@ -113,7 +113,7 @@ class _Bounding:
             spellings.setdefault(canonical_name(name), set()).add(name)
         for key in sorted(spellings):
             if key:
-                self._find_name(key, min(spellings[key], key=lambda name: (self._source.verbatim(name) is None, name)))
+                self._find_name(key, self._source.best_spelling(spellings[key]))
 
     def _find_name(self, key: str, name: str) -> None:
         found = self._source.ground(name)
@@ -156,12 +156,7 @@ class _Bounding:
 
     def _infer_types(self) -> None:
         if self._bounds.schema.open:
-            # Ends declare themselves.
-            found = {self._keys.get(canonical_name(name), "") for name in (
-                *(t.head for t in self._said.triples), *(t.tail for t in self._said.triples),
-                *(a.entity for a in self._said.attributes))} - {""} - self._types.keys()
-            self._types |= {key: Known(ROOT_TYPE) for key in found}
-            self._mentioned |= found
+            self._declare_ends()
             return
         wishes = TypeWishes(self._bounds)
         for triple in self._said.triples:
@@ -178,6 +173,15 @@ class _Bounding:
             if key not in self._waiting:
                 self._types[key] = Known(name, "inferred_type")
         self._declare_inferred()
+
+    def _declare_ends(self) -> None:
+        """In an open schema the ends of facts declare themselves."""
+        for name in (*(end for t in self._said.triples for end in (t.head, t.tail)),
+                     *(a.entity for a in self._said.attributes)):
+            end = self._peek(name)
+            if end and end[1] is None:
+                self._types[end[0]] = Known(ROOT_TYPE)
+                self._mentioned.add(end[0])
 
     def _declare_inferred(self) -> None:
         """Entities declared without a type come in with the inferred one, or wait for nothing."""

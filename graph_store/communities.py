@@ -1,88 +1,60 @@
-"""Dual-perception community detection (Youtu-GraphRAG section 3.2, eq. 4 to 7).
+"""Dual-perception community detection (Youtu-GraphRAG section 3.2, eq. 4 to 7), and the hierarchy above it.
 
-How the equations are read here:
+From K-means clusters, two steps take turns until nothing changes: entities move to the community they
+fit best, and communities merge that their members could be exchanged between. Each benchmarked by
+`benchmarks/communities.py` against the alternatives named here:
 
-- Eq. 6, S_r, speaks of the multiset of incident relation types. Taken as plain sets, S_r of a member
-  is |Psi(e)| / |Psi(C)|, which goes to 0 as a community grows, for lack of anything to compare. Here
-  both multisets are normalised to frequencies p, so that S_r = sum min(p_e, p_C) / sum max(p_e, p_C)
-  compares what relations an entity has with what its community has, at any size.
-- Eq. 7: the divergence of communities a and b is the mean, over their two centres, of how much better
-  a centre fits its own community than the other one: E[phi(c, C_own) - phi(c, C_other)].
-  Pairs below epsilon merge, closest first, each community at most once an iteration, until none is
-  left or the cap on iterations is reached. A union never exceeds `max_members`, so that a community
-  can still be summarised in one prompt.
+- Eq. 4: each triple is seen from its entity, [itself || relation || other end] (`community_features`).
+- Eq. 6, S_r: the paper wants the multiset of incident relation types, and the overlap of "relation-specific
+  neighborhoods". Psi holds both: for each triple its relation, and the community at its other end at
+  this iteration; so links count, not only the kinds of links. Both multisets are taken as frequencies p,
+  S_r = sum min(p_e, p_C) / sum max(p_e, p_C): plain sets would go to 0 as a community grows.
+- Eq. 5, the circled plus: the terms are weighted by how well each tells communities apart in this graph.
+- Eq. 7: the divergence of a and b is E[phi(e, a) - phi(e, b)] over the members e of a, and the same for
+  those of b, averaged. Every entity is left out of the community that it is compared with: else a small
+  cluster seems to fit its own members whatever they are, and nothing merges. Read word by word, as the
+  difference of two expectations, it is near 0 for any two coherent communities and all merge.
+- Above a size the communities of one level are the entities of the next, by the same method.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
+from threadpoolctl import threadpool_limits
 
-from ..models.embedding import Vectors
+from .community_features import EntityFeatures, features, shares, unit
+from .community_fusion import adjacent, merge, move
+from .community_score import Perception, Scores, Weights, phi
+from .community_start import Labels, groups, initial_clusters, renumbered
 
-Labels = NDArray[np.intp]
-Scores = NDArray[np.float32]
-
-# Above this many entities the start is computed on a projection: K-means on 3d = 1,152 dimensions
-# costs most of the whole detection, and Johnson-Lindenstrauss keeps distances in 128 dimensions.
-_PROJECT_ABOVE = 2000
-_PROJECTED = 128
+__all__ = ["CommunitySettings", "EntityFeatures", "Labels", "Scores", "affinity", "detect", "features", "groups",
+           "hierarchy"]
 
 
 @dataclass(frozen=True)
 class CommunitySettings:
-    """The papers' constants ([Y] section 3.2: beta, eta; epsilon and lambda as in the design)."""
+    """The paper's constants ([Y] section 3.2: beta, eta; lambda and epsilon as its authors suggest), and ours.
+
+    Attributes:
+        semantic_weight: lambda of eq. 5.
+        merge_below: epsilon of eq. 7.
+        entities_per_cluster: beta, entities in an initial cluster.
+        max_clusters: eta, clusters of one run of K-means, and communities of the top level.
+        max_iterations: cap on the rounds of moving and merging.
+        moves: sweeps of moving in a round; in each, every other entity may move.
+        max_members: entities of a community, so that one prompt can summarise it.
+        keywords: entities that stand for a community.
+    """
 
     semantic_weight: float = 0.5
     merge_below: float = 0.2
     entities_per_cluster: int = 10
     max_clusters: int = 200
     max_iterations: int = 10
+    moves: int = 4
     max_members: int = 200
     keywords: int = 5
-
-
-@dataclass(frozen=True)
-class EntityFeatures:
-    """What detection sees of n entities: representations (n, 3d) and relation frequencies (n, relations)."""
-
-    representations: Vectors
-    relations: sparse.csr_array
-
-
-def features(vectors: Vectors, relation_vectors: Vectors,
-             triples: Sequence[tuple[int, int, int]]) -> EntityFeatures:
-    """The representation of each entity by its triples (eq. 4), and its relation frequencies.
-
-    Args:
-        vectors: one row for each entity, shape (n, d).
-        relation_vectors: one row for each relation, shape (m, d).
-        triples: (head, relation, tail) as row numbers.
-
-    Returns:
-        Rows of unit length; an entity without triples is represented by itself in both places.
-    """
-    n, dimension = vectors.shape
-    heads, kinds, tails = (np.array([t[i] for t in triples], np.intp) for i in range(3))
-    order = np.arange(len(triples))
-    incident = sparse.coo_array(
-        (np.ones(2 * len(triples), np.float32), (np.concatenate([heads, tails]), np.concatenate([order, order]))),
-        shape=(n, len(triples))).tocsr()
-    incident.data[:] = 1.0  # a triple from an entity to itself counts once
-    degree = np.asarray(incident.sum(axis=1)).ravel()
-    scale = sparse.diags_array(1.0 / np.maximum(degree, 1.0)).astype(np.float32)
-    mean = (scale @ incident).tocsr()
-    lone = degree == 0
-    representations = np.zeros((n, 3 * dimension), np.float32)
-    for part, rows in enumerate((vectors[heads], relation_vectors[kinds], vectors[tails])):
-        representations[:, part * dimension : (part + 1) * dimension] = mean @ rows
-    representations[lone, :dimension] = vectors[lone]
-    representations[lone, 2 * dimension :] = vectors[lone]
-    kind_of = sparse.csr_array((np.ones(len(triples), np.float32), (order, kinds)),
-                               shape=(len(triples), len(relation_vectors)))
-    return EntityFeatures(_unit(representations), (mean @ kind_of).tocsr())
 
 
 def detect(data: EntityFeatures, settings: CommunitySettings) -> Labels:
@@ -96,99 +68,70 @@ def detect(data: EntityFeatures, settings: CommunitySettings) -> Labels:
         For each entity the number of its community, shape (n,), numbered from 0 without gaps in
         order of first member.
     """
-    n = len(data.representations)
-    if n == 0:
+    if not len(data.representations):
         return np.zeros(0, np.intp)
-    labels = _initial(data.representations, settings)
-    for _ in range(settings.max_iterations):
-        merged = _merge(data, labels, settings)
-        if merged is None:
-            break
-        labels = merged
-    return _renumber(labels)
+    # Threads add up in an order of their own, and the last bits of a sum differ: one thread, one result.
+    with threadpool_limits(limits=1):
+        labels = initial_clusters(data.representations, settings.entities_per_cluster, settings.max_clusters,
+                                  settings.max_members)
+        for _ in range(settings.max_iterations):
+            labels, changed = _round(data, labels, settings)
+            if not changed:
+                break
+        return renumbered(labels)
+
+
+def _round(data: EntityFeatures, labels: Labels, settings: CommunitySettings) -> tuple[Labels, int]:
+    pairs = adjacent(data, labels)
+    weights, changed = Weights(1.0, settings.semantic_weight), 0
+    for sweep in range(settings.moves):
+        every_other = np.arange(len(labels)) % 2 == sweep % 2
+        labels, moved, weights = move(data, labels, every_other, pairs, settings.semantic_weight,
+                                      settings.max_members)
+        changed += moved
+    labels, merged = merge(data, labels, pairs, weights, settings.merge_below, settings.max_members)
+    return labels, changed + merged
+
+
+def hierarchy(data: EntityFeatures, settings: CommunitySettings) -> list[Labels]:
+    """The communities, and communities of communities until no more than `max_clusters` are left.
+
+    Args:
+        data: n entities, as for `detect`.
+        settings: the constants.
+
+    Returns:
+        Levels, the finest first: for each entity the number of its community, shape (n,). Each level
+        is a partition of the entities, and each community lies within one of the next level.
+    """
+    found = detect(data, settings)
+    levels = [found]
+    while (count := int(found.max(initial=-1)) + 1) > settings.max_clusters:
+        data = _grouped(data, found)
+        found = detect(data, settings)
+        if int(found.max()) + 1 == count:
+            break  # none of them belong together
+        levels.append(renumbered(found[levels[-1]]))
+    return levels
 
 
 def affinity(data: EntityFeatures, labels: Labels, settings: CommunitySettings) -> Scores:
     """phi(e, C) of every entity to its own community (eq. 5), shape (n,)."""
-    frequencies, centroids = _profiles(data, labels)
-    overlap = _overlap(data.relations, frequencies, labels)
-    semantic = np.einsum("ij,ij->i", data.representations, centroids[labels])
-    return np.asarray(overlap + settings.semantic_weight * semantic, np.float32)
+    everyone = np.argsort(labels, kind="stable")
+    scores = np.zeros(len(labels), np.float32)
+    if len(labels):
+        scores[everyone] = phi(*Perception(data, labels).terms(everyone, labels[everyone]),
+                               Weights(1.0, settings.semantic_weight))
+    return scores
 
 
-def _initial(representations: Vectors, settings: CommunitySettings) -> Labels:
-    # scikit-learn takes a second to import; commands that build no communities need not wait for it.
-    from sklearn.cluster import KMeans  # noqa: PLC0415
-
-    n = len(representations)
-    clusters = min(max(2, n // settings.entities_per_cluster), settings.max_clusters)
-    distinct = len(np.unique(representations, axis=0)) if n <= _PROJECT_ABOVE else n
-    points = representations
-    if n > _PROJECT_ABOVE:
-        generator = np.random.default_rng(42)
-        projection = generator.standard_normal((representations.shape[1], _PROJECTED), np.float32)
-        points = representations @ projection
-    found = KMeans(n_clusters=min(clusters, distinct), n_init=5, random_state=42).fit_predict(points)
-    return _renumber(np.asarray(found, np.intp))
-
-
-def _profiles(data: EntityFeatures, labels: Labels) -> tuple[Scores, Vectors]:
-    """Relation frequencies (k, relations) and unit centroids (k, 3d) of the communities."""
-    count = int(labels.max()) + 1
-    members = sparse.csr_array((np.ones(len(labels), np.float32), (labels, np.arange(len(labels)))),
-                               shape=(count, len(labels)))
-    frequencies = (members @ data.relations).toarray()
-    total = frequencies.sum(axis=1, keepdims=True)
-    return np.asarray(frequencies / np.where(total > 0, total, 1.0), np.float32), _unit(members @ data.representations)
-
-
-def _overlap(relations: sparse.csr_array, frequencies: Scores, community: Labels) -> Scores:
-    """S_r (eq. 6) of each row of `relations` with the community named for it, shape (n,)."""
-    rows = np.repeat(np.arange(relations.shape[0]), np.diff(relations.indptr))
-    common = np.minimum(relations.data, frequencies[community[rows], relations.indices])
-    least = np.bincount(rows, weights=common, minlength=relations.shape[0])
-    both = np.asarray(relations.sum(axis=1)).ravel() + frequencies.sum(axis=1)[community]
-    return np.asarray(least / np.maximum(both - least, 1e-9), np.float32)
-
-
-def _merge(data: EntityFeatures, labels: Labels, settings: CommunitySettings) -> Labels | None:
-    """One round of pairwise fusion (eq. 7); None when no pair is close enough."""
-    scores = affinity(data, labels, settings)
-    count = int(labels.max()) + 1
-    if count < 2:  # noqa: PLR2004  (a pair needs two)
-        return None
-    # The centre of each community: argmax phi, the first of equals.
-    order = np.lexsort((np.arange(len(labels)), -scores, labels))
-    centres = order[np.r_[True, np.diff(labels[order]) > 0]]
-    frequencies, centroids = _profiles(data, labels)
-    phi = settings.semantic_weight * (data.representations[centres] @ centroids.T)
-    for other in range(count):
-        phi[:, other] += _overlap(data.relations[centres], frequencies, np.full(count, other, np.intp))
-    own = np.diag(phi)
-    divergence = ((own[:, None] - phi) + (own[:, None] - phi).T) / 2
-    return _fuse(labels, divergence, settings)
-
-
-def _fuse(labels: Labels, divergence: Scores, settings: CommunitySettings) -> Labels | None:
-    sizes = np.bincount(labels)
-    left, right = np.nonzero(np.triu(divergence < settings.merge_below, k=1))
-    into = np.arange(len(sizes))
-    taken = np.zeros(len(sizes), bool)
-    for pair in np.lexsort((right, left, divergence[left, right])):
-        a, b = left[pair], right[pair]
-        if not (taken[a] or taken[b]) and sizes[a] + sizes[b] <= settings.max_members:
-            into[b] = a
-            taken[a] = taken[b] = True
-    return _renumber(into[labels]) if taken.any() else None
-
-
-def _renumber(labels: Labels) -> Labels:
-    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
-    rank = np.empty(len(first), np.intp)
-    rank[np.argsort(first)] = np.arange(len(first))
-    return rank[inverse]
-
-
-def _unit(rows: Vectors) -> Vectors:
-    length = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.asarray(rows / np.where(length > 0, length, 1.0), np.float32)
+def _grouped(data: EntityFeatures, labels: Labels) -> EntityFeatures:
+    """The communities as entities: centroids, the members' relations, the links between them."""
+    n = len(labels)
+    members = sparse.csr_array((np.ones(n, np.float32), (labels, np.arange(n))))
+    links = sparse.coo_array(members @ data.links @ members.T)
+    between = links.row != links.col
+    return EntityFeatures(
+        unit(np.asarray(members @ data.representations, np.float32)),
+        shares(sparse.csr_array(members @ data.relations)),
+        sparse.csr_array((links.data[between], (links.row[between], links.col[between])), shape=links.shape))

@@ -7,7 +7,7 @@ where a word is cut ("hip-hop", "hip hop"), does not matter; that the words foll
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
@@ -30,8 +30,9 @@ _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _ACCENTS = range(0x300, 0x370)
 _ARTICLES = frozenset({"the", "a", "an"})
 _ASIDE = re.compile(r"\s*[(（][^()（）]*[)）]\s*$")
-_ASIDES = re.compile(r"\([^()\n]{1,80}\)|（[^（）\n]{1,80}）|[\"“][^\s\"“”]{1,40}[\"”]")
-"""What stands between the words of a name: "Ronald ("Ron") Laird", "460 inches (1,168 cm) of rain"."""
+_ASIDES = re.compile(r"\([^()\n]{1,80}\)|（[^（）\n]{1,80}）")
+"""What may stand between the words of a name: "Ronald ("Ron") Laird", "460 inches (1,168 cm) of rain"."""
+_PAIRS = (("(", ")"), ("（", "）"), ("[", "]"), ("“", "”"), ("«", "»"), ("《", "》"), ("「", "」"), ('"', '"'))
 _INFLECTED = re.compile(r"[a-z]{4,}")
 
 
@@ -223,6 +224,10 @@ class SourceText:
             span.start <= found.start and found.end <= span.end for span in self._values)
         return None if part else self._as_said(value, found)
 
+    def best_spelling(self, names: Iterable[str]) -> str:
+        """Of spellings of one name: the one that the text has, with its brackets closed, the shortest one."""
+        return min(names, key=lambda name: (self.verbatim(name) is None, _unbalanced(name), len(name), name))
+
     def sentence(self, *hints: str) -> Span:
         """The sentence that shares most words with the hints; the first one of equals."""
         wanted = {word for hint in hints for word in words(hint)}
@@ -238,7 +243,21 @@ class SourceText:
         if span is None:
             return None
         wording = said.strip()
-        return Grounded(wording, span) if self.verbatim(wording) else Grounded(span.quote, span, quoted=True)
+        if self.verbatim(wording):
+            return Grounded(wording, span)
+        whole = self._balanced(span)
+        return Grounded(whole.quote, whole, quoted=True)
+
+    def _balanced(self, span: Span) -> Span:
+        """The span with the bracket or quotation mark just outside that one inside belongs to."""
+        start, end = span.start, span.end
+        for opening, closing in _PAIRS:
+            same = opening == closing and span.quote.count(opening) % 2
+            if (same or span.quote.count(opening) > span.quote.count(closing)) and self.text.startswith(closing, end):
+                end += 1
+            elif (same or span.quote.count(opening) < span.quote.count(closing)) and self.text[:start].endswith(opening):
+                start -= 1
+        return self._span(start, end)
 
     @cached_property
     def _sentences(self) -> list[tuple[Span, frozenset[str]]]:
@@ -260,6 +279,11 @@ class SourceText:
 
     def _span(self, start: int, end: int) -> Span:
         return Span(start=start, end=end, quote=self.text[start:end])
+
+
+def _unbalanced(name: str) -> bool:
+    return any(name.count(opening) % 2 if opening == closing else name.count(opening) != name.count(closing)
+               for opening, closing in _PAIRS)
 
 
 def _joins(text: str, position: int) -> bool:

@@ -13,8 +13,14 @@ from ..schemas.graph_schema import GraphSchema, SchemaElement
 from ..schemas.naming import label_key
 from .label_words import stems
 
-FLOOR = 0.9
-"""PLACEHOLDER"""
+FLOOR = 0.92
+"""No two labels less alike than this are ever one.
+
+Measured with the default model: of 51 pairs that must stay apart (opposites, and a relation and its
+inverse) "increases risk of" and "decreases risk of" are most alike, 0.909, then "acquired" and "acquired
+by", 0.897; of labels of different elements in the five seed schemas "published by" and "written by",
+0.795. Ten of 40 pairs of synonyms lie above: words in another order, spellings, abbreviations.
+"""
 _DECIMALS = 4  # encoding in other batches differs by rounding, which must decide nothing
 
 

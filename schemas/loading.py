@@ -20,6 +20,7 @@ from .graph_schema import (
     GraphSchema,
     InconsistencyError,
     RelationType,
+    SchemaElement,
     SchemaError,
     open_schema,
 )
@@ -27,7 +28,8 @@ from .positions import Place, RepeatedKeyError, json_places, yaml_places
 
 YAML_SUFFIXES = frozenset({".yaml", ".yml"})
 
-_PARTS = {"entity_types": EntityType, "relation_types": RelationType, "attribute_types": AttributeType}
+_PARTS: dict[str, type[SchemaElement]] = {
+    "entity_types": EntityType, "relation_types": RelationType, "attribute_types": AttributeType}
 _SHOWN = 60
 
 
@@ -121,6 +123,8 @@ def _json(text: str, where: str) -> _Read:
         raise SchemaError(f"{where}: line {error.line}, {error.key}: {error}") from error
     except RecursionError as error:
         raise SchemaError(f"{where}: it is nested too deeply for a schema") from error
+    except ValueError as error:  # a number of thousands of digits
+        raise SchemaError(f"{where}: not JSON: {error}") from error
     return _Read(data, lambda: json_places(text))
 
 
@@ -159,8 +163,8 @@ def _explained(error: ErrorDetails) -> tuple[FieldPath, str]:
     if kind == "missing":
         return path, "this field is missing"
     if kind == "extra_forbidden":
-        part = _PARTS.get(str(path[0])) if len(path) > 1 else GraphSchema
-        return path, f"there is no such field; the fields are {', '.join((part or GraphSchema).model_fields)}"
+        model = _PARTS[str(path[0])] if len(path) > 1 else GraphSchema
+        return path, f"there is no such field; the fields are {', '.join(model.model_fields)}"
     if kind == "string_type":
         return path, f"text is needed, not {_shown(error['input'])}; if it is meant as text, put it in quotes"
     if kind == "tuple_type":

@@ -5,14 +5,11 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from json.decoder import scanstring
 
 import yaml
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _DECODER = json.JSONDecoder()
-
-Path = Sequence[str | int]
 
 
 class RepeatedKeyError(ValueError):
@@ -30,7 +27,7 @@ class Place:
     line: int
     parts: dict[str | int, "Place"] = field(default_factory=dict)
 
-    def at(self, path: Path) -> "Place":
+    def at(self, path: Sequence[str | int]) -> "Place":
         """The place of the part at a path, or of the nearest part that contains it."""
         found = self
         for step in path:
@@ -102,7 +99,7 @@ class _JsonPlaces:
             key: str | int = number
             key_start = at
             if opening == "{":
-                key, at = scanstring(self._text, at + 1)
+                key, at = _DECODER.raw_decode(self._text, at)
                 at = _skip(self._text, _skip(self._text, at) + 1)
             yield key, key_start, at
             _, at = _DECODER.raw_decode(self._text, at)

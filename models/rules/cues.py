@@ -6,7 +6,7 @@ written in the schema, each element is known by its own name and labels.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from ...ingest.scripts import CJK as HAN
@@ -230,12 +230,13 @@ class CompiledSchema:
 
 
 def compile_schema(schema: GraphSchema, kinds: Mapping[str, str] | None = None,
-                   bare: frozenset[str] = frozenset()) -> CompiledSchema:
+                   broader: Callable[[str], str] = str, bare: frozenset[str] = frozenset()) -> CompiledSchema:
     """Index a schema's cues.
 
     Args:
         schema: a bounded schema; for an open one, compile the seed whose guesses are wanted.
         kinds: entity type -> the seed type it is a kind of, where that is known.
+        broader: the broadest kind that a kind is of.
         bare: the types whose cues are not the schema's own.
 
     Returns:
@@ -243,7 +244,7 @@ def compile_schema(schema: GraphSchema, kinds: Mapping[str, str] | None = None,
     """
     return CompiledSchema(
         schema=schema,
-        types=_type_cues(schema.entity_types, kinds or {}),
+        types=_type_cues(schema.entity_types, kinds or {}, broader),
         relations=CueIndex((cue.removeprefix(INVERSE), relation.name, cue.startswith(INVERSE))
                            for relation in schema.relation_types
                            for cue in (*relation.all_cues(), *_own_names(relation))
@@ -259,7 +260,7 @@ def compile_schema(schema: GraphSchema, kinds: Mapping[str, str] | None = None,
     )
 
 
-def _type_cues(types: tuple[EntityType, ...], kinds: Mapping[str, str]) -> TypeCues:
+def _type_cues(types: tuple[EntityType, ...], kinds: Mapping[str, str], broader: Callable[[str], str]) -> TypeCues:
     words: dict[str, str] = {}
     terms: dict[str, str] = {}
     endings: dict[str, str] = {}
@@ -284,11 +285,13 @@ def _type_cues(types: tuple[EntityType, ...], kinds: Mapping[str, str]) -> TypeC
                 if cue.startswith(TERM):
                     terms.setdefault(plain, entity.name)
     by_kind: dict[str, set[str]] = defaultdict(set)
+    broad: dict[str, set[str]] = defaultdict(set)
     for name, kind in kinds.items():
         by_kind[kind].add(name)
+        broad[broader(kind)].add(name)
     return TypeCues(words, _longest_first(endings), heads, terms, _longest_first(term_endings),
                     fallback or ROOT_TYPE, _roles(types, kinds),
-                    kin={name: frozenset(by_kind[kind]) for name, kind in kinds.items() if kind},
+                    kin={name: frozenset(broad[broader(kind)]) for name, kind in kinds.items() if kind},
                     works=frozenset(by_kind["Work"]),
                     titled=frozenset().union(*(by_kind[kind] for kind in _TITLED)))
 

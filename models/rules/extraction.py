@@ -22,7 +22,7 @@ from .coreference import AnaphorResolver, find_subject, unify_names
 from .cues import CompiledSchema, Hit, compile_schema, fold, is_han, readable
 from .english import EnglishMentions
 from .entity_typing import EntityTyper
-from .furnishing import furnish, kinds_of
+from .furnishing import broader, furnish, kinds_of
 from .labels import relation_label
 from .mentions import ANAPHORS, Mention, Sentence, Source, merge, quoted_mentions, title_mentions
 from .openings import opening_mention
@@ -72,8 +72,8 @@ class RulesExtractor:
 
         Args:
             request: the chunk's text with its document's title.
-            schema: the schema in force. Under an open one types are guesses of the general seed and
-                relations are the phrases between.
+            schema: the schema in force. Under an open one types are guesses of the general seed,
+                whose relations and attributes are used by their names where its cues stand.
 
         Returns:
             Names as written, in full where a short form or pronoun stands for them; every end of a
@@ -132,7 +132,7 @@ class RulesExtractor:
                 guesses = load_schema(OPEN_GUESSES) if schema.open else furnish(schema)
                 texts = [f"{readable(r.name)}: {r.description}" for r in guesses.relation_types]
                 bare = frozenset(t.name for t in schema.entity_types if not t.cues)
-                compiled = compile_schema(guesses, kinds_of(guesses), bare)
+                compiled = compile_schema(guesses, kinds_of(guesses), broader, bare)
                 known = _Prepared(compiled, EntityTyper(compiled, self._embedder),
                                   self._embedder.encode(texts) if texts else None)
                 self._prepared[key] = known

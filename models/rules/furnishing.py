@@ -18,6 +18,14 @@ from .relation_words import IRREGULAR, SAME, WORDS_OF
 _SEEDS = ("encyclopedia", "literature", "general", "finance", "biomedical")
 """Where words are borrowed, the broadest first."""
 
+_GENERAL_NOUNS = {
+    "athlete": "Person", "character": "Person", "competition": "Event", "championship": "Event", "season": "Event",
+    "tournament": "Event", "contest": "Event", "race": "Event", "edition": "Event", "match": "Event",
+    "team": "SportsTeam", "squad": "SportsTeam", "side": "SportsTeam", "league": "Organization",
+    "body": "Organization", "venue": "Location", "stadium": "Location", "series": "Work",
+}
+"""Nouns whose kind the seeds' cues leave open or say too broadly."""
+
 _SHORTEST_AGENT = 5
 _OF = " of "
 
@@ -66,7 +74,7 @@ def kind_of(entity: EntityType) -> str:
 @cache
 def _kinds_of_words() -> dict[str, str]:
     """A noun -> the seed type it names or is a cue of; names before cues, broad seeds before others."""
-    kinds: dict[str, str] = {}
+    kinds = dict(_GENERAL_NOUNS)
     for seed in _SEEDS:
         types = load_schema(seed).entity_types
         for entity in types:

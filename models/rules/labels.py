@@ -1,8 +1,10 @@
 """One label for a relation or attribute however a text words it: what recurs must be called the same."""
 
 import re
+from typing import NamedTuple
 
 from .lexicon import ENGLISH_STOP, words
+from .mentions import Mention
 from .name_words import AUXILIARIES, DETERMINERS, NATIONALITIES, PREPOSITIONS, VERB_FORMS
 
 _IRREGULAR = (
@@ -57,7 +59,8 @@ _PLURALS = words(
 _GENERIC_NOUNS = words(
     "number total average amount figure value sum rate percentage share level rest maximum minimum record most one "
     "majority minority part half third quarter result group list set series period thing time way kind type name "
-    "ones percent range factor lot pair name answer term total rank rating ranking position place")
+    "ones percent range factor lot pair answer term rank rating ranking position place increase decrease growth rise "
+    "fall drop decline change difference distance age")
 _BOUNDARY = ENGLISH_STOP | AUXILIARIES | DETERMINERS | PREPOSITIONS | (VERB_FORMS - {"cost", "cut"}) | words(
     "not only more less least up out off down each every per other another while because although where when there "
     "here now still just even too very so said that own include included including reported posted recorded "
@@ -74,6 +77,14 @@ GENERIC_HAN_NOUNS = words(
 """Chinese nouns that name no attribute by themselves."""
 
 _LONGEST_HAN_LABEL = 10
+
+
+class Found(NamedTuple):
+    """A noun phrase beside a value before it becomes a label, its owner (None: what is spoken of), and the evidence."""
+
+    owner: Mention | None
+    said: str
+    pattern: str
 
 
 def relation_label(phrase: str) -> tuple[str, bool] | None:

@@ -130,18 +130,19 @@ def _add(relation: RelationType, cues: Iterable[str]) -> RelationType:
 
 
 def _judge(schema: GraphSchema, examples: Sequence[Example], embedder: Embedder) -> dict[tuple[str, str], _Tally]:
-    """(relation, cue) -> what came of it when the examples were read with all proposed cues."""
+    """(relation, cue) -> what came of it when the examples were read with all proposed cues.
+
+    A cue is judged by the tail that it leads to: which head that goes with is decided by grammar.
+    """
     extractor = RulesExtractor(embedder)
     tallies: dict[tuple[str, str], _Tally] = defaultdict(_Tally)
     for example in examples:
-        said = {(_key(h), r, _key(t)) for h, r, t in example.triples}
-        relations = {r for _, r, _ in said}
-        of_pair = {(h, t) for h, _, t in said}
+        said = {(r, _key(t)) for _, r, t in example.triples}
+        relations = {r for r, _ in said}
         triples, _ = extractor.read(ExtractionRequest(text=example.text), schema)
         for triple in triples:
-            head, tail = _key(triple.head), _key(triple.tail)
             tally = tallies[(triple.relation, triple.cue)]
-            if (head, triple.relation, tail) in said:
+            if (triple.relation, _key(triple.tail)) in said:
                 tally.right += 1
             elif triple.relation in relations:
                 tally.wrong += 1

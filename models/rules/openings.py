@@ -10,7 +10,17 @@ import re
 from .cues import CompiledSchema, Hit
 from .entity_typing import head_noun_type
 from .mentions import Mention, Sentence, Source
-from .name_words import AUXILIARIES, DETERMINERS, OPENERS, PARTICLES, POSSESSIVES, PREPOSITIONS, PRONOUNS, VERB_FORMS
+from .name_words import (
+    AUXILIARIES,
+    DETERMINERS,
+    OPENERS,
+    PARTICLES,
+    POSSESSIVES,
+    PREPOSITIONS,
+    PRONOUNS,
+    SUBORDINATORS,
+    VERB_FORMS,
+)
 
 _IS = re.compile(r"(?P<verb>is|was)\s+(?:an?|the|one\sof\sthe)\s+(?P<noun>[^.;:()]{3,140})")
 _ASIDE = re.compile(
@@ -37,14 +47,31 @@ def opening_mention(source: Source, sentence: Sentence) -> list[Mention]:
     start = sentence.start
     while start < sentence.end and source.text[start] in " \n\t\"“'‘*":
         start += 1
+    start = _past_lead_in(source, start, sentence.end)
     for end in _ends(source, start, min(sentence.end, start + _LONGEST)):
         kind = _kind(source, sentence, end)
-        if kind is not None and _is_name(source, start, end):
+        if kind is not None and _is_name(source, start, end, known=bool(kind)):
             article = _ARTICLE.match(source.text, start, end)
-            begin = start if not article or (not kind or kind in source.compiled.types.works) else article.end()
+            begin = start if not article or not kind or kind in source.compiled.types.works else article.end()
             name = source.text[begin:end].rstrip("\"”'’ ")
             return [Mention(begin, begin + len(name), name, "name", kind)]
     return []
+
+
+def _past_lead_in(source: Source, start: int, limit: int) -> int:
+    """Where the subject begins: after the last comma of 'Directed by A, B and C, ' or 'With United, '."""
+    words = _WORD.findall(source.folded, start, min(limit, start + _LONGEST))[:2]
+    leads = len(words) > 1 and (words[0] in SUBORDINATORS or (
+        words[1] in PREPOSITIONS | {"by"} and (is_verb(words[0]) or words[0].endswith(("ed", "en", "ing")))))
+    if not leads:
+        return start
+    comma = source.text.find(", ", start, min(limit, start + 2 * _LONGEST))
+    if comma < 0:
+        return start
+    while (later := source.text.find(", ", comma + 1, min(limit, start + 2 * _LONGEST))) > 0 and not any(
+            is_verb(word) for word in source.folded[comma:later].split()):
+        comma = later
+    return comma + 2
 
 
 def _ends(source: Source, start: int, limit: int) -> list[int]:
@@ -57,6 +84,8 @@ def _ends(source: Source, start: int, limit: int) -> list[int]:
             break
         bare = word.group().rstrip(",")
         verb = source.text[following.start() : following.end()].islower() and is_verb(following.group())
+        if word.group().endswith(("'s", "’s")) and following.group().islower():
+            ends.append(word.end() - 2)
         if verb or after[:1] in {"(", "["} or bare != word.group():
             ends.append(word.start() + len(bare))
     return ends
@@ -64,23 +93,25 @@ def _ends(source: Source, start: int, limit: int) -> list[int]:
 
 def _kind(source: Source, sentence: Sentence, end: int) -> str | None:
     """The titled type that the words after the name show; "" for a guess at one, None where it is no title."""
+    types = source.compiled.types
+    if source.text[end : end + 2] in {"'s", "’s"}:
+        return "" if types.works & source.compiled.bare else None
     aside = _ASIDE.match(source.text, end, sentence.end)
     if aside is None:
         return None
-    types = source.compiled.types
     copula = _IS.match(source.folded, aside.end(), sentence.end)
     if copula:
         kind = head_noun_type(copula["noun"], types)
-        return kind if kind in types.titled else "" if kind is None and types.titled & source.compiled.bare else None
+        return kind if kind in types.titled else "" if kind is None and types.works & source.compiled.bare else None
     if source.text[aside.end() : aside.end() + 1].isupper():
         return None
-    last = types.of_word(source.folded[source.folded.rfind(" ", 0, end) + 1 : end])
-    if last in types.titled:
-        return last
+    word = source.text[source.text.rfind(" ", 0, end) + 1 : end]
+    if word.islower() and types.of_word(word):
+        return types.of_word(word)
     near = [hit for group in sentence.hits for hit in group if 0 <= hit.start - aside.end() <= _CUE_NEAR]
     said = next((kind for hit in near if (kind := _domain(source.compiled, hit)) is not None), None)
     lists = re.search(r"\sand\s", source.folded[sentence.start : end]) is not None
-    return said or ("" if types.titled & source.compiled.bare and not lists else None)
+    return said or ("" if types.works & source.compiled.bare and not lists else None)
 
 
 def _domain(compiled: CompiledSchema, hit: Hit) -> str | None:
@@ -93,10 +124,12 @@ def _domain(compiled: CompiledSchema, hit: Hit) -> str | None:
     return None
 
 
-def _is_name(source: Source, start: int, end: int) -> bool:
+def _is_name(source: Source, start: int, end: int, *, known: bool) -> bool:
     """Whether the words look like one title: capitals but for small words, or no English phrase at all."""
     words = source.text[start:end].split()
     if not 0 < len(words) <= _MOST_WORDS or not (words[0][0].isupper() or words[0][0].isdigit()):
+        return False
+    if not known and "," in source.text[start:end]:
         return False
     folded = [word.lower().strip("\"“”,:!?") for word in words]
     if folded[0] in _NO_TITLE or (len(words) == 1 and folded[0] in OPENERS | source.compiled.types.words.keys()):
@@ -108,7 +141,7 @@ def _is_name(source: Source, start: int, end: int) -> bool:
     if not small:
         return any(own[0].isupper() and word not in DETERMINERS or own[0].isdigit()
                    for own, word in zip(words, folded, strict=True))
-    if len(words) > 1 and words[0] in {"The", "A", "An"} and words[1].islower():
+    if not known or (len(words) > 1 and words[0] in {"The", "A", "An"} and words[1].islower()):
         return False
     types = source.compiled.types
     plain = DETERMINERS & {word for word, own in zip(folded, words, strict=True) if own.islower()}

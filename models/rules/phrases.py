@@ -26,14 +26,14 @@ _PHRASE = re.compile(r"[\s\w'’-]{3,48}")
 _MOST_PHRASE_WORDS = 3
 _NOT_IN_PHRASE = AUXILIARIES | frozenset({"and", "or", "who", "which", "that", "not", "than"})
 _NEXT = re.compile(r"['’]s\b|[\s-]+(?P<word>[a-z0-9]+)")
-_GOES_ON = (AUXILIARIES | PREPOSITIONS | DETERMINERS | VERB_FORMS | OPENERS | frozenset({"to", "being", "having"})) - {"of"}
+_GOES_ON = (AUXILIARIES | PREPOSITIONS | DETERMINERS | VERB_FORMS | OPENERS) - {"of"}
 _HAN_PHRASE = range(2, 8)
 _HAN_VERB = 2
 _HAN_ENDS = frozenset("，。；、！？）)和与及并,;\n”》")
 _HAN_AGENT = frozenset("被由")
 _HAN_MARKS = frozenset("被由对与和同向")
 _HAN_AND = frozenset("与和同")
-_HAN_BEFORE = re.compile(r"(?:[在于]?[\d〇零一二三四五六七八九十年月日度]+|[，,也已均则成功正式最终先后曾又]|完成了?)*")
+_HAN_BEFORE = re.compile(r"(?:[在于\d〇零一二三四五六七八九十年月日度，,也已均则成功正式最终先后曾又]|完成了?)*")
 _HAN_AFTER = re.compile(
     r"(?:共同|正式|成功|联合|一起|进行了?|展开了?|开展了?|达成了?|的(?:股权|资产|全面|战略|全资)?)*")
 _HAN_REACH = 8

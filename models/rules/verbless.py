@@ -17,7 +17,7 @@ _COMPLEMENT = re.compile(r"(?<![^\s,)])(?:is|was|are|were|became)\s+(?:an?|the|o
 _PHRASE_END = re.compile(
     r",|\s(?:of|in|for|by|from|at|on|who|which|that|whose|where|when|with|to|and\s(?:the|an?)|[^\W\d_]+ed|written|"
     r"made|set|starring|featuring|between|during|as|best|now)\b")
-_WORD = re.compile(r"[^\W\d_][\w'’-]*(?:\s['’]s)?")
+_WORD = re.compile(r"(?<!\w)[^\W\d_][\w'’-]*(?:\s['’]s)?")
 _STATUS = frozenset(
     "former retired professional amateur late famous notable prominent leading successful current international "
     "national young old first second third fourth fifth sixth seventh eighth ninth tenth debut final last only new "

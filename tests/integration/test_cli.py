@@ -216,7 +216,7 @@ def test_every_command_has_help(banyan):
     commands = re.findall(r"^│ (\w+) ", shown.out, re.MULTILINE)
     assert set(commands) >= {"build", "import", "ask", "chat", "documents", "status", "verify", "delete", "reindex",
                              "eval"}
-    for command in [[one] for one in commands] + [["eval", "retrieval"]]:
+    for command in [[one] for one in commands] + [["eval", "retrieval"], ["eval", "extraction"]]:
         helped = banyan(*command, "--help")
         assert helped.code == 0, command
         assert f"Usage: banyan {' '.join(command)} " in helped.out

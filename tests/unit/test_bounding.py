@@ -2,11 +2,11 @@
 
 import pytest
 from banyan.graph_store.bounding import Bounds, bound
-from banyan.graph_store.grounding import SourceText, words
+from banyan.graph_store.grounding import words
 from banyan.schemas.documents import Chunk
 from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from banyan.schemas.graph_schema import open_schema
-from banyan.schemas.naming import canonical_name, label_key, normalise
+from banyan.schemas.naming import canonical_name, label_key
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -74,8 +74,6 @@ def test_whatever_was_said_what_is_admitted_fits_and_quotes_its_source(extractio
     for value in result.attributes:
         assert bounds.schema.fits_attribute(value.entity_type, value.attribute)
         assert (value.entity, value.entity_type) in mentioned
-    for mention in result.mentions:
-        assert set(words(mention.name)) <= set(words(f"{text}\n{title}")) or mention.span.quote
     assert len({canonical_name(mention.name) for mention in result.mentions}) == len(result.mentions)
 
 
@@ -84,8 +82,8 @@ def test_bounding_is_a_function_and_nothing_said_is_lost_without_a_reason(extrac
     one, again = bound(extraction, chunk(text), BOUNDS), bound(extraction, chunk(text), BOUNDS)
     assert one == again
     for triple in extraction.triples:
-        ends = {canonical_name(triple.head), canonical_name(triple.tail)}
-        kept = any({canonical_name(f.head), canonical_name(f.tail)} == ends for f in one.facts)
+        ends = {"".join(words(triple.head)), "".join(words(triple.tail))}
+        kept = any({"".join(words(f.head)), "".join(words(f.tail))} == ends for f in one.facts)
         assert kept or f"({triple.head}; {triple.relation}; {triple.tail})" in {r.text for r in one.rejections}
 
 
@@ -116,7 +114,8 @@ def test_a_wrong_direction_is_swapped_and_counted():
 @pytest.mark.parametrize(("triple", "reason"), [
     (("Ada", "plays", "Bob"), "unknown_relation"), (("Ada", "employer", "Bonn"), "domain_range"),
     (("Bonn", "knows", "Acme"), "domain_range"), (("Ada", "knows", "ADA."), "self_loop"),
-    (("Ada", "knows", "Cem"), "undeclared_entity"), (("Ada", " ", "Bob"), "unknown_relation"),
+    (("Ada", "knows", "Cem"), "ungrounded"), (("Ada", " ", "Bob"), "unknown_relation"),
+    (("Ada", "knows", "person"), "type_as_name"), (("Ada", "plays", "there"), "undeclared_entity"),
 ])
 def test_a_triple_that_does_not_fit_is_rejected_with_its_reason(triple, reason):
     result = bound(said(PEOPLE, [triple]), chunk(TEXT), BOUNDS)
@@ -134,7 +133,7 @@ def test_an_unknown_type_or_attribute_waits_and_an_ungrounded_thing_does_not_com
     result = bound(said([*PEOPLE, ("there", "Adverb"), ("Zuse", "Person")], [("Zuse", "knows", "Ada")],
                         [("Ada", "height", "1999"), ("Acme", "founded", "1887"), ("Ada", "founded", "1999")]),
                    chunk(TEXT), BOUNDS)
-    assert sorted(reasons(result)) == ["domain_range", "undeclared_entity", "ungrounded", "ungrounded",
+    assert sorted(reasons(result)) == ["domain_range", "ungrounded", "ungrounded", "ungrounded",
                                        "unknown_attribute", "unknown_entity_type"]
     assert [rejection.label for rejection in result.rejections if rejection.label] == ["height", "adverb"]
     assert {mention.name for mention in result.mentions} == {name for name, _ in PEOPLE}
@@ -175,40 +174,6 @@ def test_evidence_said_word_for_word_decides_the_sentence():
     triple = ExtractedTriple(head="Ada", relation="knows", tail="Bob", evidence="ada  GREETED bob")
     result = bound(Extraction(entities=said(PEOPLE[:2]).entities, triples=(triple,)), chunk(text), BOUNDS)
     assert result.facts[0].span.quote == "Ada greeted Bob."
-
-
-# Grounding.
-
-@pytest.mark.parametrize(("text", "name", "quote"), [
-    ("Visit ＡＣＭＥ　Ltd today", "acme ltd", "ＡＣＭＥ　Ltd"), ("Acme Ltd", "ＡＣＭＥ ＬＴＤ", "Acme Ltd"),
-    ("Café Zoe\u0308 opens", "zoë", "Zoe\u0308"), ("Café opens", "Cafe\u0301", "Café"),
-    ("Die STRASSE endet", "Straße", "STRASSE"), ("the ﬁnal act", "final", "ﬁnal"),
-    ("他住在北京市朝阳区", "北京市", "北京市"), ("小米公司由雷军创立", "雷军", "雷军"), ("ｱｲｳ社", "アイウ社", "ｱｲｳ社"),
-    ("one\n  two", "One two", "one\n  two"), ("“Acme” rose", "Acme", "Acme"), ("Acme. It", "(Acme)", "Acme"),
-    ("see Bobby, Bob", "Bob", "Bob"), ("서울특별시에서", "서울특별시", "서울특별시"),
-])
-def test_names_are_found_as_they_are_compared_and_quoted_as_they_are_written(text, name, quote):
-    found = SourceText(text).find(name)
-    assert found is not None
-    assert found.quote == quote == text[found.start:found.end]
-
-
-@pytest.mark.parametrize(("text", "name"), [
-    ("Bobby left", "Bob"), ("unacme", "Acme"), ("Zoe\u0308 left", "Zoe"), ("v1999b", "1999"), ("abc", " "), ("a b", ""),
-    ("Ада ушла", "Ад"), ("", "Ada"),
-])
-def test_a_part_of_a_word_is_not_the_word(text, name):
-    assert SourceText(text).find(name) is None
-
-
-@given(st.lists(st.sampled_from(["Ada", "Zoë", "北京", "Straße", "x1", "O'Neil", "ﬁn", "Łódź", "Ａｂ"]), min_size=1),
-       st.sampled_from([str, str.upper, str.lower, normalise, canonical_name]), st.data())
-def test_every_word_of_a_text_is_found_in_it_however_it_is_spelled(parts, spelled, data):
-    text = "  ".join(parts)
-    name = data.draw(st.sampled_from(parts))
-    found = SourceText(text).find(spelled(name))
-    assert found is not None
-    assert canonical_name(found.quote) == canonical_name(name)
 
 
 def test_words_of_the_title_and_heading_ground_a_name_with_a_sentence_of_the_text():

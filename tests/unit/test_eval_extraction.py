@@ -129,7 +129,7 @@ def test_scores_are_shares_and_know_no_order(said, random):
 @pytest.mark.parametrize(("name", "reference"), [
     ("movie", [.33, .23, .25, .89, .26, .11, .26]), ("music", [.42, .28, .32, .94, .16, .06, .22]),
     ("sport", [.57, .52, .52, .85, .22, .15, .13])])
-def test_the_recorded_answers_score_as_published(data_folder, name, reference):
+def test_the_recorded_answers_score_as_the_benchmark_has_it(data_folder, name, reference):
     schema, gold, recorded = _benchmark(data_folder, name)
     found = score(schema, gold, recorded)
     made_up = found.hallucination

@@ -260,6 +260,7 @@ TYPES = '{"name": "x",\n "entity_types": [{"name": "P"}],\n'
     ("", "line 1, column 1: not JSON: Expecting value"),
     ("[1]", "line 1: a schema is a mapping with the fields name, description, open, entity_types, relation_types,"),
     ("[" * 100_000, "it is nested too deeply for a schema"),
+    ('{"name": ' + "1" * 5000 + "}", "not JSON: Exceeds the limit"),
     ('{"concepts": [{"label": "a"},\n{"qid": "Q1"}]}', "line 2, concepts.1.label: this field is missing"),
     ('{"concepts": [{"label": "a"}],\n"relations": [{"label": "\\u0007"}]}',
      "line 2, relations.0.label: '\\x07' must be printable"),

@@ -51,3 +51,11 @@ def test_finance_figures_have_their_kind(name, kind):
     attribute = load_schema("finance").attribute_type(name)
     assert attribute is not None
     assert attribute.kind == kind
+
+
+def test_what_holds_both_ways_is_symmetric(seed):
+    """Such a relation is stored in one direction, so it must fit in either."""
+    symmetric = {r.name for r in seed.relation_types if r.symmetric}
+    assert symmetric == {"spouse", "friend_of", "competes_with", "signed_agreement_with"} & {
+        r.name for r in seed.relation_types}
+    assert all(set(r.domain) == set(r.range) for r in seed.relation_types if r.symmetric)

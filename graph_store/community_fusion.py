@@ -1,0 +1,143 @@
+"""The two steps of fusion: entities move to the community they fit best, alike communities merge (eq. 7)."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from .community_features import EntityFeatures, unit
+from .community_score import DECIMALS, Perception, Weights, phi, reliability
+from .community_start import Labels, places, renumbered
+
+Pairs = NDArray[np.int64]
+
+# Communities looked at beside those of an entity's neighbours: the nearest in meaning, the most linked.
+_NEAR = 5
+# Rows of the similarity matrix of communities held at once.
+_BLOCK = 2048
+
+
+def adjacent(data: EntityFeatures, labels: Labels) -> Pairs:
+    """For each community those it might merge with: nearest centroids and most links.
+
+    Returns:
+        Ordered pairs (a, b) of communities, both directions, shape (pairs, 2), sorted.
+    """
+    now = Perception(data, labels)
+    k = len(now.sizes)
+    if k < 2:  # noqa: PLR2004  (a pair needs two)
+        return np.zeros((0, 2), np.int64)
+    centroids = unit(now.sums)
+    near = min(_NEAR, k - 1)
+    ones, others = [], []
+    for start in range(0, k, _BLOCK):
+        cosine = np.round(centroids[start : start + _BLOCK] @ centroids.T, DECIMALS)
+        rows = np.arange(start, start + len(cosine))
+        cosine[np.arange(len(cosine)), rows] = -np.inf
+        ones.append(np.repeat(rows, near))
+        others.append(np.argpartition(-cosine, near - 1, axis=1)[:, :near].ravel())
+    members = sparse.csr_array((np.ones(len(labels), np.float32), (np.arange(len(labels)), labels)))
+    linked = sparse.coo_array(members.T @ data.links @ members)
+    row, column, strength = linked.row, linked.col, linked.data
+    order = np.lexsort((column, -strength, row))
+    order = order[row[order] != column[order]]
+    order = order[places(row[order]) < _NEAR]
+    a, b = np.concatenate([*ones, row[order]]), np.concatenate([*others, column[order]])
+    keys = np.unique(np.concatenate([a * k + b, b * k + a]))
+    return np.stack([keys // k, keys % k], axis=1)
+
+
+def move(data: EntityFeatures, labels: Labels, chosen: NDArray[np.bool_], pairs: Pairs, semantic_weight: float,
+         max_members: int) -> tuple[Labels, int, Weights]:
+    """Put each chosen entity into the community that it fits best, if that has room.
+
+    Args:
+        data: n entities.
+        labels: their communities.
+        chosen: who may move, shape (n,): not all at once, or two would swap places for ever.
+        pairs: the communities adjacent to each.
+        semantic_weight: lambda.
+        max_members: the size that no community exceeds.
+
+    Returns:
+        The new labels (a community may have lost all members), how many moved, the weights of the terms.
+    """
+    now = Perception(data, labels, int(pairs.max(initial=-1)) + 1)
+    entities, communities = _within_reach(now, chosen, pairs)
+    own = labels[entities] == communities
+    overlap, cosine = now.terms(entities, communities)
+    weights = reliability(entities, own, overlap, cosine, semantic_weight)
+    score = phi(overlap, cosine, weights)
+    order = np.lexsort((communities, ~own, -score, entities))  # of equals its own, else the first
+    best = order[places(entities[order]) == 0]
+    mine = np.zeros(len(labels), np.float32)
+    mine[entities[own]] = score[own]
+    best = best[~own[best]]
+    gain = score[best] - mine[entities[best]]
+    best = best[np.lexsort((entities[best], -gain, communities[best]))]
+    room = max_members - now.sizes[communities[best]]
+    best = best[places(communities[best]) < room]
+    moved = labels.copy()
+    moved[entities[best]] = communities[best]
+    return moved, len(best), weights
+
+
+def _within_reach(now: Perception, chosen: NDArray[np.bool_], pairs: Pairs) -> tuple[Labels, Labels]:
+    """Pairs of chosen entities with their own community, those adjacent to it, those of their neighbours."""
+    k = len(now.sizes)
+    rows = np.flatnonzero(chosen)
+    towards = sparse.coo_array(now.towards[rows])
+    first = np.searchsorted(pairs[:, 0], np.arange(k + 1))
+    counts = np.diff(first)[now.labels[rows]]
+    place = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    beside = pairs[np.repeat(first[now.labels[rows]], counts) + place, 1]
+    entities = np.concatenate([rows, rows[towards.row], np.repeat(rows, counts)])
+    communities = np.concatenate([now.labels[rows], towards.col, beside])
+    keys = np.unique(communities.astype(np.int64) * len(now.labels) + entities)
+    return keys % len(now.labels), keys // len(now.labels)
+
+
+def merge(data: EntityFeatures, labels: Labels, pairs: Pairs, weights: Weights, below: float,
+          max_members: int) -> tuple[Labels, int]:
+    """One round of pairwise fusion (eq. 7): closest pairs first, each community at most once.
+
+    Args:
+        data: n entities.
+        labels: their communities.
+        pairs: ordered pairs of communities to compare, both directions.
+        weights: of the two terms.
+        below: epsilon: pairs merge whose divergence is smaller.
+        max_members: the size that no union exceeds.
+
+    Returns:
+        The new labels, numbered without gaps, and how many pairs merged.
+    """
+    now = Perception(data, labels, int(pairs.max(initial=-1)) + 1)
+    k = len(now.sizes)
+    pairs = pairs[(now.sizes[pairs] > 0).all(axis=1) & (now.sizes[pairs].sum(axis=1) <= max_members)]
+    loss = _divergence(now, pairs, weights)
+    reverse = np.searchsorted(pairs[:, 0] * k + pairs[:, 1], pairs[:, 1] * k + pairs[:, 0])
+    mean = np.round((loss + loss[reverse]) / 2, DECIMALS)
+    wanted = np.flatnonzero((pairs[:, 0] < pairs[:, 1]) & (mean < below))
+    into, free = np.arange(k), np.ones(k, bool)
+    for a, b in pairs[wanted[np.argsort(mean[wanted], kind="stable")]].tolist():
+        if free[a] and free[b]:
+            into[b] = a
+            free[a] = free[b] = False
+    return renumbered(into[labels]), int(np.count_nonzero(~free)) // 2
+
+
+def _divergence(now: Perception, pairs: Pairs, weights: Weights) -> NDArray[np.float64]:
+    """How much worse the members of a fit b, on average: E[phi(e, a) - phi(e, b)] over e in a, for each pair."""
+    order = np.argsort(now.labels, kind="stable")
+    first = np.cumsum(now.sizes) - now.sizes
+    by_other = np.argsort(pairs[:, 1], kind="stable")  # scoring is fastest community by community
+    a, b = pairs[by_other].T
+    counts = now.sizes[a]
+    pair = np.repeat(np.arange(len(a)), counts)
+    place = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    fit = phi(*now.terms(order[np.repeat(first[a], counts) + place], b[pair]), weights)
+    own = phi(*now.terms(order, now.labels[order]), weights)
+    within = np.bincount(now.labels[order], weights=own, minlength=len(now.sizes)) / np.maximum(now.sizes, 1)
+    loss = np.empty(len(pairs))
+    loss[by_other] = within[a] - np.bincount(pair, weights=fit, minlength=len(a)) / np.maximum(counts, 1)
+    return loss

@@ -1,0 +1,139 @@
+"""The dual-perception score of an entity and a community (Youtu-GraphRAG eq. 5 and 6)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from .community_features import EntityFeatures, shares
+from .community_start import Labels
+
+Scores = NDArray[np.float32]
+
+# Pairs scored at once: about 100 MB of intermediate arrays.
+_BLOCK = 100_000
+# Scores that differ by less are equal, so that the last bits of a sum decide nothing.
+DECIMALS = 5
+# Entities below which the reliability of the two terms is not measured.
+_ENOUGH = 30
+
+
+@dataclass(frozen=True)
+class Weights:
+    """The weights of the relational and the semantic term."""
+
+    relational: float
+    semantic: float
+
+
+class Perception:
+    """The entities and communities of one iteration, as the two terms see them."""
+
+    def __init__(self, data: EntityFeatures, labels: Labels, communities: int = 0) -> None:
+        """Describe every community by its members.
+
+        Args:
+            data: n entities.
+            labels: their communities; some may have lost all their members.
+            communities: how many there are at least.
+        """
+        self.labels = labels
+        self.sizes = np.bincount(labels, minlength=communities)
+        self.representations = data.representations
+        n, k = len(labels), len(self.sizes)
+        members = sparse.csr_array((np.ones(n, np.float32), (np.arange(n), labels)), shape=(n, k))
+        # Psi: for each triple its relation, and the community at its other end.
+        towards = shares(sparse.csr_array(data.links @ members))
+        self.towards = towards
+        self._psi = sparse.csr_array(sparse.hstack([data.relations * 0.5, towards * 0.5], format="csr"))
+        self._psi.sort_indices()
+        self._mass = np.asarray(self._psi.sum(axis=1)).ravel()
+        # Sums over the members: leaving one out is then a subtraction.
+        total = sparse.csr_array(members.T @ self._psi)
+        total.sort_indices()
+        self._width = total.shape[1]
+        self._keys = np.repeat(np.arange(k), np.diff(total.indptr)) * self._width + total.indices
+        self._values = total.data
+        self._masses = np.bincount(labels, weights=self._mass, minlength=k)
+        self.sums = np.asarray(members.T @ data.representations, np.float32)
+        self._squares = np.einsum("ij,ij->i", self.sums, self.sums)
+
+    def terms(self, entities: Labels, communities: Labels) -> tuple[Scores, Scores]:
+        """S_r and S_s of pairs; an entity is left out of its own community.
+
+        Args:
+            entities: of each pair, shape (m,).
+            communities: of each pair, shape (m,); fastest if sorted.
+
+        Returns:
+            The Jaccard overlap in [0, 1] and the cosine in [-1, 1], each of shape (m,).
+        """
+        overlap, cosine = np.zeros(len(entities), np.float32), np.zeros(len(entities), np.float32)
+        for start in range(0, len(entities), _BLOCK):
+            part = slice(start, start + _BLOCK)
+            own = self.labels[entities[part]] == communities[part]
+            overlap[part] = self._overlap(entities[part], communities[part], own)
+            cosine[part] = self._cosine(entities[part], communities[part], own)
+        return overlap, cosine
+
+    def _overlap(self, entities: Labels, communities: Labels, own: NDArray[np.bool_]) -> Scores:
+        counts = np.diff(self._psi.indptr)[entities]
+        pair = np.repeat(np.arange(len(entities)), counts)
+        place = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts) \
+            + np.repeat(self._psi.indptr[entities], counts)
+        token, value = self._psi.indices[place], self._psi.data[place]
+        wanted = communities[pair] * self._width + token
+        at = np.minimum(np.searchsorted(self._keys, wanted), max(0, len(self._keys) - 1))
+        there = np.where(self._keys[at] == wanted, self._values[at], 0.0) if len(self._keys) else np.zeros(0)
+        others = np.maximum(self.sizes[communities] - own, 1)
+        there = np.maximum(there - np.where(own[pair], value, 0.0), 0.0) / others[pair]
+        mass = np.maximum(self._masses[communities] - np.where(own, self._mass[entities], 0.0), 0.0) / others
+        common = np.bincount(pair, weights=np.minimum(value, there), minlength=len(entities))
+        either = self._mass[entities] + mass - common
+        return np.asarray(common / np.maximum(either, 1e-9), np.float32)
+
+    def _cosine(self, entities: Labels, communities: Labels, own: NDArray[np.bool_]) -> Scores:
+        rows = self.representations[entities]
+        dots = np.einsum("ij,ij->i", rows, self.sums[communities])
+        itself = np.where(own, np.einsum("ij,ij->i", rows, rows), 0.0)
+        squares = self._squares[communities] - np.where(own, 2 * dots, 0.0) + itself
+        return np.asarray((dots - itself) / np.sqrt(np.maximum(squares, 1e-6)), np.float32)
+
+
+def phi(overlap: Scores, cosine: Scores, weights: Weights) -> Scores:
+    """Eq. 5, rounded so that only real differences count."""
+    return np.round(weights.relational * overlap + weights.semantic * cosine, DECIMALS)
+
+
+def reliability(entities: Labels, own: NDArray[np.bool_], overlap: Scores, cosine: Scores,
+                semantic_weight: float) -> Weights:
+    """How the two terms are joined (the circled plus of eq. 5): each by what it tells communities apart.
+
+    Of each term the gap between an entity's own community and the others it might be in is measured. By
+    Fisher's linear discriminant a term counts by the mean of its gap over its variance. Lambda stays what
+    it is in the paper, the weight of the second term where both are equally reliable, and the weights are
+    scaled to the paper's sum 1 + lambda, so that epsilon keeps its meaning.
+
+    Args:
+        entities: of each pair, shape (m,).
+        own: whether the pair is an entity with its own community, shape (m,).
+        overlap: S_r of each pair.
+        cosine: S_s of each pair.
+        semantic_weight: lambda.
+    """
+    n = int(entities.max(initial=0)) + 1
+    others = np.bincount(entities[~own], minlength=n)
+    if np.count_nonzero(others) < _ENOUGH:
+        return Weights(1.0, semantic_weight)
+    tells = []
+    for term in (overlap, cosine):
+        gap = np.bincount(entities[own], weights=term[own], minlength=n) \
+            - np.bincount(entities[~own], weights=term[~own], minlength=n) / np.maximum(others, 1)
+        gap = gap[others > 0]
+        tells.append(max(float(gap.mean()), 0.0) / max(float(gap.var()), 1e-6))
+    total = tells[0] + semantic_weight * tells[1]
+    if total <= 0:
+        return Weights(1.0, semantic_weight)
+    scale = (1 + semantic_weight) / total
+    return Weights(round(scale * tells[0], DECIMALS), round(scale * semantic_weight * tells[1], DECIMALS))

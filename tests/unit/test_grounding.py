@@ -1,0 +1,102 @@
+"""Finding names, values and sentences in a source: words in a row, quoted as the source writes them."""
+
+import pytest
+from banyan.graph_store.grounding import SourceText, words
+from banyan.schemas.naming import canonical_name, normalise
+from hypothesis import given
+from hypothesis import strategies as st
+
+@pytest.mark.parametrize(("text", "name", "quote"), [
+    ("Visit ＡＣＭＥ　Ltd today", "acme ltd", "ＡＣＭＥ　Ltd"), ("Acme Ltd", "ＡＣＭＥ ＬＴＤ", "Acme Ltd"),
+    ("Café Zoe\u0308 opens", "zoë", "Zoe\u0308"), ("Café opens", "Cafe\u0301", "Café"),
+    ("Die STRASSE endet", "Straße", "STRASSE"), ("the ﬁnal act", "final", "ﬁnal"),
+    ("他住在北京市朝阳区", "北京市", "北京市"), ("小米公司由雷军创立", "雷军", "雷军"), ("ｱｲｳ社", "アイウ社", "ｱｲｳ社"),
+    ("one\n  two", "One two", "one\n  two"), ("“Acme” rose", "Acme", "Acme"), ("Acme. It", "(Acme)", "Acme"),
+    ("see Bobby, Bob", "Bob", "Bob"), ("서울특별시에서", "서울특별시", "서울특별시"), ("हिन्दी भाषा", "हिन्दी", "हिन्दी"),
+])
+def test_names_are_found_as_they_are_compared_and_quoted_as_they_are_written(text, name, quote):
+    found = SourceText(text).find(name)
+    assert found is not None
+    assert found.quote == quote == text[found.start:found.end]
+
+
+@pytest.mark.parametrize(("text", "name"), [
+    ("Bobby left", "Bob"), ("unacme", "Acme"), ("Zoélie left", "Zoe"), ("3.5 million", "5"), ("12 34", "1234"), ("C++ won", "C"),
+    ("हिन्दी", "हिन"), ("Ada and Marie Curie", "Ada Curie"), ("Curie, Marie", "Marie Curie"), ("v1999b", "1999"), ("abc", " "), ("a b", ""),
+    ("Ада ушла", "Ад"), ("", "Ada"),
+])
+def test_a_part_of_a_word_is_not_the_word(text, name):
+    assert SourceText(text).find(name) is None
+
+
+@given(st.lists(st.sampled_from(["Ada", "Zoë", "北京", "Straße", "x1", "O'Neil", "ﬁn", "Łódź", "Ａｂ"]), min_size=1),
+       st.sampled_from([str, str.upper, str.lower, normalise, canonical_name]), st.data())
+def test_every_word_of_a_text_is_found_in_it_however_it_is_spelled(parts, spelled, data):
+    text = "  ".join(parts)
+    name = data.draw(st.sampled_from(parts))
+    found = SourceText(text).find(spelled(name))
+    assert found is not None
+    assert canonical_name(found.quote) == canonical_name(name)
+
+
+@pytest.mark.parametrize(("text", "name", "quote"), [
+    ("Bleach: Hell Verse aired", "Bleach : Hell Verse", "Bleach: Hell Verse"), ("hip-hop rose", "hip hop", "hip-hop"),
+    ("the U.S. won", "US", "U.S"), ("J.K. Rowling wrote", "J. K. Rowling", "J.K. Rowling"),
+    ("Gdańsk and Málaga", "Malaga", "Málaga"), ("in Málaga", "MÁLAGA", "Málaga"), ("1,200 people", "1200", "1,200"),
+    ("Why (Must We) sold", "why must we", "Why (Must We)"), ('Reece "Goose" Tatum', "Goose Tatum", '"Goose" Tatum'),
+])
+def test_punctuation_spacing_and_accents_do_not_matter_and_the_source_is_quoted(text, name, quote):
+    found = SourceText(text).ground(name)
+    assert found is not None
+    assert (found.shown, found.quoted) == (quote, True)
+    assert found.span.quote == quote == text[found.span.start:found.span.end]
+
+
+@pytest.mark.parametrize(("text", "name", "quote"), [
+    ("Turkic languages spread", "Turkic language", "Turkic languages"), ("a city", "cities", "city"),
+    ("Curie's lab", "Curie", "Curie"), ("Curie left", "Curie's", "Curie"), ("Mercury shone", "Mercury (planet)", None),
+    ("Beatles fans", "The Beatles", None), ("end of the war", "end of war", "end of the war"),
+    ("Ronald (“Ron”) Laird won", "Ronald Laird", "Ronald (“Ron”) Laird"),
+])
+def test_the_last_word_is_inflected_and_articles_and_asides_are_left_out(text, name, quote):
+    found = SourceText(text).ground(name)
+    assert found is not None
+    assert found.span.quote == (quote or text.split()[0])
+    # What the source does not say is not stored; that a word stands in the plural there is no reason to change it.
+    assert found.shown == (name if quote else text.split()[0])
+
+
+@pytest.mark.parametrize("name", ["Marie Sklodowska", "Pierre Curie", "Marie", "Sorbonne Paris", "physics prize", "Kra"])
+def test_scattered_words_are_not_a_name(name):
+    text = "Pierre met Ms Curie, born Sklodowska, in Paris. The Sorbonne gave a prize in physics. Kraków."
+    assert SourceText(text, "Pierre and Mary Curie").ground(name) is None
+
+
+def test_the_title_and_the_heading_ground_a_name_by_the_sentence_that_says_most_of_it():
+    source = SourceText("She was born in Warsaw. Curie won a prize.", "Marie Curie", "Life > Early years")
+    found = source.ground("Marie Curie")
+    assert (found.shown, found.span.quote) == ("Marie Curie", "Curie won a prize.")
+    assert source.ground("Early years").span.quote == "She was born in Warsaw."
+
+
+@pytest.mark.parametrize(("said", "kind", "shown"), [
+    ("2010-01-01", "date", "2010"), ("01 January 2010", "date", "2010"), ("7 May 2011", "date", "May 7, 2011"),
+    ("2011-05", "date", None), ("2012", "date", None), ("1.2亿", "number", "1.2亿元"), ("120000000 CNY", "number", "1.2亿元"),
+    ("5", "number", None), ("5000000", "number", "$5 million"), ("5 million USD", "number", "$5 million"),
+    ("A film", "text", "a film"), ("no film", "text", None),
+])
+def test_values_are_found_in_another_spelling_and_take_the_source_s(said, kind, shown):
+    source = SourceText("It is a film of 2010, shown on May 7, 2011. It made $5 million, 即1.2亿元。")
+    found = source.ground_value(said, kind)
+    assert (found and found.shown) == shown
+
+
+@given(st.lists(st.sampled_from(["Ada", "Zoë", "北京", "x1", "O'Neil", "ﬁn", "3.5", "12", "(", ") ", "-", "।", "दिल्ली", "\u0301"]),
+                min_size=1).map("".join), st.text(max_size=6) | st.sampled_from(["ada", "zoe", "京", "3.5", "दिल्ली"]))
+def test_what_is_grounded_is_quoted_from_the_source(text, name):
+    found = SourceText(text).ground(name)
+    if found is not None:
+        assert text[found.span.start:found.span.end] == found.span.quote != ""
+        again = SourceText(text).ground(found.shown)
+        assert again is not None
+        assert (again.shown, again.span) == (found.shown, found.span)

@@ -1,0 +1,81 @@
+"""Dates, numbers and their normal forms, in English and Chinese."""
+
+import datetime
+
+import pytest
+from banyan.graph_store.dates import parse_date
+from banyan.graph_store.quantities import parse_number
+from banyan.graph_store.value_kinds import kind_of, means, parse_value
+from hypothesis import given
+from hypothesis import strategies as st
+
+
+@pytest.mark.parametrize(("text", "normal"), [
+    ("7 November 1867", "1867-11-07"), ("November 7, 1867", "1867-11-07"), ("7th of Nov. 1867", "1867-11-07"),
+    ("1867-11-07", "1867-11-07"), ("1867/11/7", "1867-11-07"), ("1867", "1867"), ("in 1867", "1867"),
+    ("March 2019", "2019-03"), ("2019-03", "2019-03"), ("2019年3月5日", "2019-03-05"), ("２０１９年３月", "2019-03"),
+    ("二〇一九年十二月三十一日", "2019-12-31"), ("2019年度", "2019"), ("3月5日", "XXXX-03-05"), ("5 March", "XXXX-03-05"),
+    ("1990s", "199X"), ("the 1990s", "199X"), ("1990年代", "199X"), ("19th century", "18XX"), ("二十世纪", "19XX"),
+    ("1914–1918", "1914/1918"), ("1914-18", "1914/1918"), ("c. 1900", "1900~"), ("约1900年", "1900~"), ("44 BC", "-0043"),
+    ("公元前221年", "-0220"), ("Q3 2019", "2019-35"), ("2019年第三季度", "2019-35"), ("AD 79", "0079"),
+    ("May", ""), ("35 March 2019", ""), ("2019-13-01", ""), ("1,867", ""), ("Apollo 11", ""), ("", ""), ("0 BC", ""),
+    ("born 1867", ""),
+])
+def test_dates(text, normal):
+    assert parse_date(text) == normal
+
+
+@given(st.dates(datetime.date(1000, 1, 1), datetime.date(2999, 12, 31)))
+def test_every_spelling_of_a_day_is_one_value(day):
+    for spelled in (f"{day:%d %B %Y}", f"{day:%B} {day.day}, {day.year}", f"{day.year}年{day.month}月{day.day}日",
+                    f"on {day.day} {day:%b} {day.year}", f"{day:%Y/%m/%d}"):
+        assert parse_date(spelled) == day.isoformat()
+
+
+@pytest.mark.parametrize(("text", "normal"), [
+    ("1,200 km", "1200 km"), ("1200 kilometres", "1200 km"), ("US$5.2 billion", "5200000000 USD"), ("$5", "5 USD"),
+    ("2 million dollars", "2000000 USD"), ("1.2亿元", "120000000 CNY"), ("三千万元", "30000000 CNY"), ("12.5%", "12.5 %"),
+    ("12.50 percent", "12.5 %"), ("１２％", "12 %"), ("about 5,000 employees", "5000 employees"), ("约500多家", "500 家"),
+    ("1.2万亿元", "1200000000000 CNY"), ("人民币3000万元", "30000000 CNY"), ("3.2 m (10 ft)", "3.2 m"), ("-3.5 %", "-3.5 %"),
+    ("twenty-five", "25"), ("two hundred and five people", "205 people"), ("three million", "3000000"),
+    ("5–10 km", "5..10 km"), ("5 ft 11 in", "5 ft 11 in"), ("三百二十一", "321"), ("40 square kilometres", "40 km2"),
+    ("0.10", "0.1"), ("100", "100"), ("Apollo 11", ""), ("3 brothers and 2 sisters", ""), ("film", ""), ("", ""),
+    ("7 of those who came to see it", ""), ("one-way", "1 way"), ("oneness", ""),
+])
+def test_numbers(text, normal):
+    assert parse_number(text) == normal
+
+
+@given(st.integers(0, 10**13), st.sampled_from(["", " km", "元", "%"]))
+def test_commas_and_width_make_no_other_number(number, unit):
+    plain = parse_number(f"{number}{unit}")
+    assert plain.split()[0] == str(number)
+    assert parse_number(f"{number:,}{unit}") == plain
+    assert parse_number(f"{number}{unit}".translate({ord(str(d)): 0xFF10 + d for d in range(10)})) == plain
+
+
+@given(st.text(max_size=12) | st.text("0123456789,.-–$%年月日元万亿 kmQBC十百二", max_size=12))
+def test_anything_can_be_asked(text):
+    for kind in ("date", "number"):
+        normal = parse_value(text, kind)
+        assert normal == parse_value(f" {text} ", kind)
+    assert parse_value(text, "text") == ""
+
+
+@pytest.mark.parametrize(("text", "kind"), [
+    ("1867", "date"), ("186", "number"), ("2019年", "date"), ("12 km", "number"), ("physicist", "text"), ("1990s", "date")])
+def test_kinds(text, kind):
+    assert kind_of(text) == kind
+
+
+@pytest.mark.parametrize(("said", "source", "kind", "same"), [
+    ("2010-01-01", "2010", "date", True), ("2010", "2010-01-01", "date", False), ("201", "2010", "date", False),
+    ("2010-01", "2010-01", "date", True), ("5", "5 km", "number", True), ("5 mi", "5 km", "number", False),
+    ("5 km", "5", "number", False), ("5", "50", "number", False), ("", "", "date", False)])
+def test_the_source_may_be_less_precise_and_name_the_unit(said, source, kind, same):
+    assert means(said, source, kind) is same
+
+
+def test_a_number_without_a_unit_has_the_attribute_s():
+    assert parse_value("5", "number", "km") == "5 km"
+    assert parse_value("5 mi", "number", "km") == "5 mi"
