@@ -35,6 +35,8 @@ def build(  # noqa: PLR0913  (its options)
     paths: Annotated[list[Path], typer.Argument(help="Files and folders to read.")],
     kb: Kb,
     schema: Annotated[str, typer.Option(help="Seed schema, `open`, or a file; only at the first build.")] = "",
+    examples: Annotated[Path | None, typer.Option(help="Sentences with their triples (JSON lines), which teach the "
+                                                       "rules the schema's words; only at the first build.")] = None,
     *,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Estimate calls and tokens; build nothing.")] = False,
     max_tokens: MaxTokens = None,
@@ -46,7 +48,8 @@ def build(  # noqa: PLR0913  (its options)
     """Read documents into a knowledge base; what is already there and unchanged costs nothing."""
     from .agents.construction import BuildContext  # noqa: PLC0415
 
-    given: BuildInput = {"knowledge_base": kb, "paths": [str(path) for path in paths], "schema": schema}
+    given: BuildInput = {"knowledge_base": kb, "paths": [str(path) for path in paths], "schema": schema,
+                         "examples": str(examples or "")}
     with opened() as resources:
         if dry_run:
             _dry_run(resources, kb, paths, schema, as_json=as_json)

@@ -14,7 +14,7 @@ from rich.table import Table
 from .cli_progress import track
 from .cli_shared import AsJson, CommandError, Kb, MaxTokens, err, opened, out, print_json
 from .schemas.delta import Candidate, Decision, Verdict
-from .schemas.graph_schema import GraphSchema
+from .schemas.graph_schema import GraphSchema, SchemaElement
 
 if TYPE_CHECKING:
     from .agents.resources import Resources
@@ -100,7 +100,8 @@ def _write(schema: GraphSchema, path: Path, form: Literal["json", "yaml"] | None
 def _print_schema(schema: GraphSchema) -> None:
     out.print(f"[bold]{escape(schema.name)}[/bold] {escape(schema.description)}"
               + (" (open: everything is admitted)" if schema.open else ""), soft_wrap=True)
-    rows = [("entity type", t.name, t.parent or "", t) for t in schema.entity_types]
+    rows: list[tuple[str, str, str, SchemaElement]] = [
+        ("entity type", t.name, t.parent or "", t) for t in schema.entity_types]
     rows += [("relation", r.name, f"{'|'.join(r.domain)} -> {'|'.join(r.range)}", r) for r in schema.relation_types]
     rows += [("attribute", a.name, f"{'|'.join(a.owners)}: {a.kind} {a.unit}".strip(), a)
              for a in schema.attribute_types]

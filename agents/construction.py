@@ -26,6 +26,7 @@ from typing_extensions import TypedDict
 from ..graph_store.layout import check_name
 from ..graph_store.schema_control import Policy
 from ..graph_store.store import KnowledgeBase
+from ..ingest.examples import load_examples
 from ..ingest.loaders import FORMATS, IngestError, LoadFailure, load_documents
 from ..ingest.recorded import RecordedFormat, RecordedPassage, load_recorded
 from ..models.llm.accounts import BudgetExceeded
@@ -74,6 +75,8 @@ class BuildInput(TypedDict, total=False):
     """Files and folders to read; none: go on with what is stored."""
     schema: str
     """Seed schema, `open`, or a file; only for a knowledge base that has none yet."""
+    examples: str
+    """File with sentences and their triples, from which the schema's cues are learned; as for `schema`."""
     recorded: RecordedFormat | None
     """Read `paths` as recorded triples in this format, instead of asking the reasoner."""
 
@@ -144,7 +147,7 @@ class _Nodes:
         name, run = state["knowledge_base"], uuid.uuid4().hex
         # Read before anything is made: a wrong name or path leaves no empty knowledge base behind.
         check_name(name)
-        wanted = load_schema(state["schema"]) if state.get("schema") else None
+        wanted = self._wanted_schema(state.get("schema", ""), state.get("examples", ""))
         failures: list[LoadFailure] = []
         paths = [Path(path) for path in state.get("paths") or ()]
         recorded = state.get("recorded")
@@ -168,6 +171,17 @@ class _Nodes:
         return {"run": run, "started": time.time(), "batch": batch, "total": total, "stopped": "", "undecided": True,
                 "files_failed": [f"{f.path}: {f.reason}" for f in failures],
                 "spent_before": spent.model_dump(include={"calls", "prompt", "completion"})}
+
+    def _wanted_schema(self, schema: str, examples: str) -> GraphSchema | None:
+        """The schema that the caller names, with the cues that the caller's examples teach; None: neither is named."""
+        if not (schema or examples):
+            return None
+        loaded = load_schema(schema or DEFAULT_SCHEMA)
+        if not examples:
+            return loaded
+        from ..models.rules.learning import learn_schema  # noqa: PLC0415  (a second of imports for this alone)
+
+        return learn_schema(loaded, load_examples(Path(examples), loaded), self._resources.embedder)
 
     def _store_documents(self, kb: KnowledgeBase, documents: Iterator[Document]) -> None:
         settings = self._resources.settings

@@ -12,6 +12,7 @@ from pathlib import Path
 from ..graph_store.asks import AskCount
 from ..graph_store.bounding import Bounds, bound
 from ..graph_store.evolution import Grounds, Thresholds, grow
+from ..graph_store.schema_editing import KIND_NAMES, elements, replaced
 from ..graph_store.similar_labels import SimilarLabels
 from ..ingest.chunking import chunk_document
 from ..ingest.loaders import FORMATS, IngestError, load_documents
@@ -124,9 +125,9 @@ def _described(schema: GraphSchema, decided: Sequence[Decided]) -> GraphSchema:
     """The schema with an example as each element's description: a person sees what is meant, and rewrites it."""
     items = {(d.decision.kind, label): d.evidence.examples[0].item
              for d in decided if d.evidence and d.evidence.examples for label in d.evidence.labels}
-    groups = {"entity_types": "entity_type", "relation_types": "relation", "attribute_types": "attribute"}
-    return schema.model_copy(update={group: tuple(
-        element.model_copy(update={"description": f"as in {item}"})
-        if (item := next((items[kind, alias] for alias in map(label_key, element.all_names())
-                          if (kind, alias) in items), "")) else element
-        for element in getattr(schema, group)) for group, kind in groups.items()})
+    for kind in KIND_NAMES:
+        for element in elements(schema, kind):
+            item = next((items[kind, key] for key in map(label_key, element.all_names()) if (kind, key) in items), "")
+            if item:
+                schema = replaced(schema, kind, element, element.model_copy(update={"description": f"as in {item}"}))
+    return schema

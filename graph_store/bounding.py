@@ -73,7 +73,7 @@ class _Bounding:
         self._bounds = bounds
         self._source = SourceText(chunk.text, chunk.title, chunk.heading)
         self._keys: dict[str, str] = {}
-        """Of each name said (`canonical_name`) that stands in the source: the key of its entity."""
+        """Of each name said that stands in the source: the key of its entity."""
         self._ends: dict[str, _End] = {}
         self._types: dict[str, Known] = {}
         self._waiting: dict[str, str] = {}
@@ -113,9 +113,10 @@ class _Bounding:
             spellings.setdefault(canonical_name(name), set()).add(name)
         for key in sorted(spellings):
             if key:
-                self._find_name(key, self._source.best_spelling(spellings[key]))
+                self._find_name(key, spellings[key])
 
-    def _find_name(self, key: str, name: str) -> None:
+    def _find_name(self, key: str, spellings: set[str]) -> None:
+        name = self._source.best_spelling(spellings) if len(spellings) > 1 else next(iter(spellings))
         found = self._source.ground(name)
         shown, span = (found.shown, found.span) if found else (name.strip(), self._find_alias(key))
         if span is None:
@@ -123,7 +124,7 @@ class _Bounding:
         if found and found.quoted and parse_value(name, "date"):
             self._repairs.add(("normalised_value", name))
         end = _End(canonical_name(shown), shown, span)
-        self._keys[key] = end.key
+        self._keys.update(dict.fromkeys(spellings, end.key))
         known = self._ends.get(end.key, end)
         self._ends[end.key] = min(end, known, key=lambda e: (e.span.start, e.span.end, e.name))
 
@@ -186,7 +187,7 @@ class _Bounding:
     def _declare_inferred(self) -> None:
         """Entities declared without a type come in with the inferred one, or wait for nothing."""
         for entity in self._said.entities:
-            key = self._keys.get(canonical_name(entity.name))
+            key = self._keys.get(entity.name)
             if key is None or label_key(entity.type) or self._bounds.is_type_name(entity.name):
                 continue
             if key in self._types:
@@ -197,7 +198,7 @@ class _Bounding:
 
     def _peek(self, name: str) -> tuple[str, str | None] | None:
         """The key of an end and its type so far, "" for one that waits; None if it cannot stand in a fact."""
-        key = self._keys.get(canonical_name(name))
+        key = self._keys.get(name)
         if key is None or self._bounds.is_type_name(name):
             return None
         known = self._types.get(key)
@@ -208,7 +209,7 @@ class _Bounding:
         if self._bounds.is_type_name(name):
             self._reject("type_as_name", text)
             return None
-        key = self._keys.get(canonical_name(name))
+        key = self._keys.get(name)
         if key is None:
             self._reject("ungrounded", text)
             return None

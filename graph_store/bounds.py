@@ -118,7 +118,8 @@ class Bounds:
 
     def is_type_name(self, name: str) -> bool:
         """Whether a name is what the schema calls a type: "film" said for a film is no entity."""
-        return label_key(name) in self._names["entity_type"]
+        known = self._names["entity_type"]
+        return bool(known) and label_key(name) in known
 
     def is_alias(self, attribute: str) -> bool:
         """Whether an attribute label gives another name of its owner."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
+from threadpoolctl import threadpool_limits
 
 from ..models.embedding import Vectors
 
@@ -45,6 +46,12 @@ def features(vectors: Vectors, relation_vectors: Vectors,
         relation_vectors: one row for each relation, shape (m, d).
         triples: (head, relation, tail) as row numbers.
     """
+    with threadpool_limits(limits=1):  # threads add up in an order of their own: one thread, one result
+        return _features(vectors, relation_vectors, triples)
+
+
+def _features(vectors: Vectors, relation_vectors: Vectors,
+              triples: Sequence[tuple[int, int, int]]) -> EntityFeatures:
     n = len(vectors)
     heads, kinds, tails = np.array(triples, np.intp).reshape(-1, 3).T
     two = heads != tails  # a triple from an entity to itself counts once, and links nothing
@@ -88,5 +95,8 @@ def _principal(rows: Vectors) -> Vectors:
     if rows.shape[1] <= _COMPONENTS:
         return rows
     centred = _centred(rows)
+    if len(rows) < rows.shape[1]:  # their own products are the smaller matrix, and say the same
+        variances, axes = np.linalg.eigh(np.asarray(centred @ centred.T, np.float64))
+        return np.asarray((axes * np.sqrt(np.maximum(variances, 0.0)))[:, -_COMPONENTS:], np.float32)
     _, axes = np.linalg.eigh(np.asarray(centred.T @ centred, np.float64))
     return np.asarray(centred @ axes[:, -_COMPONENTS:].astype(np.float32), np.float32)

@@ -11,8 +11,8 @@ from .community_start import Labels
 
 Scores = NDArray[np.float32]
 
-# Pairs scored at once: about 100 MB of intermediate arrays.
-_BLOCK = 100_000
+# Pairs scored at once, so that what is gathered for them stays in the cache.
+_BLOCK = 8192
 # Scores that differ by less are equal, so that the last bits of a sum decide nothing.
 DECIMALS = 5
 # Entities below which the reliability of the two terms is not measured.
@@ -110,10 +110,11 @@ def reliability(entities: Labels, own: NDArray[np.bool_], overlap: Scores, cosin
                 semantic_weight: float) -> Weights:
     """How the two terms are joined (the circled plus of eq. 5): each by what it tells communities apart.
 
-    Of each term the gap between an entity's own community and the others it might be in is measured. By
-    Fisher's linear discriminant a term counts by the mean of its gap over its variance. Lambda stays what
-    it is in the paper, the weight of the second term where both are equally reliable, and the weights are
-    scaled to the paper's sum 1 + lambda, so that epsilon keeps its meaning.
+    Of each term the gap is measured between an entity's own community and the strongest of the others it
+    might be in: what both candidates share is not worth knowing. By Fisher's linear discriminant a term
+    counts by the mean of its gap over its variance. Lambda stays what it is in the paper, the weight of
+    the second term where both are equally reliable, and the weights are scaled to the paper's sum
+    1 + lambda, so that epsilon keeps its meaning.
 
     Args:
         entities: of each pair, shape (m,).
@@ -123,14 +124,16 @@ def reliability(entities: Labels, own: NDArray[np.bool_], overlap: Scores, cosin
         semantic_weight: lambda.
     """
     n = int(entities.max(initial=0)) + 1
-    others = np.bincount(entities[~own], minlength=n)
-    if np.count_nonzero(others) < _ENOUGH:
+    contested = np.zeros(n, bool)
+    contested[entities[~own]] = True
+    if np.count_nonzero(contested) < _ENOUGH:
         return Weights(1.0, semantic_weight)
     tells = []
     for term in (overlap, cosine):
-        gap = np.bincount(entities[own], weights=term[own], minlength=n) \
-            - np.bincount(entities[~own], weights=term[~own], minlength=n) / np.maximum(others, 1)
-        gap = gap[others > 0]
+        mine, rival = np.zeros(n), np.full(n, -np.inf)
+        mine[entities[own]] = term[own]
+        np.maximum.at(rival, entities[~own], term[~own])
+        gap = (mine - rival)[contested]
         tells.append(max(float(gap.mean()), 0.0) / max(float(gap.var()), 1e-6))
     total = tells[0] + semantic_weight * tells[1]
     if total <= 0:

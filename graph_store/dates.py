@@ -21,7 +21,7 @@ _FORMS = [re.compile(form) for form in (
     rf"{_YEAR}([/.])(?P<month>\d{{1,2}})\2(?P<day>\d{{1,2}})",
     rf"{_DAY}(?: of)? {_MONTH},? {_YEAR}", rf"{_MONTH} {_DAY},? {_YEAR}", rf"{_MONTH}(?:,| of)? {_YEAR}",
     rf"{_YEAR},? {_MONTH} {_DAY}", rf"{_DAY}(?: of)? {_MONTH}", rf"{_MONTH} {_DAY}",
-    rf"(?:公元)?(?P<year>\d{{1,4}}) ?年(?:度|间)?(?: ?(?P<month>\d{{1,2}}) ?月份?(?: ?(?P<day>\d{{1,2}}) ?[日号])?)?",
+    r"(?:公元)?(?P<year>\d{1,4}) ?年(?:度|间)?(?: ?(?P<month>\d{1,2}) ?月份?(?: ?(?P<day>\d{1,2}) ?[日号])?)?",
     r"(?P<month>\d{1,2}) ?月 ?(?P<day>\d{1,2}) ?[日号]",
     r"(?P<decade>\d{3})0['’]?s", r"(?P<decade>\d{3})0 ?年代",
     rf"q(?P<quarter>[1-4]) {_YEAR}", rf"{_YEAR} ?q(?P<quarter>[1-4])", rf"{_YEAR} ?年第?(?P<quarter>[1-4])季度?",

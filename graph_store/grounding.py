@@ -252,10 +252,11 @@ class SourceText:
         """The span with the bracket or quotation mark just outside that one inside belongs to."""
         start, end = span.start, span.end
         for opening, closing in _PAIRS:
-            same = opening == closing and span.quote.count(opening) % 2
-            if (same or span.quote.count(opening) > span.quote.count(closing)) and self.text.startswith(closing, end):
+            opened, closed = span.quote.count(opening), span.quote.count(closing)
+            odd = opening == closing and opened % 2
+            if (odd or opened > closed) and self.text.startswith(closing, end):
                 end += 1
-            elif (same or span.quote.count(opening) < span.quote.count(closing)) and self.text[:start].endswith(opening):
+            elif (odd or opened < closed) and start and self.text.startswith(opening, start - 1):
                 start -= 1
         return self._span(start, end)
 

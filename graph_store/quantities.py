@@ -32,10 +32,11 @@ _SCALES = {"hundred": 100, "thousand": 10**3, "million": 10**6, "mn": 10**6, "bi
 _HAN_DIGITS = dict(zip("〇零一二两三四五六七八九", (0, 0, 1, 2, 2, 3, 4, 5, 6, 7, 8, 9), strict=True))
 _HAN_TENS = {"十": 10, "百": 100, "千": 1000}
 _HAN_MYRIADS = {"万": 10**4, "亿": 10**8, "兆": 10**12}
-_CARDINALS = {word: number for number, word in enumerate(
-    ("zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-     "seventeen eighteen nineteen").split())} | {word: 10 * number for number, word in enumerate(
-         "twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)}
+_BELOW_TWENTY = ("zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+                 "sixteen seventeen eighteen nineteen")
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+_CARDINALS = {word: number for number, word in enumerate(_BELOW_TWENTY.split())} | {
+    word: 10 * number for number, word in enumerate(_TENS.split(), 2)}
 
 _FIGURES = r"\d{1,3}(?:[,，]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
 _WORD = "|".join(sorted((*_CARDINALS, "hundred"), key=len, reverse=True))

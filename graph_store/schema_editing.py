@@ -84,7 +84,7 @@ def add(schema: GraphSchema, kind: ElementKind, element: SchemaElement) -> Graph
     same = find_element(schema, kind, element.name)
     if same is None:
         return _with_elements(schema, kind, (*elements(schema, kind), element))
-    return _replaced(schema, kind, same, _joined(same, element, schema))
+    return replaced(schema, kind, same, _joined(same, element, schema))
 
 
 def rename(schema: GraphSchema, kind: ElementKind, name: str, new_name: str) -> GraphSchema:
@@ -114,7 +114,7 @@ def merge(schema: GraphSchema, kind: ElementKind, name: str, into: str) -> Graph
     gone, kept = _require(schema, kind, name), _require(schema, kind, into)
     if gone.name == kept.name:
         raise DecisionError(f"{KIND_NAMES[kind]} {gone.name!r} cannot be merged into itself: name another one")
-    schema = _replaced(schema, kind, kept, _joined(kept, gone, schema))
+    schema = replaced(schema, kind, kept, _joined(kept, gone, schema))
     return _without(schema, kind, gone.name, (kept.name,))
 
 
@@ -137,7 +137,7 @@ def edit(schema: GraphSchema, kind: ElementKind, name: str, domain: Names | None
     Raises:
         DecisionError: an entity type has neither, an attribute no range; or a type is not in the schema.
     """
-    return _replaced(schema, kind, (old := _require(schema, kind, name)), with_bounds(old, domain, range_))
+    return replaced(schema, kind, (old := _require(schema, kind, name)), with_bounds(old, domain, range_))
 
 
 def with_bounds(element: SchemaElement, domain: Names | None, range_: Names | None) -> SchemaElement:
@@ -236,15 +236,16 @@ def _repointed(schema: GraphSchema, kind: ElementKind, old: str, new: Names) -> 
 
 def _without(schema: GraphSchema, kind: ElementKind, name: str, instead: Names) -> GraphSchema:
     schema = _repointed(schema, kind, name, instead)
-    for element in (*schema.relation_types, *schema.attribute_types):
-        lists = ((element.domain, element.range) if isinstance(element, RelationType) else (element.owners,))
-        if not all(lists):
-            raise DecisionError(f"without the entity type {name!r}, {element.name!r} would have no type to stand with: "
-                                f"edit or reject {element.name!r} first, or merge {name!r} into another type")
+    bounds = [(r.name, r.domain) for r in schema.relation_types] + [(r.name, r.range) for r in schema.relation_types]
+    for dependent, types in [*bounds, *((a.name, a.owners) for a in schema.attribute_types)]:
+        if not types:
+            raise DecisionError(f"without the entity type {name!r}, {dependent!r} would have no type to stand with: "
+                                f"edit or reject {dependent!r} first, or merge {name!r} into another type")
     return _with_elements(schema, kind, (e for e in elements(schema, kind) if e.name != name))
 
 
-def _replaced(schema: GraphSchema, kind: ElementKind, old: SchemaElement, new: SchemaElement) -> GraphSchema:
+def replaced(schema: GraphSchema, kind: ElementKind, old: SchemaElement, new: SchemaElement) -> GraphSchema:
+    """The schema with one element in the place of another."""
     return _with_elements(schema, kind, (new if e.name == old.name else e for e in elements(schema, kind)))
 
 

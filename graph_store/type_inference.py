@@ -42,7 +42,7 @@ class TypeWishes:
         """
         for entity, wishes in self._wishes.items():
             asked = {name for _, allowed in wishes for name in allowed if name != ANY}
-            best = min(asked, key=lambda name: (-sum(self._bounds.is_a(name, allowed) for _, allowed in wishes),  # noqa: B023
+            best = min(asked, key=lambda name: (-sum(self._bounds.is_a(name, allowed) for _, allowed in wishes),
                                                 self._bounds.position(name)), default=self._bounds.last_resort)
             if best is not None:
                 yield entity, best

@@ -23,6 +23,8 @@ _SMALL = frozenset(re.findall(r"\w+", """
 _FIELDS = {"triples": "extraction", "communities": "summaries", "sufficient": "reflection",
            "sub_queries": "decomposition", "answerable": "answer", "question": "question"}
 
+_OPEN_WORDS = 3
+
 Json = dict[str, Any]
 
 
@@ -50,6 +52,10 @@ def _extract(system: str, blocks: list[str]) -> Json:
     triples: list[list[str]] = []
     for sentence in _SENTENCE.findall(text):
         for head, between, tail in _neighbours(sentence, title.partition(": ")[2].partition(" > ")[0]):
+            words = [word for word in re.findall(r"\w+", between) if word not in {"was", "is", "the", "a"}]
+            if not relations and 0 < len(words) <= _OPEN_WORDS:  # an open schema: the words between, as they stand
+                types |= dict.fromkeys((head, tail), "Thing")
+                triples.append([head, " ".join(words), tail, sentence])
             for relation, head_type, tail_type in relations:
                 if not _says(between, relation):
                     continue

@@ -19,7 +19,7 @@ from ..embedding import Embedder
 from .cues import INVERSE, TERM_IS_TAIL, TYPES_SUFFICE, fold
 from .extraction import RulesExtractor
 from .furnishing import furnish
-from .name_words import AUXILIARIES, DETERMINERS
+from .name_words import AUXILIARIES, DETERMINERS, PREPOSITIONS
 
 LEAST_PRECISION = 0.3
 UNSAID = 0.1
@@ -27,6 +27,12 @@ UNSAID = 0.1
 
 LEAST_SUPPORT = 2
 """Examples that a cue of names must be right in; terms in small letters need one."""
+
+LEAST_SHARE = 0.3
+"""Of the tails that some words lead to, the share that must be this relation's."""
+
+LEAST_SHARE_BARE = 0.6
+"""The same for words that are prepositions alone, which lead to much that no example names."""
 
 _MOST_WORDS = 4
 _TOKEN = re.compile(r"[^\W\d_][\w'’-]*|['’]s\b|\S")
@@ -41,10 +47,9 @@ class _Tally:
     wrong: int = 0
     unsaid: int = 0
 
-    @property
-    def precision(self) -> float:
-        """The share that was right, with one more wrong: few examples are little evidence."""
-        return self.right / (self.right + self.wrong + UNSAID * self.unsaid + 1)
+    def precision(self, doubt: int) -> float:
+        """The share that was right, with `doubt` more that were wrong: few examples are little evidence."""
+        return self.right / max(self.right + self.wrong + UNSAID * self.unsaid + doubt, 1)
 
 
 def learn_schema(schema: GraphSchema, examples: Sequence[Example], embedder: Embedder) -> GraphSchema:
@@ -62,7 +67,7 @@ def learn_schema(schema: GraphSchema, examples: Sequence[Example], embedder: Emb
     furnished = furnish(schema)
     proposed = _with_cues(furnished, _Proposals(ordered).cues())
     judged = _judge(proposed, ordered, embedder)
-    return _pruned(proposed, judged)
+    return _pruned(proposed, furnished, judged)
 
 
 def _key(name: str) -> str:
@@ -95,11 +100,24 @@ class _Proposals:
         """Relation -> cues worth judging."""
         found: dict[str, list[str]] = {}
         for relation in sorted(self._relations):
-            leads = [lead for lead, n in self._leads[relation].items() if n >= LEAST_SUPPORT]
+            leads = self._telling(relation)
             terms = [TERM_IS_TAIL + term.strip() for term, n in self._terms[relation].items()
                      if n >= LEAST_SUPPORT or not term.startswith(" ")]
             found[relation] = [*sorted(leads), *sorted(terms), TYPES_SUFFICE]
         return found
+
+
+    def _telling(self, relation: str) -> list[str]:
+        """The shortest leads that more often lead to this relation's tails than to others'."""
+        counts = self._leads[relation]
+        kept: list[str] = []
+        for lead in sorted(counts, key=lambda words: (words.count(" "), words)):
+            share = counts[lead] / sum(other[lead] for other in self._leads.values())
+            least = LEAST_SHARE_BARE if PREPOSITIONS.issuperset(lead.split()) else LEAST_SHARE
+            covered = any(lead.endswith(f" {shorter}") for shorter in kept)
+            if counts[lead] >= LEAST_SUPPORT and share >= least and not covered:
+                kept.append(lead)
+        return kept
 
 
 def _leads(folded: str, text: str, at: int) -> Iterator[str]:
@@ -151,15 +169,23 @@ def _judge(schema: GraphSchema, examples: Sequence[Example], embedder: Embedder)
     return tallies
 
 
-def _pruned(schema: GraphSchema, tallies: dict[tuple[str, str], _Tally]) -> GraphSchema:
+def _pruned(schema: GraphSchema, before: GraphSchema, tallies: dict[tuple[str, str], _Tally]) -> GraphSchema:
+    known = {r.name: set(r.all_cues()) for r in before.relation_types}
     relations = []
     for relation in schema.relation_types:
-        kept = {language: tuple(cue for cue in cues if _holds(relation.name, cue, tallies))
+        kept = {language: tuple(cue for cue in cues if _holds(cue, tallies.get(_tallied(relation.name, cue)),
+                                                              proposed=cue not in known[relation.name]))
                 for language, cues in relation.cues.items()}
         relations.append(relation.model_copy(update={"cues": kept}))
     return schema.model_copy(update={"relation_types": tuple(relations)})
 
 
-def _holds(relation: str, cue: str, tallies: dict[tuple[str, str], _Tally]) -> bool:
-    tally = tallies.get((relation, fold(cue.removeprefix(INVERSE))))
-    return tally is not None and tally.precision >= LEAST_PRECISION
+def _tallied(relation: str, cue: str) -> tuple[str, str]:
+    return relation, fold(cue.removeprefix(INVERSE))
+
+
+def _holds(cue: str, tally: _Tally | None, *, proposed: bool) -> bool:
+    """Whether a cue stays: one that is proposed must prove itself, one that stood before must not be refuted."""
+    if tally is None:
+        return not proposed
+    return tally.precision(int(proposed)) >= LEAST_PRECISION

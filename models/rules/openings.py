@@ -29,6 +29,7 @@ _ASIDE = re.compile(
 _WORD = re.compile(r"\S+")
 _ENDS = re.compile(r"\s*[(（\[,]|\s+(?=[^\W\d_a-zß-öø-ÿ])|\s+(?P<word>[a-z]+)\b")
 _ARTICLE = re.compile(r"(?:The|A|An)\s+")
+_YEAR = re.compile(r"(?:The\s+)?(?:1\d|20)\d\d\s")
 _FUNCTION = PREPOSITIONS | PARTICLES | frozenset(
     "a an the and or nor but not is be no n't 's '' ' i you me my your we us it so if than when where what &".split())
 _NO_TITLE = frozenset(PRONOUNS) | frozenset(POSSESSIVES) | frozenset({"this", "that", "these", "those", "there"})
@@ -52,7 +53,8 @@ def opening_mention(source: Source, sentence: Sentence) -> list[Mention]:
         kind = _kind(source, sentence, end)
         if kind is not None and _is_name(source, start, end, known=bool(kind)):
             article = _ARTICLE.match(source.text, start, end)
-            begin = start if not article or not kind or kind in source.compiled.types.works else article.end()
+            works = source.compiled.types.works
+            begin = start if not article or kind in works or (works and not kind) else article.end()
             name = source.text[begin:end].rstrip("\"”'’ ")
             return [Mention(begin, begin + len(name), name, "name", kind)]
     return []
@@ -95,14 +97,15 @@ def _kind(source: Source, sentence: Sentence, end: int) -> str | None:
     """The titled type that the words after the name show; "" for a guess at one, None where it is no title."""
     types = source.compiled.types
     if source.text[end : end + 2] in {"'s", "’s"}:
-        return "" if types.works & source.compiled.bare else None
+        return "" if _may_guess(source, end, sentence) else None
     aside = _ASIDE.match(source.text, end, sentence.end)
     if aside is None:
         return None
     copula = _IS.match(source.folded, aside.end(), sentence.end)
     if copula:
         kind = head_noun_type(copula["noun"], types)
-        return kind if kind in types.titled else "" if kind is None and types.works & source.compiled.bare else None
+        guess = "" if kind is None and _may_guess(source, end, sentence) else None
+        return kind if kind in types.titled else guess
     if source.text[aside.end() : aside.end() + 1].isupper():
         return None
     word = source.text[source.text.rfind(" ", 0, end) + 1 : end]
@@ -111,7 +114,14 @@ def _kind(source: Source, sentence: Sentence, end: int) -> str | None:
     near = [hit for group in sentence.hits for hit in group if 0 <= hit.start - aside.end() <= _CUE_NEAR]
     said = next((kind for hit in near if (kind := _domain(source.compiled, hit)) is not None), None)
     lists = re.search(r"\sand\s", source.folded[sentence.start : end]) is not None
-    return said or ("" if types.works & source.compiled.bare and not lists else None)
+    return said or ("" if _may_guess(source, end, sentence) and not lists else None)
+
+
+def _may_guess(source: Source, end: int, sentence: Sentence) -> bool:
+    """Whether a title may be assumed where nothing shows one: the schema's works are bare, or a year opens it."""
+    types, bare = source.compiled.types, source.compiled.bare
+    opens = _YEAR.match(source.text, sentence.start, end) is not None
+    return bool(types.works & bare) or (opens and bool(types.titled & bare))
 
 
 def _domain(compiled: CompiledSchema, hit: Hit) -> str | None:

@@ -55,7 +55,8 @@ FILMS = schema(
                {"name": "release", "domain": ["Film"]}],
     attributes=[{"name": "budget", "owners": ["Film"], "kind": "number", "unit": "USD"},
                 {"name": "premiere", "kind": "date"}, {"name": "alias"}, {"name": "tone"}])
-TEXT = "Bleach (2010) was directed by Abe, the husband of Rin. Acme bought Bolt. It cost $3 million and opened on May 7, 2010."
+TEXT = ("Bleach (2010) was directed by Abe, the husband of Rin. "
+        "Acme bought Bolt. It cost $3 million and opened on May 7, 2010.")
 
 
 # Repairs.
@@ -127,7 +128,8 @@ def test_what_may_be_anything_takes_the_type_of_last_resort_if_there_is_one():
 
 @pytest.mark.parametrize(("attribute", "value", "expected"), [
     ("budget", "3000000", ("$3 million", "3000000 USD")), ("budget", "$3 million", ("$3 million", "3000000 USD")),
-    ("premiere", "2010-05-07", ("May 7, 2010", "2010-05-07")), ("premiere", "May 7, 2010", ("May 7, 2010", "2010-05-07")),
+    ("premiere", "2010-05-07", ("May 7, 2010", "2010-05-07")),
+    ("premiere", "May 7, 2010", ("May 7, 2010", "2010-05-07")),
     ("budget", "Acme", "wrong_kind"), ("premiere", "Rin", "wrong_kind"), ("premiere", "1999", "ungrounded"),
     ("tone", "husband", ("husband", "")),
 ])

@@ -1,10 +1,11 @@
 """Finding names, values and sentences in a source: words in a row, quoted as the source writes them."""
 
 import pytest
-from banyan.graph_store.grounding import SourceText, words
+from banyan.graph_store.grounding import SourceText
 from banyan.schemas.naming import canonical_name, normalise
 from hypothesis import given
 from hypothesis import strategies as st
+
 
 @pytest.mark.parametrize(("text", "name", "quote"), [
     ("Visit ＡＣＭＥ　Ltd today", "acme ltd", "ＡＣＭＥ　Ltd"), ("Acme Ltd", "ＡＣＭＥ ＬＴＤ", "Acme Ltd"),
@@ -12,7 +13,8 @@ from hypothesis import strategies as st
     ("Die STRASSE endet", "Straße", "STRASSE"), ("the ﬁnal act", "final", "ﬁnal"),
     ("他住在北京市朝阳区", "北京市", "北京市"), ("小米公司由雷军创立", "雷军", "雷军"), ("ｱｲｳ社", "アイウ社", "ｱｲｳ社"),
     ("one\n  two", "One two", "one\n  two"), ("“Acme” rose", "Acme", "Acme"), ("Acme. It", "(Acme)", "Acme"),
-    ("see Bobby, Bob", "Bob", "Bob"), ("서울특별시에서", "서울특별시", "서울특별시"), ("हिन्दी भाषा", "हिन्दी", "हिन्दी"),
+    ("see Bobby, Bob", "Bob", "Bob"), ("서울특별시에서", "서울특별시", "서울특별시"),
+    ("हिन्दी भाषा", "हिन्दी", "हिन्दी"),
 ])
 def test_names_are_found_as_they_are_compared_and_quoted_as_they_are_written(text, name, quote):
     found = SourceText(text).find(name)
@@ -21,8 +23,10 @@ def test_names_are_found_as_they_are_compared_and_quoted_as_they_are_written(tex
 
 
 @pytest.mark.parametrize(("text", "name"), [
-    ("Bobby left", "Bob"), ("unacme", "Acme"), ("Zoélie left", "Zoe"), ("3.5 million", "5"), ("12 34", "1234"), ("C++ won", "C"),
-    ("हिन्दी", "हिन"), ("Ada and Marie Curie", "Ada Curie"), ("Curie, Marie", "Marie Curie"), ("v1999b", "1999"), ("abc", " "), ("a b", ""),
+    ("Bobby left", "Bob"), ("unacme", "Acme"), ("Zoélie left", "Zoe"), ("3.5 million", "5"), ("12 34", "1234"),
+    ("C++ won", "C"),
+    ("हिन्दी", "हिन"), ("Ada and Marie Curie", "Ada Curie"), ("Curie, Marie", "Marie Curie"), ("v1999b", "1999"),
+    ("abc", " "), ("a b", ""),
     ("Ада ушла", "Ад"), ("", "Ada"),
 ])
 def test_a_part_of_a_word_is_not_the_word(text, name):
@@ -66,7 +70,8 @@ def test_the_last_word_is_inflected_and_articles_and_asides_are_left_out(text, n
     assert found.shown == (name if quote else text.split()[0])
 
 
-@pytest.mark.parametrize("name", ["Marie Sklodowska", "Pierre Curie", "Marie", "Sorbonne Paris", "physics prize", "Kra"])
+@pytest.mark.parametrize("name", ["Marie Sklodowska", "Pierre Curie", "Marie", "Sorbonne Paris", "physics prize",
+                                  "Kra"])
 def test_scattered_words_are_not_a_name(name):
     text = "Pierre met Ms Curie, born Sklodowska, in Paris. The Sorbonne gave a prize in physics. Kraków."
     assert SourceText(text, "Pierre and Mary Curie").ground(name) is None
@@ -81,7 +86,8 @@ def test_the_title_and_the_heading_ground_a_name_by_the_sentence_that_says_most_
 
 @pytest.mark.parametrize(("said", "kind", "shown"), [
     ("2010-01-01", "date", "2010"), ("01 January 2010", "date", "2010"), ("7 May 2011", "date", "May 7, 2011"),
-    ("2011-05", "date", None), ("2012", "date", None), ("1.2亿", "number", "1.2亿元"), ("120000000 CNY", "number", "1.2亿元"),
+    ("2011-05", "date", None), ("2012", "date", None), ("1.2亿", "number", "1.2亿元"),
+    ("120000000 CNY", "number", "1.2亿元"),
     ("5", "number", None), ("5000000", "number", "$5 million"), ("5 million USD", "number", "$5 million"),
     ("A film", "text", "a film"), ("no film", "text", None),
 ])
@@ -91,7 +97,8 @@ def test_values_are_found_in_another_spelling_and_take_the_source_s(said, kind, 
     assert (found and found.shown) == shown
 
 
-@given(st.lists(st.sampled_from(["Ada", "Zoë", "北京", "x1", "O'Neil", "ﬁn", "3.5", "12", "(", ") ", "-", "।", "दिल्ली", "\u0301"]),
+@given(st.lists(st.sampled_from(["Ada", "Zoë", "北京", "x1", "O'Neil", "ﬁn", "3.5", "12", "(", ") ", "-", "।",
+                "दिल्ली", "\u0301"]),
                 min_size=1).map("".join), st.text(max_size=6) | st.sampled_from(["ada", "zoe", "京", "3.5", "दिल्ली"]))
 def test_what_is_grounded_is_quoted_from_the_source(text, name):
     found = SourceText(text).ground(name)

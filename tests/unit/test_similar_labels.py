@@ -83,7 +83,8 @@ def test_a_near_duplicate_leads_to_its_element_and_anything_has_a_nearest_one():
     assert SimilarLabels(spelling.SpellingEmbedder(), GraphSchema(name="e")).nearest("relation", "x") is None
 
 
-@given(st.lists(st.sampled_from(["owns", "owned", "own", "snow", "wons", "sees", "saw", "directs", "directed by", "电影",
+@given(st.lists(st.sampled_from(["owns", "owned", "own", "snow", "wons", "sees", "saw", "directs", "directed by",
+                "电影",
                                  "城市", "locates", "is located"]), max_size=8), st.randoms(use_true_random=False))
 def test_groups_hold_each_label_once_in_any_order(labels, shuffled: random.Random):
     groups = similar().groups("relation", labels)
