@@ -1,0 +1,143 @@
+"""Views by an attribute's value or by a relation's other end (UniAI-GraphRAG section 3.2, attribute-based).
+
+Each entity is in one group: of several values that one counts which most chunks support, of equals the
+first in the groups' order. A date less precise than the period asked for keeps its own ("1990-1999" stands
+among the years). Units are not converted, so numbers are split within their unit.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import dropwhile, takewhile
+
+from ..schemas.naming import canonical_name
+from .graph import KnowledgeGraph
+from .value_kinds import parse_value
+from .view_groups import View, partition
+from .view_spec import AttributeSpec, Period, RelationSpec
+
+_YEARS: dict[Period, int] = {"year": 1, "decade": 10, "century": 100}
+_YEAR = re.compile(r"(-?)(\d{2,4})(X*)")
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+_BINS = 4
+"""Quarters: the coarsest split that tells the middle from both ends."""
+
+
+@dataclass(frozen=True, order=True)
+class _Place:
+    """Where a value stands: groups are sorted by `unit`, then `order`; `key` tells equals apart."""
+
+    unit: str
+    order: tuple[Decimal, ...]
+    key: str
+
+
+def by_attribute(graph: KnowledgeGraph, spec: AttributeSpec) -> View:
+    """Group the entities by an attribute's value; those without it are the rest."""
+    names: dict[_Place, Counter[str]] = {}
+    chosen: dict[str, _Place] = {}
+    for one, node in graph.network.nodes(data=True):
+        support: dict[_Place, set[str]] = {}
+        for value, chunks in _values(node["attributes"], spec.names):
+            place = _place(value, spec)
+            if place is not None:
+                support.setdefault(place, set()).update(chunks)
+                names.setdefault(place, Counter())[place.key if spec.kind != "text" else value] += len(chunks)
+        if support:
+            chosen[one] = min(support, key=lambda place: (-len(support[place]), place))
+    title = {place: min(said, key=lambda name: (-said[name], name)) for place, said in names.items()}
+    if spec.kind == "number" and spec.by != "value":
+        return _in_bins(graph, spec, chosen, spec.by or _BINS)
+    return partition(spec.view, graph.network, chosen, title.__getitem__, lambda place: place, _rest(spec.names[0]))
+
+
+def by_relation(graph: KnowledgeGraph, spec: RelationSpec) -> View:
+    """Group the entities by what a relation leads to; those from which it leads nowhere are the rest."""
+    support: dict[str, dict[str, set[str]]] = {}
+    for head, tail, relation, edge in graph.network.edges(keys=True, data=True):
+        if head != tail and relation in spec.step.forward:
+            support.setdefault(head, {}).setdefault(tail, set()).update(edge["support"])
+        if head != tail and relation in spec.step.backward:
+            support.setdefault(tail, {}).setdefault(head, set()).update(edge["support"])
+    order = {end: (graph.entity_text(end), end) for ends in support.values() for end in ends}
+    chosen = {one: min(ends, key=lambda end: (-len(ends[end]), order[end])) for one, ends in support.items()}
+    return partition(spec.view, graph.network, chosen, lambda end: graph.entity(end).name, order.__getitem__,
+                     _rest(spec.view.partition(":")[2]))
+
+
+def _rest(name: str) -> str:
+    return f"without {name}"
+
+
+def _values(attributes: Mapping[str, Mapping[str, Mapping[str, object]]],
+            names: Iterable[str]) -> Iterator[tuple[str, Iterable[str]]]:
+    return ((value, chunks) for name in names for value, chunks in attributes.get(name, {}).items())
+
+
+def _place(value: str, spec: AttributeSpec) -> _Place | None:
+    """Where a value stands; None if it is not of the attribute's kind."""
+    if spec.kind == "text":
+        return _Place("", (), canonical_name(value))
+    normal = parse_value(value, spec.kind, spec.unit)
+    if not normal:
+        return None
+    if spec.kind == "number":
+        return _Place(*_number(normal), normal)
+    years = _span(normal)
+    if years is None or spec.by == "value":
+        return _Place("", years or (), normal) if spec.by == "value" else None
+    width = _YEARS[spec.by or "year"]  # type: ignore[index]
+    first, last = years
+    if first // width == last // width:
+        first = first // width * width
+        last = first + width - 1
+    return _Place("", (Decimal(first), Decimal(last)), _period(first, last))
+
+
+def _span(normal: str) -> tuple[int, int] | None:
+    """The first and the last year of a date; None if it has no year."""
+    ends = [match for part in normal.split("/") if (match := _YEAR.match(part))]
+    if not ends:
+        return None
+    first, last = ends[0], ends[-1]
+    return (int(first[1] + first[2] + "0" * len(first[3])), int(last[1] + last[2] + "9" * len(last[3])))
+
+
+def _period(first: int, last: int) -> str:
+    """Years as people write them; year 0 is 1 BC."""
+    if last <= 0:
+        first, last = 1 - first, 1 - last
+        return f"{first} BC" if first == last else f"{first}–{last} BC"
+    if first <= 0:
+        return f"{1 - first} BC – {last}"
+    return str(first) if first == last else f"{first}–{last}"
+
+
+def _number(normal: str) -> tuple[str, tuple[Decimal, ...]]:
+    """A number's unit and figures: "5..10 km" is 5 and 10, "5 ft 11 in" 5 ft and 11."""
+    words = normal.replace("..", " ").split()
+    unit = takewhile(lambda word: not _NUMBER.fullmatch(word), dropwhile(_NUMBER.fullmatch, words))
+    return " ".join(unit), tuple(Decimal(word) for word in words if _NUMBER.fullmatch(word))
+
+
+def _in_bins(graph: KnowledgeGraph, spec: AttributeSpec, chosen: Mapping[str, _Place], bins: int) -> View:
+    """Group by quantile: equal numbers stay together, so a bin may hold more than its share."""
+    ends: dict[tuple[str, int], tuple[_Place, _Place]] = {}
+    bin_of: dict[_Place, tuple[str, int]] = {}
+    counts = Counter(chosen.values())
+    totals = Counter(place.unit for place in chosen.values())
+    below: Counter[str] = Counter()
+    for place in sorted(counts):
+        key = (place.unit, bins * below[place.unit] // totals[place.unit])
+        below[place.unit] += counts[place]
+        bin_of[place] = key
+        ends[key] = (ends.get(key, (place,))[0], place)
+
+    def title(key: tuple[str, int]) -> str:
+        low, high = ends[key]
+        return low.key if low == high else f"{low.key} – {high.key}"
+
+    return partition(spec.view, graph.network, {one: bin_of[place] for one, place in chosen.items()}, title,
+                     lambda key: key, _rest(spec.names[0]))

@@ -1,0 +1,50 @@
+"""Boundary completion (UniAI-GraphRAG eq. 4): who is told of in a community's report without being a member.
+
+The affinity of an outside entity u to a community C is the share of u's neighbours that are in C. A is an
+indicator in the paper: several triples between two entities count once, whatever their direction. u takes
+part if its affinity is at least tau (the equation; the words beside it say "exceeds").
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy import sparse
+
+from .adjacency import adjacency
+from .graph import KnowledgeGraph
+
+
+def boundary(graph: KnowledgeGraph, members: Sequence[str], tau: float) -> list[tuple[str, float]]:
+    """The boundary of one community; see `boundaries`."""
+    return boundaries(graph, [members], tau)[0]
+
+
+def boundaries(graph: KnowledgeGraph, communities: Sequence[Sequence[str]], tau: float) -> list[list[tuple[str, float]]]:
+    """The entities at the boundary of each community, in O(triples + members).
+
+    Args:
+        graph: the graph.
+        communities: the members of each; they may overlap and need not cover the graph.
+        tau: least affinity, from 0 to 1.
+
+    Returns:
+        For each community (entity id, affinity), the strongest first, equal ones by id. Only
+        neighbours of members are there, even with tau = 0.
+    """
+    ids = graph.entity_ids()
+    row = {one: number for number, one in enumerate(ids)}
+    places = np.array([(row[one], number) for number, members in enumerate(communities) for one in set(members)],
+                      np.intp).reshape(-1, 2)
+    inside = sparse.coo_array((np.ones(len(places), np.int64), places.T), shape=(len(ids), len(communities))).tocsr()
+    triples = adjacency(graph, ids)
+    neighbours = ((triples + triples.T) > 0).astype(np.int64)
+    degree = neighbours.sum(axis=1)
+    into = sparse.coo_array(neighbours @ inside)
+    found: list[list[tuple[str, float]]] = [[] for _ in communities]
+    outside = ~np.asarray(inside[into.row, into.col]).astype(bool)
+    for one, community, links in zip(into.row[outside].tolist(), into.col[outside].tolist(),
+                                     into.data[outside].tolist(), strict=True):
+        affinity = links / int(degree[one])
+        if affinity >= tau:
+            found[community].append((ids[one], affinity))
+    return [sorted(near, key=lambda item: (-item[1], item[0])) for near in found]

@@ -1,0 +1,204 @@
+"""What a view is asked for with: a short text such as `attribute:founded:decade`.
+
+    modularity                              communities of links and of likeness
+    attribute:NAME                          one group for each value; a date's year, a number's quarter
+    attribute:NAME:year|decade|century      a date's period
+    attribute:NAME:10                       a number's quantile, of ten
+    attribute:NAME:value                    the exact value
+    relation:NAME                           one group for each tail of the relation; ^NAME or <NAME: head
+    pattern:NAME>^NAME>...                  clusters of the entities that complete chains join
+
+Names are the schema's own, its labels in any language or its aliases.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from ..schemas.errors import BanyanError
+from ..schemas.graph_schema import GraphSchema, RelationType, ValueKind
+from ..schemas.naming import label_key, normalise
+from .graph import KnowledgeGraph
+from .value_kinds import kind_of
+
+Period = Literal["year", "decade", "century"]
+FORMS = "modularity, attribute:NAME, attribute:NAME:decade, relation:NAME, 'pattern:NAME>NAME'"
+_INVERSE = ("^", "<")
+_VALUE = "value"
+_LEAST_BINS = 2
+
+
+class ViewError(BanyanError):
+    """A view that cannot be made of this graph; names what there is."""
+
+
+@dataclass(frozen=True)
+class AttributeSpec:
+    """Group by an attribute's value.
+
+    Attributes:
+        view: the spec as text.
+        names: the attribute; several where an open schema has several spellings of one name.
+        kind: of its values.
+        unit: for numbers: the unit meant where a value names none.
+        by: a period of dates, a number of quantiles, or "value"; "" takes what suits the kind.
+    """
+
+    view: str
+    names: tuple[str, ...]
+    kind: ValueKind = "text"
+    unit: str = ""
+    by: Period | Literal["value", ""] | int = ""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One hop: triples of the `forward` relations read from head to tail, of the `backward` ones from tail to head."""
+
+    forward: tuple[str, ...]
+    backward: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ModularitySpec:
+    """Group by links and likeness; the likeness counts these attributes."""
+
+    attributes: tuple[AttributeSpec, ...] = ()
+    view: str = "modularity"
+
+
+@dataclass(frozen=True)
+class RelationSpec:
+    """Group by what a hop leads to."""
+
+    view: str
+    step: Step
+
+
+@dataclass(frozen=True)
+class PatternSpec:
+    """Group by complete chains of hops."""
+
+    view: str
+    steps: tuple[Step, ...]
+
+
+ViewSpec = ModularitySpec | AttributeSpec | RelationSpec | PatternSpec
+
+
+def parse_view(text: str, schema: GraphSchema, graph: KnowledgeGraph) -> ViewSpec:
+    """Read a view's text.
+
+    Args:
+        text: see above.
+        schema: names the attributes and relations; an open one those of the graph as well.
+        graph: the graph that the view is meant for.
+
+    Raises:
+        ViewError: no such view, attribute or relation; the message names those that exist.
+    """
+    said = normalise(text)
+    dimension, _, rest = said.partition(":")
+    names = _Names(said, schema, graph)
+    match dimension.strip():
+        case "modularity" if not rest:
+            return ModularitySpec(names.every_attribute())
+        case "attribute":
+            return names.attribute(rest)
+        case "relation":
+            step, name = names.step(rest)
+            return RelationSpec(f"relation:{name}", step)
+        case "pattern":
+            steps = [names.step(part) for part in rest.split(">")]
+            if len(steps) == 1:
+                raise ViewError(f"view {said!r}: a pattern has two relations or more, as in 'pattern:NAME>NAME' "
+                                f"(quoted, or the shell takes the > for its own); for one say relation:{steps[0][1]}")
+            return PatternSpec(f"pattern:{'>'.join(name for _, name in steps)}", tuple(step for step, _ in steps))
+        case _:
+            raise ViewError(f"there is no view {text!r}: say one of {FORMS}")
+
+
+class _Names:
+    """The attributes and relations that a view may name."""
+
+    def __init__(self, view: str, schema: GraphSchema, graph: KnowledgeGraph) -> None:
+        self._view, self._schema, self._graph = view, schema, graph
+        self._attributes = _by_key((a.name, a.all_names()) for a in schema.attribute_types)
+        self._relations = _by_key((r.name, r.all_names()) for r in schema.relation_types)
+        if schema.open:
+            attributes = {name for _, node in graph.network.nodes(data=True) for name in node["attributes"]}
+            relations = {relation for _, _, relation in graph.network.edges(keys=True)}
+            self._attributes = _by_key(((a, (a,)) for a in sorted(attributes)), self._attributes)
+            self._relations = _by_key(((r, (r,)) for r in sorted(relations)), self._relations)
+
+    def attribute(self, said: str) -> AttributeSpec:
+        name, by = said, ""
+        if label_key(said) not in self._attributes:
+            name, _, by = said.rpartition(":") if ":" in said else (said, "", "")
+        names = self._find("attribute", name, self._attributes)
+        spec = self._described(names)
+        by = by.strip()
+        if not by:
+            return spec
+        view = f"{spec.view}:{by}"
+        allowed = {"date": get_args(Period), "number": ("a number of quantiles",), "text": ()}[spec.kind]
+        if by == _VALUE:
+            return AttributeSpec(view, names, spec.kind, spec.unit, "value")
+        if spec.kind == "date" and by in get_args(Period):
+            return AttributeSpec(view, names, "date", by=by)  # type: ignore[arg-type]
+        if spec.kind == "number" and by.isdecimal() and int(by) >= _LEAST_BINS:
+            return AttributeSpec(view, names, "number", spec.unit, int(by))
+        raise ViewError(f"view {self._view!r}: a {spec.kind} is not grouped by {by!r}: say one of "
+                        f"{', '.join((*allowed, _VALUE))}")
+
+    def every_attribute(self) -> tuple[AttributeSpec, ...]:
+        return tuple(self._described(names) for names in sorted(set(self._attributes.values())))
+
+    def _described(self, names: tuple[str, ...]) -> AttributeSpec:
+        known = self._schema.attribute_type(names[0])
+        kind = known.kind if known else _usual_kind(self._graph, names)
+        return AttributeSpec(f"attribute:{names[0]}", names, kind, known.unit if known else "")
+
+    def step(self, said: str) -> tuple[Step, str]:
+        said = said.strip()
+        back = said.startswith(_INVERSE)
+        names = self._find("relation", said.lstrip("".join(_INVERSE)), self._relations)
+        backward = tuple(name for one in names for name in self._read_backward(one))
+        return (Step(backward, names), f"^{names[0]}") if back else (Step(names, backward), names[0])
+
+    def _read_backward(self, name: str) -> list[str]:
+        """Relations that say the same from tail to head: facts are stored under one of them alone."""
+        known: RelationType | None = self._schema.relation_type(name)
+        if known is None:
+            return []
+        if known.symmetric:
+            return [name]
+        return [r.name for r in self._schema.relation_types if r.name == known.inverse or r.inverse == name]
+
+    def _find(self, kind: str, name: str, among: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+        found = among.get(label_key(name))
+        if found is None:
+            exist = ", ".join(sorted({names[0] for names in among.values()})) or "none"
+            raise ViewError(f"view {self._view!r}: there is no {kind} {name.strip()!r}; there are: {exist}")
+        return found
+
+
+def _by_key(elements: Iterable[tuple[str, tuple[str, ...]]],
+            known: Mapping[str, tuple[str, ...]] | None = None) -> dict[str, tuple[str, ...]]:
+    """Names by the key of each of their labels; an element's own name goes before another's alias."""
+    elements = list(elements)
+    found = dict(known or {})
+    for name, _ in elements:
+        key = label_key(name)
+        found[key] = tuple(dict.fromkeys((*found.get(key, ()), name)))
+    for name, labels in elements:
+        for label in labels:
+            found.setdefault(label_key(label), (name,))
+    return found
+
+
+def _usual_kind(graph: KnowledgeGraph, names: tuple[str, ...]) -> ValueKind:
+    """The kind of most values of an attribute that no schema describes."""
+    kinds = [kind_of(value) for _, node in graph.network.nodes(data=True) for name in names
+             for value in node["attributes"].get(name, ())]
+    return max(("text", "date", "number"), key=kinds.count)
