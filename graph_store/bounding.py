@@ -34,7 +34,7 @@ from ..schemas.extraction import (
 )
 from ..schemas.graph_schema import ROOT_TYPE
 from ..schemas.naming import canonical_name, label_key
-from .bounds import Bounds, Known
+from .bounds import Bounds, Known, said_labels
 from .grounding import SourceText
 from .type_inference import TypeWishes
 from .value_kinds import kind_of, parse_value
@@ -86,6 +86,7 @@ class _Bounding:
         self._repairs: set[tuple[RepairKind, str]] = set()
 
     def run(self) -> BoundedExtraction:
+        self._bounds.remember(said_labels(self._said))
         self._find_names()
         self._declare()
         self._infer_types()

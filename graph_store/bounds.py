@@ -1,6 +1,6 @@
 """A schema prepared for bounding: what each label that a reasoner said leads to."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from functools import cached_property
 from typing import Literal, NamedTuple
 
@@ -65,6 +65,12 @@ class Bounds:
         if at not in self._found:
             self._found[at] = self._find(kind, label)
         return self._found[at]
+
+    def remember(self, labels: Iterable[tuple[LabelKind, str]]) -> None:
+        """Prepare for labels that will be looked up: those that must be compared are encoded at once."""
+        if self._similar and not self.schema.open:
+            self._similar.remember((kind, label) for kind, label in labels
+                                   if kind != "name" and label_key(label) not in self._names[kind])
 
     def entity_type(self, label: str) -> str | None:
         """The schema's name of an entity type, by any of its labels; None if unknown."""

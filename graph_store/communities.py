@@ -32,6 +32,11 @@ __all__ = ["CommunitySettings", "EntityFeatures", "Labels", "Scores", "affinity"
            "hierarchy"]
 
 
+# The share of the entities that may still move when fusion has ended: some fit two communities alike, and
+# what they do changes the community, which they then fit less.
+_SETTLED = 0.01
+
+
 @dataclass(frozen=True)
 class CommunitySettings:
     """The paper's constants ([Y] section 3.2: beta, eta; lambda and epsilon as its authors suggest), and ours.
@@ -52,7 +57,7 @@ class CommunitySettings:
     entities_per_cluster: int = 10
     max_clusters: int = 200
     max_iterations: int = 10
-    moves: int = 4
+    moves: int = 2
     max_members: int = 200
     keywords: int = 5
 
@@ -75,22 +80,23 @@ def detect(data: EntityFeatures, settings: CommunitySettings) -> Labels:
         labels = initial_clusters(data.representations, settings.entities_per_cluster, settings.max_clusters,
                                   settings.max_members)
         for _ in range(settings.max_iterations):
-            labels, changed = _round(data, labels, settings)
-            if not changed:
+            labels, moved, merged = _round(data, labels, settings)
+            if not merged and moved <= _SETTLED * len(labels):
                 break
         return renumbered(labels)
 
 
-def _round(data: EntityFeatures, labels: Labels, settings: CommunitySettings) -> tuple[Labels, int]:
+def _round(data: EntityFeatures, labels: Labels, settings: CommunitySettings) -> tuple[Labels, int, int]:
+    """Sweeps of moving, then one of merging; the labels, how many entities moved and pairs merged."""
     pairs = adjacent(data, labels)
-    weights, changed = Weights(1.0, settings.semantic_weight), 0
+    weights, moves = Weights(1.0, settings.semantic_weight), 0
     for sweep in range(settings.moves):
         every_other = np.arange(len(labels)) % 2 == sweep % 2
         labels, moved, weights = move(data, labels, every_other, pairs, settings.semantic_weight,
                                       settings.max_members)
-        changed += moved
+        moves += moved
     labels, merged = merge(data, labels, pairs, weights, settings.merge_below, settings.max_members)
-    return labels, changed + merged
+    return labels, moves, merged
 
 
 def hierarchy(data: EntityFeatures, settings: CommunitySettings) -> list[Labels]:

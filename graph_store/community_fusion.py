@@ -11,7 +11,7 @@ from .community_start import Labels, places, renumbered
 Pairs = NDArray[np.int64]
 
 # Communities looked at beside those of an entity's neighbours: the nearest in meaning, the most linked.
-_NEAR = 5
+_NEAR = 3
 # Rows of the similarity matrix of communities held at once.
 _BLOCK = 2048
 

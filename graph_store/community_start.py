@@ -7,8 +7,8 @@ from ..models.embedding import Vectors
 
 Labels = NDArray[np.intp]
 
-# The paper runs K-means five times and keeps the best. Above this many entities one run is enough: the
-# clusters are only where fusion starts from, and the planted benchmark shows no loss.
+# The paper runs K-means five times from well-spread centres and keeps the best. Above this many entities one
+# run from random ones is enough: fusion only starts there, and the planted benchmark shows no loss.
 _REPEAT_UP_TO = 1000
 _REPEATS = 5
 # The paper's random_state; iterations after which scikit-learn's clusters hardly change.
@@ -35,7 +35,7 @@ def initial_clusters(representations: Vectors, per_cluster: int, most: int, larg
     n = len(representations)
     wanted = max(2, n // per_cluster)
     if wanted <= most:
-        labels = _k_means(representations, wanted)
+        labels = _k_means(representations, wanted, careful=n <= _REPEAT_UP_TO)
     else:
         labels = _k_means(representations, min(most, round(wanted ** 0.5)))
         for members in groups(labels):
@@ -66,17 +66,17 @@ def places(groups_sorted: Labels) -> Labels:
                       np.intp)
 
 
-def _k_means(points: Vectors, clusters: int) -> Labels:
+def _k_means(points: Vectors, clusters: int, *, careful: bool = False) -> Labels:
     # scikit-learn takes a second to import; commands that build no communities need not wait for it.
     from sklearn.cluster import KMeans  # noqa: PLC0415
 
     n = len(points)
-    if n <= _REPEAT_UP_TO:  # fewer distinct points than clusters is an error to K-means
+    if n <= _REPEAT_UP_TO:  # with fewer distinct points than clusters K-means warns
         clusters = min(clusters, len(np.unique(points, axis=0)))
     if clusters < 2:  # noqa: PLR2004  (one cluster needs no search)
         return np.zeros(n, np.intp)
-    runs = _REPEATS if n <= _REPEAT_UP_TO else 1
-    found = KMeans(clusters, n_init=runs, random_state=_SEED, max_iter=_ITERATIONS).fit_predict(points)
+    found = KMeans(clusters, init="k-means++" if careful else "random", n_init=_REPEATS if careful else 1,
+                   random_state=_SEED, max_iter=_ITERATIONS).fit_predict(points)
     return renumbered(np.asarray(found, np.intp))
 
 

@@ -189,7 +189,7 @@ class SourceText:
         place = self._plain_words.find(_together([word for word in said if word not in _ARTICLES]))
         if place:
             return Grounded(name.strip(), self._span(*place))
-        if any(words_of.find(_together(part)) for words_of in self._title_words for part in (said, *shorter)):
+        if self.text and any(title.find(_together(part)) for title in self._title_words for part in (said, *shorter)):
             return Grounded(name.strip(), self.sentence(name))
         return self.ground_value(name, "date") if parse_date(name) else None
 

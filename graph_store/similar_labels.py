@@ -1,10 +1,11 @@
 """Labels that mean the same by their embeddings, judged by a threshold that the schema itself sets."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..ingest.scripts import script_of
 from ..models.embedding import Embedder, Vectors
@@ -21,7 +22,27 @@ inverse) "increases risk of" and "decreases risk of" are most alike, 0.909, then
 by", 0.897; of labels of different elements in the five seed schemas "published by" and "written by",
 0.795. Ten of 40 pairs of synonyms lie above: words in another order, spellings, abbreviations.
 """
+_ROWS = 512  # compared at once with all others: bounds the memory, not the result
 _DECIMALS = 4  # encoding in other batches differs by rounding, which must decide nothing
+
+
+class _Groups:
+    """Numbers that are joined into groups (disjoint sets); the least of a group stands for it."""
+
+    def __init__(self, size: int) -> None:
+        self._above = list(range(size))
+
+    def of(self, member: int) -> int:
+        """The least of a member's group."""
+        while self._above[member] != member:
+            self._above[member] = self._above[self._above[member]]
+            member = self._above[member]
+        return member
+
+    def join(self, one: int, other: int) -> None:
+        """Make the groups of two members one."""
+        least, most = sorted((self.of(one), self.of(other)))
+        self._above[most] = least
 
 
 def elements_of(schema: GraphSchema, kind: ElementKind) -> tuple[SchemaElement, ...]:
@@ -98,19 +119,33 @@ class SimilarLabels:
             Each label in one group; groups and their members sorted.
         """
         ordered = sorted(set(labels))
-        group = list(range(len(ordered)))
-        alike = self._similarities(*[[label_key(label) for label in ordered]] * 2)
-        scripts = [script_of(label) for label in ordered]
-        stemmed = [stems(label) for label in ordered]
-        for i, j in combinations(range(len(ordered)), 2):
-            same_script = scripts[i] == scripts[j] and alike[i, j] > self.threshold(kind, scripts[i])
-            if stemmed[i] == stemmed[j] or same_script:
-                joined, left = sorted((group[i], group[j]))
-                group = [joined if of == left else of for of in group]
+        joined = _Groups(len(ordered))
+        first_of: dict[tuple[str, ...], int] = {}
+        by_script: dict[str, list[int]] = defaultdict(list)
+        for at, label in enumerate(ordered):
+            joined.join(first_of.setdefault(stems(label), at), at)
+            by_script[script_of(label)].append(at)
+        for script, places in sorted(by_script.items()):
+            threshold = self.threshold(kind, script)
+            if threshold < 1:
+                keys = [label_key(ordered[at]) for at in places]
+                for start in range(0, len(keys), _ROWS):
+                    alike = self._similarities(keys[start : start + _ROWS], keys)
+                    for row, column in np.argwhere(alike > threshold).tolist():
+                        joined.join(places[start + row], places[column])
         members: dict[int, list[str]] = defaultdict(list)
-        for of, label in zip(group, ordered, strict=True):
-            members[of].append(label)
+        for at, label in enumerate(ordered):
+            members[joined.of(at)].append(label)
         return sorted(tuple(found) for found in members.values())
+
+    def remember(self, labels: Iterable[tuple[ElementKind, str]]) -> None:
+        """Encode labels that will be compared with known ones, at once: one by one takes several times as long."""
+        self._encode(label_key(label) for kind, label in labels if self.threshold(kind, script_of(label)) < 1)
+
+    def _encode(self, keys: Iterable[str]) -> None:
+        new = sorted(set(keys) - self._vectors.keys())
+        if new:
+            self._vectors.update(zip(new, self._embedder.encode(new), strict=True))
 
     def _nearest(self, label: str, known: list[tuple[str, str]]) -> tuple[str, float] | None:
         if not known:
@@ -119,12 +154,11 @@ class SimilarLabels:
         best = int(np.argmax(alike))
         return known[best][1], float(alike[best])
 
-    def _similarities(self, ones: Sequence[str], others: Sequence[str]) -> Vectors:
+    def _similarities(self, ones: Sequence[str], others: Sequence[str]) -> NDArray[np.float64]:
         """Cosines, rounded: shape (len(ones), len(others))."""
-        new = sorted({*ones, *others} - self._vectors.keys())
-        if new:
-            self._vectors.update(zip(new, self._embedder.encode(new), strict=True))
+        self._encode([*ones, *others])
         if not ones or not others:
-            return np.zeros((len(ones), len(others)), np.float32)
+            return np.zeros((len(ones), len(others)))
         table = np.stack([self._vectors[one] for one in ones]) @ np.stack([self._vectors[o] for o in others]).T
-        return np.round(table.astype(np.float64), _DECIMALS).astype(np.float64)
+        rounded: NDArray[np.float64] = table.astype(np.float64).round(_DECIMALS)
+        return rounded

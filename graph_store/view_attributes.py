@@ -7,7 +7,7 @@ among the years). Units are not converted, so numbers are split within their uni
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import dropwhile, takewhile
@@ -16,13 +16,11 @@ from ..schemas.naming import canonical_name
 from .graph import KnowledgeGraph
 from .value_kinds import parse_value
 from .view_groups import View, partition
-from .view_spec import AttributeSpec, Period, RelationSpec
+from .view_spec import AttributeSpec, RelationSpec
 
-_YEARS: dict[Period, int] = {"year": 1, "decade": 10, "century": 100}
+_YEARS: dict[str, int] = {"year": 1, "decade": 10, "century": 100}
 _YEAR = re.compile(r"(-?)(\d{2,4})(X*)")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
-_BINS = 4
-"""Quarters: the coarsest split that tells the middle from both ends."""
 
 
 @dataclass(frozen=True, order=True)
@@ -30,7 +28,7 @@ class _Place:
     """Where a value stands: groups are sorted by `unit`, then `order`; `key` tells equals apart."""
 
     unit: str
-    order: tuple[Decimal, ...]
+    order: tuple[Decimal | int, ...]
     key: str
 
 
@@ -48,8 +46,8 @@ def by_attribute(graph: KnowledgeGraph, spec: AttributeSpec) -> View:
         if support:
             chosen[one] = min(support, key=lambda place: (-len(support[place]), place))
     title = {place: min(said, key=lambda name: (-said[name], name)) for place, said in names.items()}
-    if spec.kind == "number" and spec.by != "value":
-        return _in_bins(graph, spec, chosen, spec.by or _BINS)
+    if spec.by == "quantile":
+        return _by_quantile(graph, spec, chosen)
     return partition(spec.view, graph.network, chosen, title.__getitem__, lambda place: place, _rest(spec.names[0]))
 
 
@@ -71,8 +69,8 @@ def _rest(name: str) -> str:
     return f"without {name}"
 
 
-def _values(attributes: Mapping[str, Mapping[str, Mapping[str, object]]],
-            names: Iterable[str]) -> Iterator[tuple[str, Iterable[str]]]:
+def _values(attributes: Mapping[str, Mapping[str, Collection[str]]],
+            names: Iterable[str]) -> Iterator[tuple[str, Collection[str]]]:
     return ((value, chunks) for name in names for value, chunks in attributes.get(name, {}).items())
 
 
@@ -86,14 +84,18 @@ def _place(value: str, spec: AttributeSpec) -> _Place | None:
     if spec.kind == "number":
         return _Place(*_number(normal), normal)
     years = _span(normal)
-    if years is None or spec.by == "value":
-        return _Place("", years or (), normal) if spec.by == "value" else None
-    width = _YEARS[spec.by or "year"]  # type: ignore[index]
+    if spec.by == "value":
+        return _Place("", years or (), normal)
+    return _Place("", *_in_period(years, _YEARS[spec.by])) if years else None
+
+
+def _in_period(years: tuple[int, int], width: int) -> tuple[tuple[int, int], str]:
+    """The period that holds the years, if one does, else themselves; with its name."""
     first, last = years
     if first // width == last // width:
         first = first // width * width
         last = first + width - 1
-    return _Place("", (Decimal(first), Decimal(last)), _period(first, last))
+    return (first, last), _period(first, last)
 
 
 def _span(normal: str) -> tuple[int, int] | None:
@@ -122,22 +124,22 @@ def _number(normal: str) -> tuple[str, tuple[Decimal, ...]]:
     return " ".join(unit), tuple(Decimal(word) for word in words if _NUMBER.fullmatch(word))
 
 
-def _in_bins(graph: KnowledgeGraph, spec: AttributeSpec, chosen: Mapping[str, _Place], bins: int) -> View:
-    """Group by quantile: equal numbers stay together, so a bin may hold more than its share."""
+def _by_quantile(graph: KnowledgeGraph, spec: AttributeSpec, chosen: Mapping[str, _Place]) -> View:
+    """Group by quantile: equal numbers stay together, so that one may hold more than its share."""
     ends: dict[tuple[str, int], tuple[_Place, _Place]] = {}
-    bin_of: dict[_Place, tuple[str, int]] = {}
+    quantile: dict[_Place, tuple[str, int]] = {}
     counts = Counter(chosen.values())
     totals = Counter(place.unit for place in chosen.values())
     below: Counter[str] = Counter()
     for place in sorted(counts):
-        key = (place.unit, bins * below[place.unit] // totals[place.unit])
+        key = (place.unit, spec.quantiles * below[place.unit] // totals[place.unit])
         below[place.unit] += counts[place]
-        bin_of[place] = key
+        quantile[place] = key
         ends[key] = (ends.get(key, (place,))[0], place)
 
     def title(key: tuple[str, int]) -> str:
         low, high = ends[key]
         return low.key if low == high else f"{low.key} – {high.key}"
 
-    return partition(spec.view, graph.network, {one: bin_of[place] for one, place in chosen.items()}, title,
+    return partition(spec.view, graph.network, {one: quantile[place] for one, place in chosen.items()}, title,
                      lambda key: key, _rest(spec.names[0]))

@@ -13,13 +13,16 @@ from scipy import sparse
 from .adjacency import adjacency
 from .graph import KnowledgeGraph
 
+Boundary = list[tuple[str, float]]
+"""(entity id, affinity), the strongest first, equal ones by id."""
 
-def boundary(graph: KnowledgeGraph, members: Sequence[str], tau: float) -> list[tuple[str, float]]:
+
+def boundary(graph: KnowledgeGraph, members: Sequence[str], tau: float) -> Boundary:
     """The boundary of one community; see `boundaries`."""
     return boundaries(graph, [members], tau)[0]
 
 
-def boundaries(graph: KnowledgeGraph, communities: Sequence[Sequence[str]], tau: float) -> list[list[tuple[str, float]]]:
+def boundaries(graph: KnowledgeGraph, communities: Sequence[Sequence[str]], tau: float) -> list[Boundary]:
     """The entities at the boundary of each community, in O(triples + members).
 
     Args:
@@ -28,8 +31,7 @@ def boundaries(graph: KnowledgeGraph, communities: Sequence[Sequence[str]], tau:
         tau: least affinity, from 0 to 1.
 
     Returns:
-        For each community (entity id, affinity), the strongest first, equal ones by id. Only
-        neighbours of members are there, even with tau = 0.
+        The boundary of each community. Only neighbours of members are there, even with tau = 0.
     """
     ids = graph.entity_ids()
     row = {one: number for number, one in enumerate(ids)}
@@ -39,12 +41,11 @@ def boundaries(graph: KnowledgeGraph, communities: Sequence[Sequence[str]], tau:
     triples = adjacency(graph, ids)
     neighbours = ((triples + triples.T) > 0).astype(np.int64)
     degree = neighbours.sum(axis=1)
-    into = sparse.coo_array(neighbours @ inside)
-    found: list[list[tuple[str, float]]] = [[] for _ in communities]
-    outside = ~np.asarray(inside[into.row, into.col]).astype(bool)
-    for one, community, links in zip(into.row[outside].tolist(), into.col[outside].tolist(),
-                                     into.data[outside].tolist(), strict=True):
-        affinity = links / int(degree[one])
-        if affinity >= tau:
+    links = neighbours @ inside
+    outside = sparse.coo_array(links - links.multiply(inside))
+    found: list[Boundary] = [[] for _ in communities]
+    for one, community, into in zip(outside.row.tolist(), outside.col.tolist(), outside.data.tolist(), strict=True):
+        affinity = into / int(degree[one])
+        if into and affinity >= tau:
             found[community].append((ids[one], affinity))
     return [sorted(near, key=lambda item: (-item[1], item[0])) for near in found]

@@ -46,7 +46,7 @@ def partition(name: str, ids: Iterable[str], keys: Mapping[str, Key], title: Cal
             members.setdefault(keys[one], []).append(one)
         else:
             without.append(one)
-    groups = [Group(name=title(key), members=tuple(members[key])) for key in sorted(members, key=order)]  # type: ignore[arg-type, type-var]
+    groups = [Group(name=title(key), members=tuple(members[key])) for key in sorted(members, key=order)]  # type: ignore[arg-type]
     if without:
         groups.append(Group(name=rest, members=tuple(without), rest=True))
     return View(name=name, groups=tuple(groups))

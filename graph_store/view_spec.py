@@ -12,7 +12,7 @@ Names are the schema's own, its labels in any language or its aliases.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from ..schemas.errors import BanyanError
@@ -22,10 +22,14 @@ from .graph import KnowledgeGraph
 from .value_kinds import kind_of
 
 Period = Literal["year", "decade", "century"]
+By = Literal["value", "quantile"] | Period
 FORMS = "modularity, attribute:NAME, attribute:NAME:decade, relation:NAME, 'pattern:NAME>NAME'"
+_PERIODS: dict[str, Period] = {period: period for period in get_args(Period)}
 _INVERSE = ("^", "<")
-_VALUE = "value"
-_LEAST_BINS = 2
+_USUAL: dict[ValueKind, By] = {"text": "value", "date": "year", "number": "quantile"}
+_QUANTILES = 4
+"""The coarsest split that tells the middle from both ends."""
+_FEWEST_QUANTILES = 2
 
 
 class ViewError(BanyanError):
@@ -41,14 +45,16 @@ class AttributeSpec:
         names: the attribute; several where an open schema has several spellings of one name.
         kind: of its values.
         unit: for numbers: the unit meant where a value names none.
-        by: a period of dates, a number of quantiles, or "value"; "" takes what suits the kind.
+        by: the exact value, a period of dates, or a quantile of numbers.
+        quantiles: how many.
     """
 
     view: str
     names: tuple[str, ...]
     kind: ValueKind = "text"
     unit: str = ""
-    by: Period | Literal["value", ""] | int = ""
+    by: By = "value"
+    quantiles: int = _QUANTILES
 
 
 @dataclass(frozen=True)
@@ -141,15 +147,15 @@ class _Names:
         if not by:
             return spec
         view = f"{spec.view}:{by}"
-        allowed = {"date": get_args(Period), "number": ("a number of quantiles",), "text": ()}[spec.kind]
-        if by == _VALUE:
-            return AttributeSpec(view, names, spec.kind, spec.unit, "value")
-        if spec.kind == "date" and by in get_args(Period):
-            return AttributeSpec(view, names, "date", by=by)  # type: ignore[arg-type]
-        if spec.kind == "number" and by.isdecimal() and int(by) >= _LEAST_BINS:
-            return AttributeSpec(view, names, "number", spec.unit, int(by))
+        if by == "value":
+            return replace(spec, view=view, by="value")
+        if spec.kind == "date" and by in _PERIODS:
+            return replace(spec, view=view, by=_PERIODS[by])
+        if spec.kind == "number" and by.isdecimal() and int(by) >= _FEWEST_QUANTILES:
+            return replace(spec, view=view, quantiles=int(by))
+        allowed = {"date": [*_PERIODS], "number": ["a number of quantiles"], "text": []}[spec.kind]
         raise ViewError(f"view {self._view!r}: a {spec.kind} is not grouped by {by!r}: say one of "
-                        f"{', '.join((*allowed, _VALUE))}")
+                        f"{', '.join((*allowed, 'value'))}, or nothing")
 
     def every_attribute(self) -> tuple[AttributeSpec, ...]:
         return tuple(self._described(names) for names in sorted(set(self._attributes.values())))
@@ -157,7 +163,7 @@ class _Names:
     def _described(self, names: tuple[str, ...]) -> AttributeSpec:
         known = self._schema.attribute_type(names[0])
         kind = known.kind if known else _usual_kind(self._graph, names)
-        return AttributeSpec(f"attribute:{names[0]}", names, kind, known.unit if known else "")
+        return AttributeSpec(f"attribute:{names[0]}", names, kind, known.unit if known else "", _USUAL[kind])
 
     def step(self, said: str) -> tuple[Step, str]:
         said = said.strip()
@@ -199,6 +205,6 @@ def _by_key(elements: Iterable[tuple[str, tuple[str, ...]]],
 
 def _usual_kind(graph: KnowledgeGraph, names: tuple[str, ...]) -> ValueKind:
     """The kind of most values of an attribute that no schema describes."""
-    kinds = [kind_of(value) for _, node in graph.network.nodes(data=True) for name in names
+    kinds: list[ValueKind] = [kind_of(value) for _, node in graph.network.nodes(data=True) for name in names
              for value in node["attributes"].get(name, ())]
     return max(("text", "date", "number"), key=kinds.count)

@@ -29,6 +29,7 @@ NOUN = "{noun}"
 MODIFIER = "{modifier}"
 TERM_IS_TAIL = "="
 TYPES_SUFFICE = "~"
+MAY_BE = "?"
 
 _WORD_START = re.compile(rf"[{HAN}]|[^\W{HAN}]+|['’]s\b|[^\w\s]")
 _MARKS = (NOUN, MODIFIER, TYPES_SUFFICE)
@@ -206,7 +207,7 @@ class CompiledSchema:
     marked: dict[str, tuple[str, ...]]
     """`NOUN`, `MODIFIER` or `TYPES_SUFFICE` -> the relations that have it, in schema order."""
     bare: frozenset[str]
-    """The types of which the schema gives no cues: a name that nothing else tells of may be of one."""
+    """The types with the mark `MAY_BE`: a name that nothing else tells of may be of one."""
     relation_of: dict[str, RelationType]
     attribute_of: dict[str, AttributeType]
 
@@ -230,14 +231,13 @@ class CompiledSchema:
 
 
 def compile_schema(schema: GraphSchema, kinds: Mapping[str, str] | None = None,
-                   broader: Callable[[str], str] = str, bare: frozenset[str] = frozenset()) -> CompiledSchema:
+                   broader: Callable[[str], str] = str) -> CompiledSchema:
     """Index a schema's cues.
 
     Args:
         schema: a bounded schema; for an open one, compile the seed whose guesses are wanted.
         kinds: entity type -> the seed type it is a kind of, where that is known.
         broader: the broadest kind that a kind is of.
-        bare: the types whose cues are not the schema's own.
 
     Returns:
         The indexes; they are only read afterwards, so several threads may share them.
@@ -253,7 +253,7 @@ def compile_schema(schema: GraphSchema, kinds: Mapping[str, str] | None = None,
                             for cue in (*attribute.all_cues(), *_own_names(attribute))),
         terms=CueIndex((cue.removeprefix(TERM_IS_TAIL), relation.name, False) for relation in schema.relation_types
                        for cue in relation.all_cues() if cue.startswith(TERM_IS_TAIL)),
-        bare=bare,
+        bare=frozenset(t.name for t in schema.entity_types if MAY_BE in t.all_cues()),
         marked={mark: tuple(r.name for r in schema.relation_types if mark in r.all_cues()) for mark in _MARKS},
         relation_of={relation.name: relation for relation in schema.relation_types},
         attribute_of={attribute.name: attribute for attribute in schema.attribute_types},
@@ -270,6 +270,8 @@ def _type_cues(types: tuple[EntityType, ...], kinds: Mapping[str, str], broader:
     for entity in types:
         for cue in (*_own_names(entity), *entity.all_cues()):
             plain = fold(cue.removeprefix(TERM))
+            if plain == MAY_BE:
+                continue
             if plain == FALLBACK:
                 fallback = entity.name
             elif plain.startswith(SUFFIX):

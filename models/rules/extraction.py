@@ -131,8 +131,7 @@ class RulesExtractor:
             if known is None:
                 guesses = load_schema(OPEN_GUESSES) if schema.open else furnish(schema)
                 texts = [f"{readable(r.name)}: {r.description}" for r in guesses.relation_types]
-                bare = frozenset(t.name for t in schema.entity_types if not t.cues)
-                compiled = compile_schema(guesses, kinds_of(guesses), broader, bare)
+                compiled = compile_schema(guesses, kinds_of(guesses), broader)
                 known = _Prepared(compiled, EntityTyper(compiled, self._embedder),
                                   self._embedder.encode(texts) if texts else None)
                 self._prepared[key] = known

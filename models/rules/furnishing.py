@@ -12,7 +12,7 @@ from functools import cache
 from ...schemas.graph_schema import ANY, EntityType, GraphSchema, RelationType
 from ...schemas.loading import load_schema
 from ...schemas.naming import label_key
-from .cues import FALLBACK, INVERSE, KINDS, SUFFIX, TERM, readable
+from .cues import FALLBACK, INVERSE, KINDS, MAY_BE, SUFFIX, TERM, readable
 from .relation_words import IRREGULAR, SAME, WORDS_OF
 
 _SEEDS = ("encyclopedia", "literature", "general", "finance", "biomedical")
@@ -84,7 +84,7 @@ def _kinds_of_words() -> dict[str, str]:
                 kinds.setdefault(name, entity.name)
         for entity in types:
             for cue in entity.all_cues():
-                if not cue.startswith((SUFFIX, FALLBACK)):
+                if not cue.startswith((SUFFIX, FALLBACK, MAY_BE)):
                     kinds.setdefault(label_key(cue.removeprefix(TERM)), entity.name)
     return kinds
 
@@ -115,7 +115,7 @@ def _heirs(schema: GraphSchema, kinds: dict[str, str]) -> dict[str, str]:
 
 def _furnished_type(entity: EntityType, kind: str, heirs: dict[str, str]) -> EntityType:
     own = label_key(readable(entity.name)).split()
-    cues = [own[-1]] if own and not own[-1].endswith("s") else []
+    cues = [MAY_BE, own[-1]] if own and not own[-1].endswith("s") else [MAY_BE]
     if heirs.get(kind) == entity.name:
         cues.extend(cue for cue in _cues_of_kind(kind) if cue != FALLBACK)
     return entity.model_copy(update={"cues": {"en": tuple(dict.fromkeys(cues))}})

@@ -19,6 +19,7 @@ from ..embedding import Embedder
 from .cues import INVERSE, TERM_IS_TAIL, TYPES_SUFFICE, fold
 from .extraction import RulesExtractor
 from .furnishing import furnish
+from .relations import Triple
 from .name_words import AUXILIARIES, DETERMINERS, PREPOSITIONS
 
 LEAST_PRECISION = 0.3
@@ -35,6 +36,7 @@ LEAST_SHARE_BARE = 0.6
 """The same for words that are prepositions alone, which lead to much that no example names."""
 
 _MOST_WORDS = 4
+_NO_START = DETERMINERS | AUXILIARIES | {"and", "or", "but"}
 _TOKEN = re.compile(r"[^\W\d_][\w'’-]*|['’]s\b|\S")
 _LIST = re.compile(r"[\s,&\"“”‘’'()]|\band\b|\bor\b|\bthe\b|\ba\b|\ban\b")
 
@@ -47,9 +49,10 @@ class _Tally:
     wrong: int = 0
     unsaid: int = 0
 
-    def precision(self, doubt: int) -> float:
-        """The share that was right, with `doubt` more that were wrong: few examples are little evidence."""
-        return self.right / max(self.right + self.wrong + UNSAID * self.unsaid + doubt, 1)
+    def precision(self, *, proposed: bool) -> float:
+        """The share that was right, with one more case against a proposed cue, or for one that stood before."""
+        said = self.right + self.wrong + UNSAID * self.unsaid + 1
+        return (self.right + (not proposed)) / said
 
 
 def learn_schema(schema: GraphSchema, examples: Sequence[Example], embedder: Embedder) -> GraphSchema:
@@ -131,7 +134,7 @@ def _leads(folded: str, text: str, at: int) -> Iterator[str]:
         if not written.islower() or (words and folded[token.end()] != " "):
             return
         words.insert(0, token.group())
-        if words[0] not in DETERMINERS | AUXILIARIES and not words[0].startswith(("'", "’")):
+        if words[0] not in _NO_START and not words[0].startswith(("'", "’")):
             yield " ".join(words)
 
 
@@ -158,22 +161,30 @@ def _judge(schema: GraphSchema, examples: Sequence[Example], embedder: Embedder)
         said = {(r, _key(t)) for _, r, t in example.triples}
         relations = {r for r, _ in said}
         triples, _ = extractor.read(ExtractionRequest(text=example.text), schema)
-        for triple in triples:
-            tally = tallies[(triple.relation, triple.cue)]
-            if (triple.relation, _key(triple.tail)) in said:
-                tally.right += 1
-            elif triple.relation in relations:
-                tally.wrong += 1
-            else:
-                tally.unsaid += 1
+        for (relation, cue), tails in _by_cue(triples).items():
+            tally = tallies[(relation, cue)]
+            right = sum((relation, _key(tail)) in said for tail in tails)
+            tally.right += right
+            if relation not in relations:
+                tally.unsaid += len(tails)
+            elif cue == TYPES_SUFFICE or not right:
+                tally.wrong += len(tails) - right
     return tallies
+
+
+def _by_cue(triples: Iterable[Triple]) -> dict[tuple[str, str], set[str]]:
+    """(relation, cue) -> the tails read by it in one text; of a list, examples often name one."""
+    tails: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for triple in triples:
+        tails[(triple.relation, triple.cue)].add(triple.tail)
+    return tails
 
 
 def _pruned(schema: GraphSchema, before: GraphSchema, tallies: dict[tuple[str, str], _Tally]) -> GraphSchema:
     known = {r.name: set(r.all_cues()) for r in before.relation_types}
     relations = []
     for relation in schema.relation_types:
-        kept = {language: tuple(cue for cue in cues if _holds(cue, tallies.get(_tallied(relation.name, cue)),
+        kept = {language: tuple(cue for cue in cues if _holds(tallies.get(_tallied(relation.name, cue)),
                                                               proposed=cue not in known[relation.name]))
                 for language, cues in relation.cues.items()}
         relations.append(relation.model_copy(update={"cues": kept}))
@@ -184,8 +195,8 @@ def _tallied(relation: str, cue: str) -> tuple[str, str]:
     return relation, fold(cue.removeprefix(INVERSE))
 
 
-def _holds(cue: str, tally: _Tally | None, *, proposed: bool) -> bool:
+def _holds(tally: _Tally | None, *, proposed: bool) -> bool:
     """Whether a cue stays: one that is proposed must prove itself, one that stood before must not be refuted."""
     if tally is None:
         return not proposed
-    return tally.precision(int(proposed)) >= LEAST_PRECISION
+    return tally.precision(proposed=proposed) >= LEAST_PRECISION

@@ -30,6 +30,7 @@ _WORD = re.compile(r"\S+")
 _ENDS = re.compile(r"\s*[(（\[,]|\s+(?=[^\W\d_a-zß-öø-ÿ])|\s+(?P<word>[a-z]+)\b")
 _ARTICLE = re.compile(r"(?:The|A|An)\s+")
 _YEAR = re.compile(r"(?:The\s+)?(?:1\d|20)\d\d\s")
+_RUNS_ON = re.compile(r"\s[a-z\d&+]|[:!?,]|^(?:The|A|An)\s|\d|\s['’]")
 _FUNCTION = PREPOSITIONS | PARTICLES | frozenset(
     "a an the and or nor but not is be no n't 's '' ' i you me my your we us it so if than when where what &".split())
 _NO_TITLE = frozenset(PRONOUNS) | frozenset(POSSESSIVES) | frozenset({"this", "that", "these", "those", "there"})
@@ -51,12 +52,15 @@ def opening_mention(source: Source, sentence: Sentence) -> list[Mention]:
     start = _past_lead_in(source, start, sentence.end)
     for end in _ends(source, start, min(sentence.end, start + _LONGEST)):
         kind = _kind(source, sentence, end)
+        if kind == "" and not _RUNS_ON.search(source.text, start, end):
+            continue
         if kind is not None and _is_name(source, start, end, known=bool(kind)):
             article = _ARTICLE.match(source.text, start, end)
             works = source.compiled.types.works
             begin = start if not article or kind in works or (works and not kind) else article.end()
             name = source.text[begin:end].rstrip("\"”'’ ")
-            return [Mention(begin, begin + len(name), name, "name", kind)]
+            hint = kind or source.compiled.types.roles.get("work", "")
+            return [Mention(begin, begin + len(name), name, "name", hint)]
     return []
 
 

@@ -47,16 +47,26 @@ class RelationFinder:
         """The triples that the schema's cues give, in order."""
         found: list[Triple] = []
         free_from = -1
+        last: list[Triple] = []
         for hits in sentence.hits:
-            if hits[0].start < free_from or self._inside_name(sentence, hits[0]):
+            inside = hits[0].start < free_from
+            if self._inside_name(sentence, hits[0]) or (inside and not self._says_more(hits[0], last)):
                 continue
             for hit in hits:
                 triples = list(self._of_hit(sentence, hit))
                 if triples:
                     found.extend(triples)
-                    free_from = hit.end
+                    free_from = max(free_from, hit.end)
+                    last = triples
                     break
         return found
+
+    def _says_more(self, hit: Hit, last: list[Triple]) -> bool:
+        """Whether a cue inside the last one says another relation of the same ends ('written and directed by')."""
+        said = {t.relation for t in last}
+        ends = {(r.domain, r.range) for r in map(self._compiled.relation_of.__getitem__, said)}
+        return any(name not in said and (r.domain, r.range) in ends for name, _ in hit.elements
+                   for r in (self._compiled.relation_of[name],))
 
     @staticmethod
     def _inside_name(sentence: Sentence, hit: Hit) -> bool:

@@ -1,0 +1,134 @@
+"""Communities by attribute-aware modularity (UniAI-GraphRAG eq. 3): Louvain on links + alpha x likeness.
+
+How eq. 3 is read. Word by word, only the links have an expected value (k_i k_j / 2m) and every likeness
+above 0 speaks for joining two entities: with a likeness between all pairs the best partition is a single
+community. So Q is the modularity of W = A + alpha S as a whole, its expected value included, and S is
+sparse: each entity's nearest, if near enough. A counts the triples between two entities. S is scaled to the
+total weight of A, so that alpha means the same in a sparse graph and in a dense one.
+"""
+
+from collections.abc import Sequence
+
+import networkx as nx
+import numpy as np
+from scipy import sparse
+from threadpoolctl import threadpool_limits
+
+from ..models.embedding import Vectors
+from .adjacency import adjacency
+from .graph import KnowledgeGraph
+from .view_attributes import by_attribute
+from .view_groups import View, partition
+from .view_spec import AttributeSpec, ModularitySpec
+
+# Cells of the similarity matrix held at once: 64 MB.
+_CELLS = 2**24
+# Similarities are compared in steps of this: the last bits of a sum are not the same everywhere.
+_STEPS = 10_000
+# Louvain visits the entities in a random order; any seed will do, if it is always the same.
+_SEED = 42
+
+
+def by_modularity(graph: KnowledgeGraph, vectors: Vectors, spec: ModularitySpec, *, alpha: float, neighbours: int,
+                  least_similarity: float) -> View:
+    """Group the entities by links and likeness; no entity is left over.
+
+    Args:
+        graph: the graph.
+        vectors: of its entities by sorted id, shape (n, d).
+        spec: names the attributes that count.
+        alpha: the weight of all likeness together, that of all links being 1; 0 is plain Louvain.
+        neighbours: an entity's nearest that count.
+        least_similarity: of those, the ones at least so near, from 0 to 1.
+    """
+    ids = graph.entity_ids()
+    triples = adjacency(graph, ids)
+    links = sparse.csr_array(triples + triples.T, dtype=np.float64)
+    # Threads add up in an order of their own: one thread, one result.
+    with threadpool_limits(limits=1):
+        alike = likeness(vectors, attribute_columns(graph, ids, spec.attributes), neighbours, least_similarity)
+    weight = alpha * links.sum() / alike.sum() if links.nnz and alike.nnz else alpha
+    labels = louvain(sparse.csr_array(links + weight * alike))
+    return partition(spec.view, ids, dict(zip(ids, labels, strict=True)), lambda _: "", lambda label: label, "")
+
+
+def attribute_columns(graph: KnowledgeGraph, ids: Sequence[str],
+                      attributes: Sequence[AttributeSpec]) -> sparse.csr_array:
+    """One column for each group of each attribute's view, 1 for its members, shape (n, columns)."""
+    row = {one: number for number, one in enumerate(ids)}
+    groups = [group for spec in attributes for group in by_attribute(graph, spec).groups if not group.rest]
+    places = np.array([(row[one], column) for column, group in enumerate(groups) for one in group.members],
+                      np.intp).reshape(-1, 2)
+    return sparse.coo_array((np.ones(len(places), np.float32), places.T), shape=(len(ids), len(groups))).tocsr()
+
+
+def likeness(vectors: Vectors, attributes: sparse.csr_array, neighbours: int,
+             least_similarity: float) -> sparse.csr_array:
+    """The similarity of each entity to its nearest: the cosine of [vector || attributes].
+
+    Both blocks have length 1, an entity without attributes has none: two with attributes are as alike as
+    the mean of both cosines, two without as their vectors. What all vectors have in common says nothing
+    and is taken off. O(n^2 d) operations, memory bounded by blocks.
+
+    Args:
+        vectors: one row for each entity, shape (n, d).
+        attributes: 1 for each value that an entity has, shape (n, columns).
+        neighbours: how many of the nearest; of equally near ones the first.
+        least_similarity: what is less alike is left out, as is everything not above 0.
+
+    Returns:
+        Shape (n, n), symmetric, without diagonal: the similarity of pairs of which one is near the other.
+    """
+    n = len(vectors)
+    if n < 2:  # noqa: PLR2004  (a pair needs two)
+        return sparse.csr_array((n, n), dtype=np.float64)
+    dense = _unit(vectors - vectors.mean(axis=0))
+    values = _unit_sparse(attributes)
+    length = np.sqrt(np.maximum((dense**2).sum(axis=1) + values.multiply(values).sum(axis=1), 1e-12))
+    near, size = min(neighbours, n - 1), max(1, _CELLS // n)
+    rows, columns, found = [], [], []
+    for start in range(0, n, size):
+        own = np.arange(start, min(start + size, n))
+        product = dense[own] @ dense.T + (values[own] @ values.T).toarray()
+        steps = np.rint(product / np.outer(length[own], length) * _STEPS).astype(np.int64)
+        steps[np.arange(len(own)), own] = -2 * _STEPS
+        keys = steps * n - np.arange(n)  # no two are equal: of equal similarities the first column is greater
+        best = np.argpartition(-keys, near - 1, axis=1)[:, :near]
+        rows.append(np.repeat(own, near))
+        columns.append(best.ravel())
+        found.append(np.take_along_axis(steps, best, axis=1).ravel() / _STEPS)
+    row, column, similarity = np.concatenate(rows), np.concatenate(columns), np.concatenate(found)
+    kept = (similarity > 0) & (similarity >= least_similarity)
+    one_way = sparse.coo_array((similarity[kept], (row[kept], column[kept])), shape=(n, n)).tocsr()
+    return sparse.csr_array(one_way.maximum(one_way.T))
+
+
+def louvain(weights: sparse.csr_array) -> list[int]:
+    """The community of each node of a weighted graph, numbered in order of first member.
+
+    Args:
+        weights: shape (n, n), symmetric, without diagonal.
+    """
+    upper = sparse.coo_array(sparse.triu(weights))
+    # Nodes and edges come in the order of the rows, and numbers hash alike everywhere: Louvain sees one graph.
+    network: nx.Graph[int] = nx.Graph()
+    network.add_nodes_from(range(weights.shape[0]))
+    order = np.lexsort((upper.col, upper.row))
+    network.add_weighted_edges_from(zip(upper.row[order].tolist(), upper.col[order].tolist(),
+                                        upper.data[order].tolist(), strict=True))
+    communities = nx.community.louvain_communities(network, seed=_SEED) if network.size() else [{i} for i in network]
+    labels = [0] * weights.shape[0]
+    for number, members in enumerate(sorted(communities, key=min)):
+        for one in members:
+            labels[one] = number
+    return labels
+
+
+def _unit(rows: Vectors) -> Vectors:
+    length = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / np.where(length > 0, length, 1.0), np.float32)
+
+
+def _unit_sparse(rows: sparse.csr_array) -> sparse.csr_array:
+    length = np.sqrt(rows.multiply(rows).sum(axis=1))
+    return sparse.csr_array(sparse.diags_array(1 / np.where(length > 0, length, 1)).astype(np.float32) @ rows)
