@@ -1,21 +1,25 @@
-"""Communities by attribute-aware modularity (UniAI-GraphRAG eq. 3): Louvain on links + alpha x likeness.
+"""Communities by attribute-aware modularity (UniAI-GraphRAG eq. 3): Leiden on links + alpha x likeness.
 
 How eq. 3 is read. Word by word, only the links have an expected value (k_i k_j / 2m) and every likeness
 above 0 speaks for joining two entities: with a likeness between all pairs the best partition is a single
 community. So Q is the modularity of W = A + alpha S as a whole, its expected value included, and S is
 sparse: each entity's nearest, if near enough. A counts the triples between two entities. S is scaled to the
 total weight of A, so that alpha means the same in a sparse graph and in a dense one.
+
+Leiden rather than Louvain: no community falls into unconnected parts, one that is too large for a prompt is
+divided again by the same method, and the compiled one is 15 times as fast as NetworkX's Louvain.
 """
 
 from collections.abc import Sequence
 
-import networkx as nx
+import graspologic_native as leiden
 import numpy as np
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from ..models.embedding import Vectors
 from .adjacency import adjacency
+from .community_start import places
 from .graph import KnowledgeGraph
 from .view_attributes import by_attribute
 from .view_groups import View, partition
@@ -23,23 +27,24 @@ from .view_spec import AttributeSpec, ModularitySpec
 
 # Cells of the similarity matrix held at once: 64 MB.
 _CELLS = 2**24
-# Similarities are compared in steps of this: the last bits of a sum are not the same everywhere.
-_STEPS = 10_000
-# Louvain visits the entities in a random order; any seed will do, if it is always the same.
+# Similarities are rounded: the last bits of a sum are not the same everywhere.
+_DECIMALS = 4
+# Leiden visits the entities in a random order; any seed will do, if it is always the same.
 _SEED = 42
 
 
 def by_modularity(graph: KnowledgeGraph, vectors: Vectors, spec: ModularitySpec, *, alpha: float, neighbours: int,
-                  least_similarity: float) -> View:
+                  least_similarity: float, max_members: int) -> View:
     """Group the entities by links and likeness; no entity is left over.
 
     Args:
         graph: the graph.
         vectors: of its entities by sorted id, shape (n, d).
         spec: names the attributes that count.
-        alpha: the weight of all likeness together, that of all links being 1; 0 is plain Louvain.
+        alpha: the weight of all likeness together, that of all links being 1; 0 leaves links alone.
         neighbours: an entity's nearest that count.
         least_similarity: of those, the ones at least so near, from 0 to 1.
+        max_members: a larger community is divided again, if it has parts.
     """
     ids = graph.entity_ids()
     triples = adjacency(graph, ids)
@@ -48,7 +53,7 @@ def by_modularity(graph: KnowledgeGraph, vectors: Vectors, spec: ModularitySpec,
     with threadpool_limits(limits=1):
         alike = likeness(vectors, attribute_columns(graph, ids, spec.attributes), neighbours, least_similarity)
     weight = alpha * links.sum() / alike.sum() if links.nnz and alike.nnz else alpha
-    labels = louvain(sparse.csr_array(links + weight * alike))
+    labels = communities(sparse.csr_array(links + weight * alike), max_members)
     return partition(spec.view, ids, dict(zip(ids, labels, strict=True)), lambda _: "", lambda label: label, "")
 
 
@@ -90,38 +95,39 @@ def likeness(vectors: Vectors, attributes: sparse.csr_array, neighbours: int,
     for start in range(0, n, size):
         own = np.arange(start, min(start + size, n))
         product = dense[own] @ dense.T + (values[own] @ values.T).toarray()
-        steps = np.rint(product / np.outer(length[own], length) * _STEPS).astype(np.int64)
-        steps[np.arange(len(own)), own] = -2 * _STEPS
-        keys = steps * n - np.arange(n)  # no two are equal: of equal similarities the first column is greater
-        best = np.argpartition(-keys, near - 1, axis=1)[:, :near]
-        rows.append(np.repeat(own, near))
-        columns.append(best.ravel())
-        found.append(np.take_along_axis(steps, best, axis=1).ravel() / _STEPS)
-    row, column, similarity = np.concatenate(rows), np.concatenate(columns), np.concatenate(found)
-    kept = (similarity > 0) & (similarity >= least_similarity)
-    one_way = sparse.coo_array((similarity[kept], (row[kept], column[kept])), shape=(n, n)).tocsr()
+        product = np.round(product / length[own, None] / length, _DECIMALS)
+        product[np.arange(len(own)), own] = -np.inf
+        furthest = np.partition(product, n - near, axis=1)[:, n - near]
+        enough = np.maximum(furthest, max(least_similarity, 10.0**-_DECIMALS))[:, None]
+        row, column = np.nonzero(product >= np.round(enough, _DECIMALS).astype(np.float32))
+        similarity = product[row, column]
+        order = np.lexsort((column, -similarity, row))
+        order = order[places(row[order]) < near]
+        rows.append(own[row[order]])
+        columns.append(column[order])
+        found.append(similarity[order].astype(np.float64))
+    one_way = sparse.coo_array((np.concatenate(found), (np.concatenate(rows), np.concatenate(columns))),
+                               shape=(n, n)).tocsr()
     return sparse.csr_array(one_way.maximum(one_way.T))
 
 
-def louvain(weights: sparse.csr_array) -> list[int]:
+def communities(weights: sparse.csr_array, max_members: int) -> list[int]:
     """The community of each node of a weighted graph, numbered in order of first member.
 
     Args:
         weights: shape (n, n), symmetric, without diagonal.
+        max_members: a larger community is divided again, if it has parts.
     """
     upper = sparse.coo_array(sparse.triu(weights))
-    # Nodes and edges come in the order of the rows, and numbers hash alike everywhere: Louvain sees one graph.
-    network: nx.Graph[int] = nx.Graph()
-    network.add_nodes_from(range(weights.shape[0]))
     order = np.lexsort((upper.col, upper.row))
-    network.add_weighted_edges_from(zip(upper.row[order].tolist(), upper.col[order].tolist(),
-                                        upper.data[order].tolist(), strict=True))
-    communities = nx.community.louvain_communities(network, seed=_SEED) if network.size() else [{i} for i in network]
-    labels = [0] * weights.shape[0]
-    for number, members in enumerate(sorted(communities, key=min)):
-        for one in members:
-            labels[one] = number
-    return labels
+    edges = [(str(one), str(other), weight) for one, other, weight in zip(
+        upper.row[order].tolist(), upper.col[order].tolist(), upper.data[order].tolist(), strict=True)]
+    clusters = leiden.hierarchical_leiden(edges, max_cluster_size=max_members, seed=_SEED) if edges else []
+    community = {int(found.node): found.cluster for found in clusters if found.is_final_cluster}
+    number: dict[tuple[bool, int], int] = {}
+    # An entity without edges is a community of its own.
+    return [number.setdefault((one in community, community.get(one, one)), len(number))
+            for one in range(weights.shape[0])]
 
 
 def _unit(rows: Vectors) -> Vectors:

@@ -59,7 +59,7 @@ def complete_steps(hops: list[sparse.csr_array]) -> list[sparse.csr_array]:
 def _onward(before: sparse.csr_array, after: sparse.csr_array) -> sparse.csr_array:
     """The steps of `after` that follow one of `before` and do not go back the same way."""
     arriving = before.sum(axis=0)
-    return _indicator(sparse.diags_array(arriving).tocsr() @ after - before.T.multiply(after))
+    return _indicator(after.multiply(arriving[:, None]) - before.T.multiply(after))
 
 
 def _indicator(counts: sparse.csr_array) -> sparse.csr_array:

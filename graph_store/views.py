@@ -20,19 +20,26 @@ __all__ = ["AttributeSpec", "Group", "ModularitySpec", "PatternSpec", "RelationS
 
 @dataclass(frozen=True)
 class ViewSettings:
-    """The constants of views; the paper states none.
+    """The constants of views; the paper states none, nor does its published code.
+
+    Those of eq. 3 come from planted partitions (1,000 entities, links, vectors and attributes each more or
+    less noisy): links and likeness in equal parts lose least where one of them is poor, and were better than
+    links alone in all four cases. 20 neighbours did better than 5 or 10; less likeness than 0.2 changed
+    nothing, 0.35 and 0.5 lost much.
 
     Attributes:
         alpha: of eq. 3, the weight of all likeness together, that of all links being 1.
         neighbours: an entity's nearest whose likeness counts.
         least_similarity: of those, the ones at least so near.
         tau: of eq. 4: at one half an entity takes part in the reports of two communities at most.
+        max_members: a larger community of eq. 3 is divided again, so that one prompt can summarise it.
     """
 
     alpha: float = 1.0
-    neighbours: int = 10
-    least_similarity: float = 0.5
+    neighbours: int = 20
+    least_similarity: float = 0.2
     tau: float = 0.5
+    max_members: int = 200
 
 
 def build_view(graph: KnowledgeGraph, vectors: VectorStore, spec: ViewSpec, settings: ViewSettings) -> View:
@@ -47,7 +54,8 @@ def build_view(graph: KnowledgeGraph, vectors: VectorStore, spec: ViewSpec, sett
     match spec:
         case ModularitySpec():
             return by_modularity(graph, vectors.get("entities", graph.entity_ids()), spec, alpha=settings.alpha,
-                                 neighbours=settings.neighbours, least_similarity=settings.least_similarity)
+                                 neighbours=settings.neighbours, least_similarity=settings.least_similarity,
+                                 max_members=settings.max_members)
         case AttributeSpec():
             return by_attribute(graph, spec)
         case RelationSpec():

@@ -88,6 +88,8 @@ def _ends(source: Source, start: int, limit: int) -> list[int]:
         following = _WORD.search(source.folded, word.end(), limit)
         if following is None:
             break
+        if word.group().startswith(("(", "[")):
+            break
         bare = word.group().rstrip(",")
         verb = source.text[following.start() : following.end()].islower() and is_verb(following.group())
         if word.group().endswith(("'s", "’s")) and following.group().islower():
@@ -101,7 +103,8 @@ def _kind(source: Source, sentence: Sentence, end: int) -> str | None:
     """The titled type that the words after the name show; "" for a guess at one, None where it is no title."""
     types = source.compiled.types
     if source.text[end : end + 2] in {"'s", "’s"}:
-        return "" if _may_guess(source, end, sentence) else None
+        opens = _WORD.match(source.folded, sentence.start)
+        return "" if _may_guess(source, end, sentence) and opens and opens.group() not in OPENERS else None
     aside = _ASIDE.match(source.text, end, sentence.end)
     if aside is None:
         return None

@@ -1,8 +1,9 @@
 """Triples: by the schema's cues between mentions."""
 
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass
+from functools import partial
 
 from .arguments import NOTHING, Accepts, Clause, Side
 from .cues import CompiledSchema, Hit
@@ -97,12 +98,11 @@ class RelationFinder:
         sure = max(0.3, min(0.95, confidence)) * _ANAPHOR_FACTOR**anaphors
         return Triple(head.name, relation, tail.name, round(sure, 2), sentence, cue)
 
-    def _accepts(self, relation: str, *, head: bool) -> Accepts:
-        known = self._compiled.relation_of[relation]
-        allowed = known.domain if head else known.range
+    def _accepts(self, relation: str, *, head: bool, guesses: bool = False) -> Accepts:
+        allowed = self._ends(relation, head=head)
         accepts = self._compiled.accepts
         return lambda mention: accepts(self._types.get(mention.name, ""), allowed,
-                                       unsure=mention.name in self._unsure)
+                                       unsure=guesses and mention.name in self._unsure)
 
     def _sides(self, sentence: Sentence, hit: Hit, relation: str, *, inverse: bool) -> tuple[Side, Side, bool]:
         """What stands left and right of the cue, and whether it reads tail to head."""
@@ -113,13 +113,24 @@ class RelationFinder:
         if voice is None:
             return NOTHING, NOTHING, False
         flip = inverse != (voice > 0)
-        subject = clause.subject(self._accepts(relation, head=not flip))
+        subject = self._surest(clause.subject, relation, head=not flip)
         if not subject.mentions:
             return NOTHING, NOTHING, False
         if not voice and not flip and self._is_verb(hit) and self._goes_astray(hit, relation):
             return NOTHING, NOTHING, False
-        target = clause.object(self._accepts(relation, head=flip), start=voice or None)
+        target = self._surest(partial(clause.object, start=voice or None), relation, head=flip)
         return subject, target, flip
+
+    def _surest(self, find: Callable[[Accepts], Side], relation: str, *, head: bool) -> Side:
+        """What stands there among the names whose types are told; else among those whose types are guesses."""
+        told = find(self._accepts(relation, head=head))
+        if told.mentions or self._compiled.bare.isdisjoint(self._ends(relation, head=head)):
+            return told
+        return find(self._accepts(relation, head=head, guesses=True))
+
+    def _ends(self, relation: str, *, head: bool) -> tuple[str, ...]:
+        known = self._compiled.relation_of[relation]
+        return known.domain if head else known.range
 
     @staticmethod
     def _is_verb(hit: Hit) -> bool:

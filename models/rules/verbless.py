@@ -105,8 +105,9 @@ class VerblessFinder:
 
     def _of_tail(self, sentence: Sentence, relation: str, tail: Mention, confidence: float, cue: str) -> Iterator[Triple]:
         """The tail with the sentence's subject for head, else with the nearest mention that fits."""
-        fitting = [m for m in sentence.mentions if m.name != tail.name and m.kind != "term"
-                   and self._fits(relation, m, head=True)]
+        others = [m for m in sentence.mentions if m.name != tail.name and m.kind != "term"]
+        fitting = ([m for m in others if self._fits(relation, m, head=True)]
+                   or [m for m in others if self._fits(relation, m, head=True, guesses=True)])
         first = grammatical_subject(self._source.folded, sentence)
         if not fitting:
             return
@@ -114,7 +115,7 @@ class VerblessFinder:
         if head is not None:
             yield Triple(head.name, relation, tail.name, confidence, sentence, cue)
 
-    def _fits(self, relation: str, mention: Mention, *, head: bool) -> bool:
+    def _fits(self, relation: str, mention: Mention, *, head: bool, guesses: bool = False) -> bool:
         known = self._compiled.relation_of[relation]
         return self._compiled.accepts(self._types.get(mention.name, ""), known.domain if head else known.range,
-                                      unsure=mention.name in self._unsure)
+                                      unsure=guesses and mention.name in self._unsure)
