@@ -7,7 +7,7 @@ something else, and no others: those are bounded again, from what was said of th
 from collections.abc import Sequence
 from typing import Literal
 
-from ..models.embedding import Embedder
+from ..models.embedding import Embedder, RememberingEmbedder
 from ..schemas.delta import Candidate, Decided, Decision, Example
 from ..schemas.documents import Chunk
 from ..schemas.extraction import BoundedExtraction
@@ -26,6 +26,7 @@ from .similar_labels import SimilarLabels
 Policy = Literal["auto", "review", "off"]
 """Who lets the schema grow: thresholds, a person, nobody."""
 
+_LABELS_KEPT = 20_000  # 30 MB
 _CONTEXTS = 16
 """Occurrences whose contexts are compared: their mean cosine moves little beyond, and cost grows with them."""
 _LABEL_KINDS: tuple[LabelKind, ...] = (*KIND_NAMES, "name")
@@ -37,6 +38,7 @@ class SchemaControl:
     def __init__(self, database: Database, embedder: Embedder) -> None:
         self._db = database
         self._embedder = embedder
+        self._label_embedder = RememberingEmbedder(embedder, _LABELS_KEPT)
         self._documents = Documents(database)
         self._extractions = Extractions(database)
         self._history = SchemaHistory(database)
@@ -91,7 +93,7 @@ class SchemaControl:
         return self._prepared[key]
 
     def _similar(self, schema: GraphSchema) -> SimilarLabels:
-        return SimilarLabels(self._embedder, schema)
+        return SimilarLabels(self._label_embedder, schema)
 
     # Change.
 
@@ -165,8 +167,10 @@ class SchemaControl:
         before, after = self._bounds(old), self._bounds(new)
         touched: set[str] = set()
         for kind in _LABEL_KINDS:
-            changed = [label for label in self._extractions.labels(kind)
-                       if before.meaning(kind, label) != after.meaning(kind, label)]
+            labels = self._extractions.labels(kind)
+            for bounds in (before, after):
+                bounds.remember((kind, label) for label in labels)
+            changed = [label for label in labels if before.meaning(kind, label) != after.meaning(kind, label)]
             if changed:
                 touched |= self._extractions.with_labels(kind, changed)
         return touched

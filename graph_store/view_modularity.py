@@ -98,8 +98,8 @@ def likeness(vectors: Vectors, attributes: sparse.csr_array, neighbours: int,
         product = np.round(product / length[own, None] / length, _DECIMALS)
         product[np.arange(len(own)), own] = -np.inf
         furthest = np.partition(product, n - near, axis=1)[:, n - near]
-        enough = np.maximum(furthest, max(least_similarity, 10.0**-_DECIMALS))[:, None]
-        row, column = np.nonzero(product >= np.round(enough, _DECIMALS).astype(np.float32))
+        enough = np.maximum(furthest, np.float32(max(least_similarity, 10.0**-_DECIMALS)))
+        row, column = np.nonzero(product >= enough[:, None])
         similarity = product[row, column]
         order = np.lexsort((column, -similarity, row))
         order = order[places(row[order]) < near]
