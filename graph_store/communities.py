@@ -1,15 +1,17 @@
 """Dual-perception community detection (Youtu-GraphRAG section 3.2, eq. 4 to 7), and the hierarchy above it.
 
 From K-means clusters, two steps take turns until nothing changes: entities move to the community they
-fit best, and communities merge that their members could be exchanged between. Each benchmarked by
-`benchmarks/communities.py` against the alternatives named here:
+fit best, and communities merge whose members fit both alike. How the equations are read, each with its
+alternatives measured by `benchmarks/community_readings.py`:
 
 - Eq. 4: each triple is seen from its entity, [itself || relation || other end] (`community_features`).
 - Eq. 6, S_r: the paper wants the multiset of incident relation types, and the overlap of "relation-specific
   neighborhoods". Psi holds both: for each triple its relation, and the community at its other end at
   this iteration; so links count, not only the kinds of links. Both multisets are taken as frequencies p,
   S_r = sum min(p_e, p_C) / sum max(p_e, p_C): plain sets would go to 0 as a community grows.
-- Eq. 5, the circled plus: the terms are weighted by how well each tells communities apart in this graph.
+- Eq. 5, the circled plus, is a sum. Weights by what each term tells apart in the graph at hand did better
+  on planted communities with much noise, and gave up the relational term altogether on real documents,
+  where K-means has just made clusters of alike names: they confirm what they start from.
 - Eq. 7: the divergence of a and b is E[phi(e, a) - phi(e, b)] over the members e of a, and the same for
   those of b, averaged. Every entity is left out of the community that it is compared with: else a small
   cluster seems to fit its own members whatever they are, and nothing merges. Read word by word, as the
@@ -25,12 +27,11 @@ from threadpoolctl import threadpool_limits
 
 from .community_features import EntityFeatures, features, shares, unit
 from .community_fusion import adjacent, merge, move
-from .community_score import Perception, Scores, Weights, phi
+from .community_score import Perception, Scores, phi
 from .community_start import Labels, groups, initial_clusters, renumbered
 
 __all__ = ["CommunitySettings", "EntityFeatures", "Labels", "Scores", "affinity", "detect", "features", "groups",
            "hierarchy"]
-
 
 # The share of the entities that may still move when fusion has ended: some fit two communities alike, and
 # what they do changes the community, which they then fit less.
@@ -89,13 +90,14 @@ def detect(data: EntityFeatures, settings: CommunitySettings) -> Labels:
 def _round(data: EntityFeatures, labels: Labels, settings: CommunitySettings) -> tuple[Labels, int, int]:
     """Sweeps of moving, then one of merging; the labels, how many entities moved and pairs merged."""
     pairs = adjacent(data, labels)
-    weights, moves = Weights(1.0, settings.semantic_weight), 0
+    moves = 0
     for sweep in range(settings.moves):
         every_other = np.arange(len(labels)) % 2 == sweep % 2
-        labels, moved, weights = move(data, labels, every_other, pairs, settings.semantic_weight,
-                                      settings.max_members)
+        labels, moved = move(data, labels, every_other, pairs, settings.semantic_weight,
+                             settings.max_members)
         moves += moved
-    labels, merged = merge(data, labels, pairs, weights, settings.merge_below, settings.max_members)
+    labels, merged = merge(data, labels, pairs, settings.semantic_weight, settings.merge_below,
+                           settings.max_members)
     return labels, moves, merged
 
 
@@ -126,8 +128,7 @@ def affinity(data: EntityFeatures, labels: Labels, settings: CommunitySettings) 
     everyone = np.argsort(labels, kind="stable")
     scores = np.zeros(len(labels), np.float32)
     if len(labels):
-        scores[everyone] = phi(*Perception(data, labels).terms(everyone, labels[everyone]),
-                               Weights(1.0, settings.semantic_weight))
+        scores[everyone] = phi(*Perception(data, labels).terms(everyone, labels[everyone]), settings.semantic_weight)
     return scores
 
 

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .community_features import EntityFeatures, unit
-from .community_score import DECIMALS, Perception, Weights, phi, reliability
+from .community_score import DECIMALS, Perception, phi
 from .community_start import Labels, places, renumbered
 
 Pairs = NDArray[np.int64]
@@ -47,7 +47,7 @@ def adjacent(data: EntityFeatures, labels: Labels) -> Pairs:
 
 
 def move(data: EntityFeatures, labels: Labels, chosen: NDArray[np.bool_], pairs: Pairs, semantic_weight: float,
-         max_members: int) -> tuple[Labels, int, Weights]:
+         max_members: int) -> tuple[Labels, int]:
     """Put each chosen entity into the community that it fits best, if that has room.
 
     Args:
@@ -59,14 +59,12 @@ def move(data: EntityFeatures, labels: Labels, chosen: NDArray[np.bool_], pairs:
         max_members: the size that no community exceeds.
 
     Returns:
-        The new labels (a community may have lost all members), how many moved, the weights of the terms.
+        The new labels (a community may have lost all its members), and how many moved.
     """
     now = Perception(data, labels, int(pairs.max(initial=-1)) + 1)
     entities, communities = _within_reach(now, chosen, pairs)
     own = labels[entities] == communities
-    overlap, cosine = now.terms(entities, communities)
-    weights = reliability(entities, own, overlap, cosine, semantic_weight)
-    score = phi(overlap, cosine, weights)
+    score = phi(*now.terms(entities, communities), semantic_weight)
     order = np.lexsort((communities, ~own, -score, entities))  # of equals its own, else the first
     best = order[places(entities[order]) == 0]
     mine = np.zeros(len(labels), np.float32)
@@ -78,7 +76,7 @@ def move(data: EntityFeatures, labels: Labels, chosen: NDArray[np.bool_], pairs:
     best = best[places(communities[best]) < room]
     moved = labels.copy()
     moved[entities[best]] = communities[best]
-    return moved, len(best), weights
+    return moved, len(best)
 
 
 def _within_reach(now: Perception, chosen: NDArray[np.bool_], pairs: Pairs) -> tuple[Labels, Labels]:
@@ -96,7 +94,7 @@ def _within_reach(now: Perception, chosen: NDArray[np.bool_], pairs: Pairs) -> t
     return keys % len(now.labels), keys // len(now.labels)
 
 
-def merge(data: EntityFeatures, labels: Labels, pairs: Pairs, weights: Weights, below: float,
+def merge(data: EntityFeatures, labels: Labels, pairs: Pairs, semantic_weight: float, below: float,
           max_members: int) -> tuple[Labels, int]:
     """One round of pairwise fusion (eq. 7): closest pairs first, each community at most once.
 
@@ -104,7 +102,7 @@ def merge(data: EntityFeatures, labels: Labels, pairs: Pairs, weights: Weights, 
         data: n entities.
         labels: their communities.
         pairs: ordered pairs of communities to compare, both directions.
-        weights: of the two terms.
+        semantic_weight: lambda.
         below: epsilon: pairs merge whose divergence is smaller.
         max_members: the size that no union exceeds.
 
@@ -114,7 +112,7 @@ def merge(data: EntityFeatures, labels: Labels, pairs: Pairs, weights: Weights, 
     now = Perception(data, labels, int(pairs.max(initial=-1)) + 1)
     k = len(now.sizes)
     pairs = pairs[(now.sizes[pairs] > 0).all(axis=1) & (now.sizes[pairs].sum(axis=1) <= max_members)]
-    loss = _divergence(now, pairs, weights)
+    loss = _divergence(now, pairs, semantic_weight)
     reverse = np.searchsorted(pairs[:, 0] * k + pairs[:, 1], pairs[:, 1] * k + pairs[:, 0])
     mean = np.round((loss + loss[reverse]) / 2, DECIMALS)
     wanted = np.flatnonzero((pairs[:, 0] < pairs[:, 1]) & (mean < below))
@@ -126,7 +124,7 @@ def merge(data: EntityFeatures, labels: Labels, pairs: Pairs, weights: Weights, 
     return renumbered(into[labels]), int(np.count_nonzero(~free)) // 2
 
 
-def _divergence(now: Perception, pairs: Pairs, weights: Weights) -> NDArray[np.float64]:
+def _divergence(now: Perception, pairs: Pairs, semantic_weight: float) -> NDArray[np.float64]:
     """How much worse the members of a fit b, on average: E[phi(e, a) - phi(e, b)] over e in a, for each pair."""
     order = np.argsort(now.labels, kind="stable")
     first = np.cumsum(now.sizes) - now.sizes
@@ -135,8 +133,8 @@ def _divergence(now: Perception, pairs: Pairs, weights: Weights) -> NDArray[np.f
     counts = now.sizes[a]
     pair = np.repeat(np.arange(len(a)), counts)
     place = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-    fit = phi(*now.terms(order[np.repeat(first[a], counts) + place], b[pair]), weights)
-    own = phi(*now.terms(order, now.labels[order]), weights)
+    fit = phi(*now.terms(order[np.repeat(first[a], counts) + place], b[pair]), semantic_weight)
+    own = phi(*now.terms(order, now.labels[order]), semantic_weight)
     within = np.bincount(now.labels[order], weights=own, minlength=len(now.sizes)) / np.maximum(now.sizes, 1)
     loss = np.empty(len(pairs))
     loss[by_other] = within[a] - np.bincount(pair, weights=fit, minlength=len(a)) / np.maximum(counts, 1)

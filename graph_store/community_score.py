@@ -1,7 +1,5 @@
 """The dual-perception score of an entity and a community (Youtu-GraphRAG eq. 5 and 6)."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
@@ -15,16 +13,6 @@ Scores = NDArray[np.float32]
 _BLOCK = 8192
 # Scores that differ by less are equal, so that the last bits of a sum decide nothing.
 DECIMALS = 5
-# Entities below which the reliability of the two terms is not measured.
-_ENOUGH = 30
-
-
-@dataclass(frozen=True)
-class Weights:
-    """The weights of the relational and the semantic term."""
-
-    relational: float
-    semantic: float
 
 
 class Perception:
@@ -101,42 +89,6 @@ class Perception:
         return np.asarray((dots - itself) / np.sqrt(np.maximum(squares, 1e-6)), np.float32)
 
 
-def phi(overlap: Scores, cosine: Scores, weights: Weights) -> Scores:
-    """Eq. 5, rounded so that only real differences count."""
-    return np.round(weights.relational * overlap + weights.semantic * cosine, DECIMALS)
-
-
-def reliability(entities: Labels, own: NDArray[np.bool_], overlap: Scores, cosine: Scores,
-                semantic_weight: float) -> Weights:
-    """How the two terms are joined (the circled plus of eq. 5): each by what it tells communities apart.
-
-    Of each term the gap is measured between an entity's own community and the strongest of the others it
-    might be in: what both candidates share is not worth knowing. By Fisher's linear discriminant a term
-    counts by the mean of its gap over its variance. Lambda stays what it is in the paper, the weight of
-    the second term where both are equally reliable, and the weights are scaled to the paper's sum
-    1 + lambda, so that epsilon keeps its meaning.
-
-    Args:
-        entities: of each pair, shape (m,).
-        own: whether the pair is an entity with its own community, shape (m,).
-        overlap: S_r of each pair.
-        cosine: S_s of each pair.
-        semantic_weight: lambda.
-    """
-    n = int(entities.max(initial=0)) + 1
-    contested = np.zeros(n, bool)
-    contested[entities[~own]] = True
-    if np.count_nonzero(contested) < _ENOUGH:
-        return Weights(1.0, semantic_weight)
-    tells = []
-    for term in (overlap, cosine):
-        mine, rival = np.zeros(n), np.full(n, -np.inf)
-        mine[entities[own]] = term[own]
-        np.maximum.at(rival, entities[~own], term[~own])
-        gap = (mine - rival)[contested]
-        tells.append(max(float(gap.mean()), 0.0) / max(float(gap.var()), 1e-6))
-    total = tells[0] + semantic_weight * tells[1]
-    if total <= 0:
-        return Weights(1.0, semantic_weight)
-    scale = (1 + semantic_weight) / total
-    return Weights(round(scale * tells[0], DECIMALS), round(scale * semantic_weight * tells[1], DECIMALS))
+def phi(overlap: Scores, cosine: Scores, semantic_weight: float) -> Scores:
+    """S_r + lambda S_s (eq. 5), rounded so that only real differences count."""
+    return np.round(overlap + semantic_weight * cosine, DECIMALS)

@@ -2,6 +2,7 @@
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from ..models.embedding import Vectors
 
@@ -75,8 +76,10 @@ def _k_means(points: Vectors, clusters: int, *, careful: bool = False) -> Labels
         clusters = min(clusters, len(np.unique(points, axis=0)))
     if clusters < 2:  # noqa: PLR2004  (one cluster needs no search)
         return np.zeros(n, np.intp)
-    found = KMeans(clusters, init="k-means++" if careful else "random", n_init=_REPEATS if careful else 1,
-                   random_state=_SEED, max_iter=_ITERATIONS).fit_predict(points)
+    search = KMeans(clusters, init="k-means++" if careful else "random", n_init=_REPEATS if careful else 1,
+                    random_state=_SEED, max_iter=_ITERATIONS)
+    with threadpool_limits(limits=1):  # again: the import may have brought a library with threads of its own
+        found = search.fit_predict(points)
     return renumbered(np.asarray(found, np.intp))
 
 

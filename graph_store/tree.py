@@ -8,12 +8,20 @@ that did not change keeps its name and summary.
 import json
 from collections.abc import Sequence
 
-import numpy as np
-
 from ..schemas.documents import Frozen
 from ..schemas.naming import content_id
 from ..schemas.retrieval import CommunityDigest, CommunitySummary
-from .communities import CommunitySettings, Scores, affinity, detect, features
+from .communities import (
+    CommunitySettings,
+    EntityFeatures,
+    Labels,
+    Scores,
+    affinity,
+    detect,
+    features,
+    groups,
+    hierarchy,
+)
 from .database import Database
 from .graph import EdgeKey, KnowledgeGraph
 from .vectors import VectorStore
@@ -42,34 +50,55 @@ def relation_id(relation: str) -> str:
 
 
 def find_communities(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySettings) -> list[Community]:
-    """The communities of the graph, without names, by id.
+    """The communities of the graph, without names, by id: the finest level, which retrieval searches.
 
     Args:
         graph: the graph.
         vectors: with the vectors of all its entities and relations.
         settings: the constants of the detection.
     """
+    data = _features(graph, vectors)
+    return _communities(graph, data, detect(data, settings), 0, settings)
+
+
+def find_levels(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySettings) -> list[list[Community]]:
+    """The communities, then the communities of communities, level by level; without names, by id.
+
+    Each level is a partition of the entities, and each community lies within one of the next level.
+    Arguments are those of `find_communities`, whose result is the first level.
+    """
+    data = _features(graph, vectors)
+    return [_communities(graph, data, labels, level, settings)
+            for level, labels in enumerate(hierarchy(data, settings))]
+
+
+def _features(graph: KnowledgeGraph, vectors: VectorStore) -> EntityFeatures:
     ids = graph.entity_ids()
     edges = graph.edges()
     relations = sorted({relation for _, relation, _ in edges})
     row = {one: number for number, one in enumerate(ids)}
     kind = {relation: number for number, relation in enumerate(relations)}
-    data = features(vectors.get("entities", ids), vectors.get("relations", [relation_id(r) for r in relations]),
+    return features(vectors.get("entities", ids), vectors.get("relations", [relation_id(r) for r in relations]),
                     [(row[head], kind[relation], row[tail]) for head, relation, tail in edges])
-    labels = detect(data, settings)
+
+
+def _communities(graph: KnowledgeGraph, data: EntityFeatures, labels: Labels, level: int,
+                 settings: CommunitySettings) -> list[Community]:
     if not len(labels):
         return []
-    scores = affinity(data, labels, settings)
-    groups = np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels))[:-1])
-    found = [_community(graph, [ids[i] for i in group], scores[group], settings.keywords) for group in groups]
+    ids, scores = graph.entity_ids(), affinity(data, labels, settings)
+    found = [_community(graph, [ids[i] for i in group], scores[group], level, settings.keywords)
+             for group in groups(labels)]
     return sorted(found, key=lambda community: community.id)
 
 
-def _community(graph: KnowledgeGraph, members: list[str], scores: Scores, keywords: int) -> Community:
+def _community(graph: KnowledgeGraph, members: list[str], scores: Scores, level: int, keywords: int) -> Community:
     best = sorted(range(len(members)), key=lambda i: (-float(scores[i]), members[i]))[:keywords]
     unnamed = Community(id="", members=tuple(sorted(members)), keywords=tuple(members[i] for i in best))
     told = digest(graph, unnamed)
-    identity = content_id("community", *unnamed.members, "keywords", *told.keywords, "facts", *told.facts)
+    # A community and the only one within it have the same members: above the first level the level tells.
+    above = ("level", str(level)) if level else ()
+    identity = content_id("community", *above, *unnamed.members, "keywords", *told.keywords, "facts", *told.facts)
     return unnamed.model_copy(update={"id": identity})
 
 

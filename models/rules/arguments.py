@@ -115,7 +115,7 @@ class Clause:
         if _LINK.fullmatch(gap) and accepts(nearest) and not (closes and first and first is not nearest
                                                               and accepts(first) and gap.strip(", ") != ""):
             return Side(self._joined(self._before, accepts), 0.92)
-        if first and first.end <= self._start and accepts(first):
+        if first and first in self._before and first.end <= self._start and accepts(first):
             return Side(self._joined_forward(first, accepts), 0.85)
         for mention in self._before[: -_PATIENCE - 1 : -1]:
             if accepts(mention) and self._start - mention.end < _REACH:

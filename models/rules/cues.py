@@ -204,6 +204,8 @@ class CompiledSchema:
     attributes: CueIndex
     terms: CueIndex
     """The words that are a relation's tail wherever they stand."""
+    endings: dict[str, tuple[str, ...]]
+    """Folded last word of a name -> the relations whose tails end so, in schema order."""
     marked: dict[str, tuple[str, ...]]
     """`NOUN`, `MODIFIER` or `TYPES_SUFFICE` -> the relations that have it, in schema order."""
     bare: frozenset[str]
@@ -252,12 +254,23 @@ def compile_schema(schema: GraphSchema, kinds: Mapping[str, str] | None = None,
         attributes=CueIndex((cue, attribute.name, False) for attribute in schema.attribute_types
                             for cue in (*attribute.all_cues(), *_own_names(attribute))),
         terms=CueIndex((cue.removeprefix(TERM_IS_TAIL), relation.name, False) for relation in schema.relation_types
-                       for cue in relation.all_cues() if cue.startswith(TERM_IS_TAIL)),
+                       for cue in relation.all_cues() if cue.startswith(TERM_IS_TAIL)
+                       and not cue.startswith(TERM_IS_TAIL + SUFFIX)),
+        endings=_endings(schema.relation_types),
         bare=frozenset(t.name for t in schema.entity_types if MAY_BE in t.all_cues()),
         marked={mark: tuple(r.name for r in schema.relation_types if mark in r.all_cues()) for mark in _MARKS},
         relation_of={relation.name: relation for relation in schema.relation_types},
         attribute_of={attribute.name: attribute for attribute in schema.attribute_types},
     )
+
+
+def _endings(relations: Iterable[RelationType]) -> dict[str, tuple[str, ...]]:
+    endings: dict[str, list[str]] = defaultdict(list)
+    for relation in relations:
+        for cue in relation.all_cues():
+            if cue.startswith(TERM_IS_TAIL + SUFFIX):
+                endings[fold(cue[2:])].append(relation.name)
+    return {word: tuple(names) for word, names in endings.items()}
 
 
 def _type_cues(types: tuple[EntityType, ...], kinds: Mapping[str, str], broader: Callable[[str], str]) -> TypeCues:

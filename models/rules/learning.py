@@ -16,7 +16,7 @@ from ...schemas.extraction import ExtractionRequest
 from ...schemas.graph_schema import ANY, GraphSchema, RelationType
 from ...schemas.naming import normalise
 from ..embedding import Embedder
-from .cues import INVERSE, TERM_IS_TAIL, TYPES_SUFFICE, fold
+from .cues import INVERSE, SUFFIX, TERM_IS_TAIL, TYPES_SUFFICE, fold
 from .extraction import RulesExtractor
 from .furnishing import furnish
 from .relations import Triple
@@ -34,6 +34,9 @@ LEAST_SHARE = 0.3
 
 LEAST_SHARE_BARE = 0.6
 """The same for words that are prepositions alone, which lead to much that no example names."""
+
+LEAST_SUPPORT_OF_ENDING = 4
+"""Examples whose tails must end in the same word before it is a cue: endings reach far."""
 
 _MOST_WORDS = 4
 _NO_START = DETERMINERS | AUXILIARIES | {"and", "or", "but"}
@@ -83,6 +86,7 @@ class _Proposals:
     def __init__(self, examples: Sequence[Example]) -> None:
         self._leads: dict[str, Counter[str]] = defaultdict(Counter)
         self._terms: dict[str, Counter[str]] = defaultdict(Counter)
+        self._endings: dict[str, Counter[str]] = defaultdict(Counter)
         self._relations: set[str] = set()
         for example in examples:
             folded = fold(example.text)
@@ -96,6 +100,8 @@ class _Proposals:
             return
         written = text[at : at + len(tail)]
         self._terms[relation][("" if written.islower() else " ") + tail] += 1
+        if " " in tail and written[0].isupper() and tail.split()[-1].isalpha():
+            self._endings[relation][tail.split()[-1]] += 1
         for lead in set(_leads(folded, text, at)):
             self._leads[relation][lead] += 1
 
@@ -106,7 +112,9 @@ class _Proposals:
             leads = self._telling(relation)
             terms = [TERM_IS_TAIL + term.strip() for term, n in self._terms[relation].items()
                      if n >= LEAST_SUPPORT or not term.startswith(" ")]
-            found[relation] = [*sorted(leads), *sorted(terms), TYPES_SUFFICE]
+            endings = [TERM_IS_TAIL + SUFFIX + word for word, n in self._endings[relation].items()
+                       if n >= LEAST_SUPPORT_OF_ENDING]
+            found[relation] = [*leads, *sorted(endings), *sorted(terms), TYPES_SUFFICE]
         return found
 
 

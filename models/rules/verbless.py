@@ -8,7 +8,7 @@ from collections.abc import Iterator, Set
 from itertools import pairwise
 
 from .arguments import grammatical_subject
-from .cues import MODIFIER, NOUN, TERM_IS_TAIL, TYPES_SUFFICE, CompiledSchema, Hit
+from .cues import MODIFIER, NOUN, SUFFIX, TERM_IS_TAIL, TYPES_SUFFICE, CompiledSchema, Hit, fold
 from .mentions import ANAPHORS, Mention, Sentence, Source
 from .name_words import NATIONALITIES
 from .relations import Triple
@@ -91,9 +91,17 @@ class VerblessFinder:
             for relation, _ in hit.elements:
                 yield from self._of_tail(sentence, relation, self._tail(relation, hit), _SURE_TERM,
                                          TERM_IS_TAIL + hit.phrase)
+        names = [m for m in sentence.mentions if m.kind not in ANAPHORS]
+        for tail in names:
+            ending = fold(tail.name.split()[-1])
+            for relation in self._compiled.endings.get(ending, ()):
+                if self._fits(relation, tail, head=False, guesses=True):
+                    yield from self._of_tail(sentence, relation, tail, _SURE_TERM, TERM_IS_TAIL + SUFFIX + ending)
         for relation in marked[TYPES_SUFFICE]:
-            for tail in sentence.mentions:
-                if tail.kind not in ANAPHORS and self._fits(relation, tail, head=False):
+            allowed = self._compiled.relation_of[relation].range
+            for tail in names:
+                if self._compiled.schema.is_a(self._types.get(tail.name, ""), allowed) and (
+                        tail.name not in self._unsure):
                     yield from self._of_tail(sentence, relation, tail, _SURE_TYPES, TYPES_SUFFICE)
 
     def _tail(self, relation: str, hit: Hit) -> Mention:

@@ -118,7 +118,7 @@ def test_the_schemas_ask_for_little(client):
     """What Studio and MCP show: the input's fields and the context's, none of the state's inner ones."""
     by_graph = {a["graph_id"]: client.assistants.get_schemas(a["assistant_id"]) for a in client.assistants.search()}
     inputs = {name: set(schemas["input_schema"]["properties"]) for name, schemas in by_graph.items()}
-    assert inputs == {"construction": {"knowledge_base", "paths", "schema", "recorded"},
+    assert inputs == {"construction": {"knowledge_base", "paths", "schema", "examples", "recorded"},
                       "retrieval": {"knowledge_base", "question", "messages"}}
     assert set(by_graph["construction"]["output_schema"]["properties"]) == {"report"}
     assert {"answer", "abstained", "citations"} <= set(by_graph["retrieval"]["output_schema"]["properties"])
@@ -136,7 +136,8 @@ def test_a_build_with_review_stops_with_the_schema_delta(reviewed):
     (candidate,) = asked["value"]["delta"]["candidates"]
     assert (candidate["kind"], candidate["name"], candidate["documents"]) == ("relation", "defeated", 2)
     assert (candidate["subject_types"], candidate["object_types"]) == (["Person"], ["Person"])
-    assert "(Otto Kern; defeated; Tom Hale)" in candidate["examples"]
+    assert {"document": "otto-kern.md", "item": "(Otto Kern; defeated; Tom Hale)",
+            "words": "Otto Kern defeated Tom Hale in 1911."} in candidate["examples"]
 
 
 def test_a_build_resumed_with_decisions_ends_with_a_report(reviewed):

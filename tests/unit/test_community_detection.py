@@ -1,0 +1,281 @@
+"""Community detection: each term by hand, the same result whatever the order, seed or thread, and bounded sizes."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from banyan.graph_store.communities import CommunitySettings, affinity, detect, features, groups, hierarchy
+from banyan.graph_store.community_fusion import adjacent, merge, move
+from banyan.graph_store.community_score import Perception
+from banyan.graph_store.community_start import initial_clusters, places, renumbered
+from banyan.graph_store.store import KnowledgeBase
+from banyan.graph_store.tree import find_communities, find_levels
+from banyan.schemas.graph_schema import open_schema
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import normalized_mutual_info_score
+from threadpoolctl import threadpool_limits
+
+from ..conftest import load_test_module
+
+small_base = load_test_module("small_base")
+
+DEFAULT = CommunitySettings()
+
+
+def unit(rows):
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+
+def vectors_of(count, seed=0, dimension=16):
+    return unit(np.random.default_rng(seed).standard_normal((count, dimension)))
+
+
+def planted(groups_of=25, noise=0.5, seed=0):
+    """Four communities: two share their topic and differ in structure, two the other way round."""
+    chance = np.random.default_rng(seed)
+    truth = np.repeat(np.arange(4), groups_of)
+    topic, block = np.array([0, 0, 2, 3])[truth], np.array([0, 1, 2, 2])[truth]
+    vectors = unit(vectors_of(4, 7, 64)[topic] + noise * vectors_of(len(truth), seed + 1, 64))
+    triples = []
+    for head in range(len(truth)):
+        alike = np.flatnonzero(block == block[head])
+        triples += [(head, int(block[head]) * 2 + int(chance.integers(2)), int(tail))
+                    for tail in chance.choice(alike, 3) if tail != head]
+    return vectors, vectors_of(6, 5, 64), triples, truth
+
+
+@st.composite
+def graphs(draw):
+    count, relations = draw(st.integers(1, 60)), draw(st.integers(1, 4))
+    ends = st.integers(0, count - 1)
+    triples = draw(st.lists(st.tuples(ends, st.integers(0, relations - 1), ends), max_size=80))
+    vectors = vectors_of(count, draw(st.integers(0, 5)))
+    if draw(st.booleans()):  # entities that nothing tells apart
+        vectors[:] = vectors[0]
+    return vectors, vectors_of(relations, 9), triples
+
+
+# The representation (eq. 4).
+
+
+def test_an_entity_is_seen_from_itself_whether_it_is_head_or_tail():
+    vectors, relation = vectors_of(3), vectors_of(1, 1)
+    outgoing = features(vectors, relation, [(0, 0, 1), (0, 0, 2)])
+    incoming = features(vectors, relation, [(1, 0, 0), (2, 0, 0)])
+    assert np.array_equal(outgoing.representations, incoming.representations)
+
+
+def test_relations_are_counted_with_multiplicity_and_links_join_two():
+    data = features(vectors_of(3), vectors_of(2, 1), [(0, 0, 1), (0, 0, 1), (0, 1, 2), (2, 1, 2)])
+    assert data.relations.toarray() == pytest.approx(np.array([[2 / 3, 1 / 3], [1, 0], [0, 1]]))
+    assert data.links.toarray().tolist() == [[0, 2, 1], [2, 0, 0], [1, 0, 0]]
+    assert np.linalg.norm(data.representations, axis=1) == pytest.approx(1)
+
+
+def test_above_a_size_the_representation_is_reduced_and_keeps_its_distances():
+    count = 1500
+    vectors = unit(vectors_of(30, 2, 300)[np.arange(count) % 30] + 0.1 * vectors_of(count, 3, 300))
+    reduced = features(vectors, vectors_of(3, 1, 300), []).representations
+    assert reduced.shape[1] < 3 * 300
+    exact = unit(vectors - vectors.mean(axis=0))
+    chosen = np.arange(0, count, 50)
+    assert reduced[chosen] @ reduced[chosen].T == pytest.approx(exact[chosen] @ exact[chosen].T, abs=0.05)
+
+
+# The score (eq. 5 and 6).
+
+
+def test_the_relational_term_is_the_overlap_of_relations_and_of_communities_at_the_other_end():
+    # 0 and 1 know each other; 0 made 2, which stands alone in its community.
+    data = features(vectors_of(3), vectors_of(2, 1), [(0, 0, 1), (0, 1, 2)])
+    now = Perception(data, np.array([0, 0, 1]))
+    # Psi halves: relations (know, make), other ends (community 0, community 1).
+    psi = np.array([[.25, .25, .25, .25], [.5, 0, .5, 0], [0, .5, .5, 0]])
+    overlap, cosine = now.terms(np.array([0, 0, 1, 2]), np.array([0, 1, 0, 1]))
+    jaccard = [np.minimum(a, b).sum() / np.maximum(a, b).sum() for a, b in
+               [(psi[0], psi[1]), (psi[0], psi[2]), (psi[1], psi[0])]]
+    assert overlap == pytest.approx([*jaccard, 0.0]), "each is left out of its own community; 2 leaves nothing"
+    rows = data.representations
+    assert cosine == pytest.approx([rows[0] @ rows[1], rows[0] @ rows[2], rows[1] @ rows[0], 0.0], abs=1e-4)
+
+
+def test_the_semantic_term_is_the_cosine_to_the_centroid_of_the_others():
+    data = features(vectors_of(5), vectors_of(1, 1), [])
+    now = Perception(data, np.array([0, 0, 0, 1, 1]))
+    _, cosine = now.terms(np.array([0, 0]), np.array([0, 1]))
+    rows = data.representations.astype(np.float64)
+    for found, others in zip(cosine, (rows[1] + rows[2], rows[3] + rows[4]), strict=True):
+        assert found == pytest.approx(rows[0] @ others / np.linalg.norm(others), abs=1e-5)
+
+
+def test_affinity_is_the_score_with_the_own_community():
+    vectors, relations, triples, truth = planted()
+    data = features(vectors, relations, triples)
+    overlap, cosine = Perception(data, truth).terms(np.arange(len(truth)), truth)
+    expected = overlap + 0.25 * cosine
+    assert affinity(data, truth, CommunitySettings(semantic_weight=0.25)) == pytest.approx(expected, abs=1e-4)
+
+
+# Fusion (eq. 7).
+
+
+def test_halves_of_a_community_merge_and_different_ones_do_not():
+    vectors, relations, triples, truth = planted()
+    data = features(vectors, relations, triples)
+    halves = truth * 2 + np.arange(len(truth)) % 2
+    merged, count = merge(data, halves, adjacent(data, halves), 0.5, 0.2, 200)
+    assert count == 4
+    assert merged.tolist() == truth.tolist()
+    again, none = merge(data, merged, adjacent(data, merged), 0.5, 0.05, 200)
+    assert none == 0
+    assert again.tolist() == truth.tolist()
+
+
+def test_no_union_exceeds_the_size_that_a_prompt_holds():
+    vectors, relations, triples, truth = planted()
+    data = features(vectors, relations, triples)
+    halves = truth * 2 + np.arange(len(truth)) % 2
+    pairs = adjacent(data, halves)
+    assert merge(data, halves, pairs, 0.5, np.inf, 20)[1] == 0
+    assert merge(data, halves, pairs, 0.5, np.inf, 30)[1] > 0
+
+
+def test_an_entity_in_the_wrong_community_moves_to_its_own():
+    vectors, relations, triples, truth = planted()
+    data = features(vectors, relations, triples)
+    wrong = truth.copy()
+    wrong[[0, 30, 60]] = (truth[[0, 30, 60]] + 2) % 4
+    moved, count = move(data, wrong, np.ones(len(truth), bool), adjacent(data, wrong), 0.5, 200)
+    assert count == 3
+    assert moved.tolist() == truth.tolist()
+    full = move(data, wrong, np.ones(len(truth), bool), adjacent(data, wrong), 0.5, 24)
+    assert full[1] == 0 or np.bincount(full[0]).max() <= np.bincount(wrong).max()
+
+
+def test_both_signals_together_find_what_neither_finds_alone():
+    vectors, relations, triples, truth = planted()
+    labels = detect(features(vectors, relations, triples), DEFAULT)
+    assert normalized_mutual_info_score(truth, labels) > 0.9
+    silent = detect(features(vectors, relations, []), DEFAULT)
+    alike = detect(features(np.tile(vectors[:1], (len(truth), 1)), relations, triples), DEFAULT)
+    for alone in (silent, alike):
+        assert normalized_mutual_info_score(truth, alone) < 0.85
+
+
+# A partition, of bounded communities, on every level.
+
+
+@settings(max_examples=40)
+@given(graphs(), st.sampled_from([3, 10, 200]), st.sampled_from([2, 200]))
+def test_every_level_is_a_partition_and_each_lies_within_the_next(graph, largest, most):
+    constants = CommunitySettings(max_members=largest, max_clusters=most)
+    levels = hierarchy(features(*graph), constants)
+    assert np.array_equal(levels[0], detect(features(*graph), constants))
+    for level in levels:
+        assert level.shape == (len(graph[0]),)
+        assert np.array_equal(level, renumbered(level))
+    assert np.bincount(levels[0]).max() <= largest
+    for fine, coarse in zip(levels, levels[1:], strict=False):
+        assert coarse.max() < fine.max()
+        assert all(len(set(coarse[members].tolist())) == 1 for members in groups(fine))
+
+
+def test_a_level_is_added_until_few_enough_are_left():
+    vectors = unit(vectors_of(40, 2, 64)[np.arange(800) % 40] + 0.3 * vectors_of(800, 3, 64))
+    levels = hierarchy(features(vectors, vectors_of(1, 1, 64), []), CommunitySettings(max_clusters=10, max_members=25))
+    assert len(levels) > 1
+    assert levels[-1].max() < 10 <= levels[0].max()
+
+
+@pytest.mark.parametrize("count", [7, 400])
+def test_what_nothing_tells_apart_is_cut_to_size(count):
+    alike = np.tile(vectors_of(1), (count, 1))
+    labels = detect(features(alike, vectors_of(1, 1), []), CommunitySettings(max_members=50))
+    assert np.bincount(labels).max() <= 50
+
+
+def test_the_start_has_as_many_clusters_as_the_paper_says_and_goes_on_above_its_cap():
+    rows = vectors_of(400)
+    assert initial_clusters(rows, 10, 200, 200).max() + 1 == 40
+    assert initial_clusters(rows[:5], 10, 200, 200).max() + 1 == 2
+    assert 30 <= initial_clusters(rows, 10, 20, 200).max() + 1 <= 50
+    assert np.bincount(initial_clusters(rows, 10, 2, 7)).max() <= 7
+
+
+def test_places_count_within_each_run():
+    assert places(np.array([0, 0, 2, 2, 2, 5])).tolist() == [0, 1, 0, 1, 2, 0]
+    assert places(np.zeros(0, np.intp)).tolist() == []
+
+
+# The same result.
+
+
+@settings(max_examples=25)
+@given(graphs(), st.randoms(use_true_random=False))
+def test_the_order_of_triples_changes_nothing(graph, chance):
+    vectors, relations, triples = graph
+    shuffled = list(triples)
+    chance.shuffle(shuffled)
+    constants = CommunitySettings(max_members=20)
+    assert np.array_equal(detect(features(vectors, relations, triples), constants),
+                          detect(features(vectors, relations, shuffled), constants))
+
+
+def test_the_number_of_threads_changes_nothing():
+    vectors, relations, triples, _ = planted(groups_of=400)
+    found = []
+    for threads in (1, 2):
+        with threadpool_limits(limits=threads):
+            found.append(detect(features(vectors, relations, triples), DEFAULT).tolist())
+    assert found[0] == found[1]
+
+
+TREE_OF_ORDER = """
+import json, random, sys
+from pathlib import Path
+import importlib.util
+def load(name):
+    spec = importlib.util.spec_from_file_location(name, Path(sys.argv[1]) / f"{name}.py")
+    module = importlib.util.module_from_spec(spec); spec.loader.exec_module(module); return module
+small_base, hashed = load("small_base"), load("hashed_embedding")
+facts = [(f"{c}{i}", f"{c} makes", f"{c}{(i * 7 + 1) % 15}") for c in "ABC" for i in range(15)]
+order = random.Random(int(sys.argv[3])); order.shuffle(facts)
+with small_base.create(Path(sys.argv[2]), "kb", hashed.HashedEmbedder()) as kb:
+    for head, relation, tail in facts:
+        small_base.put(kb, f"{head} {tail}", f"{head} {relation} {tail}.", triples=[(head, relation, tail)])
+    kb.sync_vectors()
+    kb.build_tree(small_base.summarise)
+    print(json.dumps([c.model_dump() for c in kb.communities.all()], sort_keys=True))
+"""
+
+
+def test_five_hash_seeds_and_orders_of_documents_give_one_tree(tmp_path):
+    tests = os.path.dirname(os.path.dirname(__file__))
+    found = []
+    for seed in range(5):
+        home = tmp_path / str(seed)
+        done = subprocess.run([sys.executable, "-c", TREE_OF_ORDER, tests, str(home), str(seed)], check=True,
+                              capture_output=True, text=True, env={**os.environ, "PYTHONHASHSEED": str(seed)})
+        found.append(json.loads(done.stdout))
+    assert all(tree == found[0] for tree in found)
+    assert len(found[0]) > 1
+
+
+def test_levels_of_the_tree_have_ids_of_their_own(tmp_path, hashed_embedder):
+    constants = replace(DEFAULT, max_members=4, max_clusters=3)
+    with KnowledgeBase.create(tmp_path, "kb", hashed_embedder) as kb:
+        kb.schemas.append(open_schema(), (), "seed")
+        for i in range(40):
+            small_base.put(kb, f"d{i}", f"A{i} knows A{i // 2}.", triples=[(f"A{i}", "knows", f"A{i // 2}")])
+        kb.sync_vectors()
+        levels = find_levels(kb.graph, kb.vectors, constants)
+        assert levels[0] == find_communities(kb.graph, kb.vectors, constants)
+        assert len(levels) > 1
+        assert len({one.id for level in levels for one in level}) == sum(map(len, levels))
+        for level in levels:
+            assert sorted(one for community in level for one in community.members) == kb.graph.entity_ids()
