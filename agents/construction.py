@@ -273,12 +273,16 @@ class _Nodes:
         with self._resources.writer(name, state["run"]) as kb:
             _progress("index", 0, None)
             kb.sync_vectors()
-            if kb.tree_behind() and not stopped:
-                kb.measure_reliability()
+            if not stopped and (kb.tree_behind() or kb.communities.undescribed()):
                 try:
-                    kb.build_tree(self._resources.reasoner(name).summarise)
+                    summarise = self._resources.reasoner(name).summarise
+                    if kb.tree_behind():
+                        kb.measure_reliability()
+                        kb.build_tree(summarise)
+                    else:
+                        kb.describe(summarise)
                 except (BudgetExceeded, ReasonerError) as error:
-                    stopped = f"the communities were not described: {error}"
+                    stopped = f"not all communities were described: {error}"
             kb.save_graph()
             report = _report(kb, state, stopped)
         self._resources.finish(name, state["run"])

@@ -45,7 +45,7 @@ def main(sizes: str = "5000,50000,200000",
         return
     table = Table("entities", "wall, s", "CPU, s", "CPU us/entity", "input, MB", "peak, MB", "coverage, %",
                   "communities of each level", "largest")
-    console = Console()
+    console = Console(width=150)
     for entities in map(int, sizes.split(",")):
         done = subprocess.run([sys.executable, __file__, "--one", str(entities)], check=True, capture_output=True)
         found = json.loads(done.stdout)

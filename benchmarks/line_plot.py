@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-COLOURS = ("#d62728", "#1f77b4", "#2ca02c", "#7f7f7f")
+COLOURS = ("#d62728", "#1f77b4", "#2ca02c", "#7f7f7f", "#98df8a")
 _WIDTH, _HEIGHT, _MARGIN, _TOP = 300, 220, 50, 60
 
 

@@ -19,7 +19,7 @@ alternatives measured by `benchmarks/community_readings.py`:
 - Above a size the communities of one level are the entities of the next, by the same method.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
@@ -50,6 +50,8 @@ class CommunitySettings:
         max_iterations: cap on the rounds of moving and merging.
         moves: sweeps of moving in a round; in each, every other entity may move.
         max_members: entities of a community, so that one prompt can summarise it.
+        max_children: communities within one of the next level: their summaries, of about 100 tokens each,
+            are what that one is summarised from.
         keywords: entities that stand for a community.
     """
 
@@ -60,6 +62,7 @@ class CommunitySettings:
     max_iterations: int = 10
     moves: int = 2
     max_members: int = 200
+    max_children: int = 20
     keywords: int = 5
 
 
@@ -113,10 +116,10 @@ def hierarchy(data: EntityFeatures, settings: CommunitySettings) -> list[Labels]
         is a partition of the entities, and each community lies within one of the next level.
     """
     found = detect(data, settings)
-    levels = [found]
+    levels, above = [found], replace(settings, max_members=settings.max_children)
     while (count := int(found.max(initial=-1)) + 1) > settings.max_clusters:
         data = _grouped(data, found)
-        found = detect(data, settings)
+        found = detect(data, above)
         if int(found.max()) + 1 == count:
             break  # none of them belong together
         levels.append(renumbered(found[levels[-1]]))

@@ -91,4 +91,4 @@ class Perception:
 
 def phi(overlap: Scores, cosine: Scores, semantic_weight: float) -> Scores:
     """S_r + lambda S_s (eq. 5), rounded so that only real differences count."""
-    return np.round(overlap + semantic_weight * cosine, DECIMALS)
+    return np.asarray(np.round(overlap + semantic_weight * cosine, DECIMALS), np.float32)

@@ -46,12 +46,9 @@ CREATE TABLE calls (
     prompt_tokens INTEGER NOT NULL, completion_tokens INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE tokens (
     step TEXT PRIMARY KEY, calls INTEGER NOT NULL, prompt INTEGER NOT NULL, completion INTEGER NOT NULL);
-CREATE TABLE communities (
-    id TEXT PRIMARY KEY, name TEXT NOT NULL, summary TEXT NOT NULL, keywords TEXT NOT NULL,
-    members TEXT NOT NULL);
 """
 
-_EVOLUTION_TABLES = """
+_SECOND_TABLES = """
 CREATE TABLE repairs (
     chunk TEXT NOT NULL REFERENCES chunks ON DELETE CASCADE, repair TEXT NOT NULL, times INTEGER NOT NULL,
     PRIMARY KEY (chunk, repair)) WITHOUT ROWID;
@@ -61,17 +58,26 @@ CREATE TABLE asks (
     item TEXT NOT NULL, start INTEGER NOT NULL, "end" INTEGER NOT NULL, confidence REAL NOT NULL);
 CREATE INDEX asks_by_chunk ON asks (chunk);
 CREATE INDEX asks_by_label ON asks (kind, label);
+CREATE TABLE communities (
+    view TEXT NOT NULL, id TEXT NOT NULL, level INTEGER NOT NULL, parent TEXT NOT NULL, cohesion REAL NOT NULL,
+    label TEXT NOT NULL, keywords TEXT NOT NULL, members TEXT NOT NULL, PRIMARY KEY (view, id));
+CREATE TABLE summaries (id TEXT PRIMARY KEY, name TEXT NOT NULL, summary TEXT NOT NULL) WITHOUT ROWID;
 """
 
-# What was said is bounded anew at the next build, without a call: asks and repairs were not kept before.
+# What was said is bounded anew at the next build, without a call: asks and repairs were not kept before. The tree is
+# found anew as well; summaries are kept.
+_FIRST = "ALTER TABLE communities RENAME TO old_communities;"
 _SECOND = """
+INSERT INTO summaries SELECT id, name, summary FROM old_communities;
+DROP TABLE old_communities;
+DELETE FROM meta WHERE key = 'tree_position';
 ALTER TABLE schema_versions ADD COLUMN base TEXT NOT NULL DEFAULT '';
 UPDATE schema_versions SET base = schema, decisions = (
     SELECT json_group_array(json_object('decision', json(value), 'evidence', NULL)) FROM json_each(decisions));
 UPDATE chunks SET status = 'extracted' WHERE status = 'done';
 """
 
-_UPGRADES = {1: _EVOLUTION_TABLES + _SECOND}
+_UPGRADES = {1: _FIRST + _SECOND_TABLES + _SECOND}
 """What makes the next format of a ledger of a format."""
 
 
@@ -110,7 +116,7 @@ class Database:
             raise FormatError(f"{path} is not a readable ledger ({error}); restore it from a copy") from error
         if found == 0:
             with self.transaction():
-                self._run(_TABLES + _EVOLUTION_TABLES)
+                self._run(_TABLES + _SECOND_TABLES)
                 self._connection.execute(f"PRAGMA user_version={FORMAT}")
         elif found < FORMAT:
             self._upgrade()

@@ -18,6 +18,7 @@ from ..schemas.retrieval import CommunityDigest, CommunitySummary
 from . import snapshot
 from .accounts import Calls
 from .communities import CommunitySettings
+from .community_table import Community, CommunityTable
 from .database import Database
 from .documents import Documents
 from .errors import EmbeddingMismatchError, WriterBusyError
@@ -28,8 +29,9 @@ from .layout import Layout
 from .reliability import Reliability, measure
 from .schema_control import SchemaControl
 from .schema_history import SchemaHistory
-from .tree import Community, CommunityTable, digest, find_communities, relation_id, with_names
+from .tree import digests, find_tree, relation_id, view_communities
 from .vectors import KINDS, VectorStore
+from .views import ViewSettings, ViewSpec, build_view
 
 _LOG = logging.getLogger("banyan")
 
@@ -37,6 +39,8 @@ _LOG = logging.getLogger("banyan")
 # written a bounded number of times however small the additions, and replay at opening stays short.
 _SNAPSHOT_SHARE = 4
 _SNAPSHOT_LEAST = 64
+# Communities described between two commits: as many as an endpoint answers for at once, with the default settings.
+_DESCRIBED_AT_ONCE = 256
 
 Summarise = Callable[[Sequence[CommunityDigest]], list[CommunitySummary]]
 
@@ -291,12 +295,12 @@ class KnowledgeBase:
         edges = self.graph.edges()
         self._put_entities(self.graph.entity_ids())
         self._put_edges(edges)
-        self._put_communities(self.communities.all())
+        self._put_communities()
         chunks = [chunk.id for chunk in self.documents.chunks() if self.documents.status(chunk.id) == "done"]
         self._put_chunks(chunks)
         wanted = {"entities": set(self.graph.entity_ids()), "triples": {triple_id(*edge) for edge in edges},
                   "relations": {relation_id(relation) for _, relation, _ in edges},
-                  "communities": {c.id for c in self.communities.all()}, "chunks": set(chunks)}
+                  "communities": {c.id for c in self.communities.searchable()}, "chunks": set(chunks)}
         for kind in KINDS:
             self.vectors.drop(kind, self.vectors.ids(kind) - wanted[kind])
         self._reconcile = False
@@ -313,7 +317,8 @@ class KnowledgeBase:
         chunks = self.documents.chunks(ids)
         self.vectors.put("chunks", [c.id for c in chunks], [c.titled_text() for c in chunks])
 
-    def _put_communities(self, communities: Sequence[Community]) -> None:
+    def _put_communities(self) -> None:
+        communities = self.communities.searchable()
         self.vectors.put("communities", [c.id for c in communities], [c.text() for c in communities])
 
     # The tree.
@@ -323,26 +328,42 @@ class KnowledgeBase:
         return int(self.database.get_meta("tree_position") or 0) != self._position
 
     def build_tree(self, summarise: Summarise, settings: CommunitySettings | None = None) -> int:
-        """Find the communities of the graph as it is, and name those that are new.
+        """Find the communities of the graph as it is, then describe those that are new.
+
+        What was described stands, whatever ends the rest, and `describe` goes on with what is left.
 
         Args:
-            summarise: describes communities; called for new ones only.
+            summarise: describes communities; called for new ones only, some at a time.
             settings: constants of the detection.
 
         Returns:
             The number of communities.
         """
-        found = find_communities(self.graph, self.vectors, settings or CommunitySettings())
-        known = {community.id: community for community in self.communities.all()}
-        new = [community for community in found if community.id not in known]
-        said = summarise([digest(self.graph, community) for community in new]) if new else []
-        known.update({c.id: with_names(c, s) for c, s in zip(new, said, strict=True)})
-        current = [known[community.id] for community in found]
-        self._put_communities(current)
-        gone = {c.id for c in self.communities.all()} - {c.id for c in current}
-        self.communities.replace(current, self._position)
+        found = find_tree(self.graph, self.vectors, settings or CommunitySettings())
+        with self.database.transaction():
+            gone = {c.id for c in self.communities.all()} - {c.id for c in found}
+            self.communities.replace(found)
+            self.communities.forget_views()
+            self.database.set_meta("tree_position", str(self._position))
         self.vectors.drop("communities", gone)
-        return len(current)
+        self.describe(summarise)
+        return self.communities.count()
+
+    def describe(self, summarise: Summarise) -> None:
+        """Name and summarise the communities that are not described yet, and embed what is said of them."""
+        waiting = self.communities.undescribed()
+        for start in range(0, len(waiting), _DESCRIBED_AT_ONCE):
+            some = waiting[start:start + _DESCRIBED_AT_ONCE]
+            said = summarise(digests(self.graph, some))
+            self.communities.describe(zip([community.id for community in some], said, strict=True))
+        self._put_communities()
+
+    def build_view(self, spec: ViewSpec, settings: CommunitySettings | None = None) -> list[Community]:
+        """Build a view beside the default one; it stands until the graph's tree is built anew."""
+        view = build_view(self.graph, self.vectors, spec, ViewSettings())
+        found = view_communities(self.graph, self.vectors, view, settings or CommunitySettings())
+        self.communities.replace(found, view.name)
+        return self.communities.all(view.name)
 
     def reindex(self, summarise: Summarise) -> None:
         """Make all that is derived anew from the ledger: graph, vectors, tree."""

@@ -1,47 +1,34 @@
 """The knowledge tree (Youtu-GraphRAG eq. 8): L4 communities, L3 keywords, L2 triples, L1 attributes.
 
-L1 and L2 are the graph itself; this file makes L3 and L4 from it and keeps them in the ledger. The
+L1 and L2 are the graph itself; this file makes L3 and L4 from it. The
 id of a community is made from its members and the digest that its summary is written from, so one
 that did not change keeps its name and summary.
 """
 
-import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from ..schemas.documents import Frozen
+import numpy as np
+
 from ..schemas.naming import content_id
-from ..schemas.retrieval import CommunityDigest, CommunitySummary
+from ..schemas.retrieval import CommunityDigest
 from .communities import (
     CommunitySettings,
     EntityFeatures,
     Labels,
     Scores,
     affinity,
-    detect,
     features,
     groups,
     hierarchy,
 )
-from .database import Database
+from .community_table import Community
 from .graph import EdgeKey, KnowledgeGraph
 from .vectors import VectorStore
+from .views import View, ViewSettings, boundaries
 
 # Strongest facts shown of a community: at about 12 tokens each, half a prompt of 1,000 tokens.
 _DIGEST_FACTS = 40
-
-
-class Community(Frozen):
-    """A community: member entities' ids (sorted), the ids of its keywords (best first), its texts."""
-
-    id: str
-    members: tuple[str, ...]
-    keywords: tuple[str, ...]
-    name: str = ""
-    summary: str = ""
-
-    def text(self) -> str:
-        """What is embedded for a community."""
-        return f"{self.name}. {self.summary}"
+_DECIMALS = 4
 
 
 def relation_id(relation: str) -> str:
@@ -49,27 +36,37 @@ def relation_id(relation: str) -> str:
     return content_id("relation", relation)
 
 
-def find_communities(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySettings) -> list[Community]:
-    """The communities of the graph, without names, by id: the finest level, which retrieval searches.
+def find_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySettings) -> list[Community]:
+    """The communities of the graph, and communities of communities above them; without names.
 
     Args:
         graph: the graph.
         vectors: with the vectors of all its entities and relations.
         settings: the constants of the detection.
+
+    Returns:
+        Each level a partition of the entities, each community within its parent; by level and id.
     """
     data = _features(graph, vectors)
-    return _communities(graph, data, detect(data, settings), 0, settings)
+    levels = [_communities(graph, data, labels, level, settings)
+              for level, labels in enumerate(hierarchy(data, settings))]
+    found: list[Community] = []
+    for level, own in enumerate(levels):
+        above = {one: c.id for c in levels[level + 1] for one in c.members} if level + 1 < len(levels) else {}
+        found += [c.model_copy(update={"parent": above.get(c.members[0], "")}) for c in own]
+    return found
 
 
-def find_levels(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySettings) -> list[list[Community]]:
-    """The communities, then the communities of communities, level by level; without names, by id.
-
-    Each level is a partition of the entities, and each community lies within one of the next level.
-    Arguments are those of `find_communities`, whose result is the first level.
-    """
+def view_communities(graph: KnowledgeGraph, vectors: VectorStore, view: View, settings: CommunitySettings,
+                     ) -> list[Community]:
+    """The groups of a view as communities, with the keywords and cohesion that eq. 5 gives them."""
     data = _features(graph, vectors)
-    return [_communities(graph, data, labels, level, settings)
-            for level, labels in enumerate(hierarchy(data, settings))]
+    row = {one: number for number, one in enumerate(graph.entity_ids())}
+    labels = np.zeros(len(row), np.intp)
+    for number, group in enumerate(view.groups):
+        labels[[row[one] for one in group.members]] = number
+    title = {group.members: group.name for group in view.groups}
+    return [c.model_copy(update={"label": title[c.members]}) for c in _communities(graph, data, labels, 0, settings)]
 
 
 def _features(graph: KnowledgeGraph, vectors: VectorStore) -> EntityFeatures:
@@ -87,62 +84,41 @@ def _communities(graph: KnowledgeGraph, data: EntityFeatures, labels: Labels, le
     if not len(labels):
         return []
     ids, scores = graph.entity_ids(), affinity(data, labels, settings)
-    found = [_community(graph, [ids[i] for i in group], scores[group], level, settings.keywords)
-             for group in groups(labels)]
-    return sorted(found, key=lambda community: community.id)
+    found = [_community([ids[i] for i in group], scores[group], level, settings.keywords) for group in groups(labels)]
+    told = digests(graph, found)
+    return sorted((_identified(community, one) for community, one in zip(found, told, strict=True)),
+                  key=lambda community: community.id)
 
 
-def _community(graph: KnowledgeGraph, members: list[str], scores: Scores, level: int, keywords: int) -> Community:
+def _community(members: list[str], scores: Scores, level: int, keywords: int) -> Community:
     best = sorted(range(len(members)), key=lambda i: (-float(scores[i]), members[i]))[:keywords]
-    unnamed = Community(id="", members=tuple(sorted(members)), keywords=tuple(members[i] for i in best))
-    told = digest(graph, unnamed)
+    return Community(id="", members=tuple(sorted(members)), keywords=tuple(members[i] for i in best), level=level,
+                     cohesion=round(float(scores.mean(dtype=np.float64)), _DECIMALS))
+
+
+def _identified(community: Community, told: CommunityDigest) -> Community:
+    level = community.level
     # A community and the only one within it have the same members: above the first level the level tells.
     above = ("level", str(level)) if level else ()
-    identity = content_id("community", *above, *unnamed.members, "keywords", *told.keywords, "facts", *told.facts)
-    return unnamed.model_copy(update={"id": identity})
+    identity = content_id("community", *above, *community.members, "keywords", *told.keywords, "facts", *told.facts)
+    return community.model_copy(update={"id": identity})
 
 
-def digest(graph: KnowledgeGraph, community: Community) -> CommunityDigest:
-    """What a reasoner reads to name and summarise a community."""
+def digests(graph: KnowledgeGraph, communities: Sequence[Community]) -> list[CommunityDigest]:
+    """What a reasoner reads to name and summarise communities, each completed at its boundary (UniAI eq. 4)."""
+    outside = boundaries(graph, [community.members for community in communities], ViewSettings().tau)
+    return [_digest(graph, community, [one for one, _ in beside])
+            for community, beside in zip(communities, outside, strict=True)]
+
+
+def _digest(graph: KnowledgeGraph, community: Community, boundary: Collection[str]) -> CommunityDigest:
+    """Its keywords, and its facts: those about keywords first, those that lead over its boundary last."""
     members = set(community.members)
+    seen = members | set(boundary)
     rank = {one: number for number, one in enumerate(community.keywords)}
-    inner: set[EdgeKey] = {edge for one in community.members for edge in graph.incident(one)
-                           if edge[0] in members and edge[2] in members}
-    leading = sorted(inner, key=lambda e: (min(rank.get(e[0], len(rank)), rank.get(e[2], len(rank))), e))
+    told: set[EdgeKey] = {edge for one in community.members for edge in graph.incident(one)
+                          if edge[0] in seen and edge[2] in seen}
+    leading = sorted(told, key=lambda e: (not members.issuperset((e[0], e[2])),
+                                          min(rank.get(e[0], len(rank)), rank.get(e[2], len(rank))), e))
     return CommunityDigest(keywords=tuple(graph.entity(one).name for one in community.keywords),
                            facts=tuple(graph.triple(edge).text() for edge in leading[:_DIGEST_FACTS]))
-
-
-class CommunityTable:
-    """The ledger's communities."""
-
-    def __init__(self, database: Database) -> None:
-        self._db = database
-
-    def all(self) -> list[Community]:
-        """The communities, by id."""
-        return [Community(id=row["id"], name=row["name"], summary=row["summary"],
-                          keywords=tuple(json.loads(row["keywords"])), members=tuple(json.loads(row["members"])))
-                for row in self._db.rows("SELECT * FROM communities ORDER BY id")]
-
-    def replace(self, communities: Sequence[Community], position: int) -> None:
-        """Make these the communities, as they are at a ledger position; unchanged ones are not rewritten."""
-        with self._db.transaction():
-            known = {str(row[0]) for row in self._db.rows("SELECT id FROM communities")}
-            current = {community.id for community in communities}
-            self._db.execute_many("DELETE FROM communities WHERE id = ?",
-                                  [(one,) for one in sorted(known - current)])
-            self._db.execute_many(
-                "INSERT INTO communities (id, name, summary, keywords, members) VALUES (?, ?, ?, ?, ?)",
-                [(c.id, c.name, c.summary, json.dumps(c.keywords), json.dumps(c.members))
-                 for c in communities if c.id not in known])
-            self._db.set_meta("tree_position", str(position))
-
-    def count(self) -> int:
-        """The number of communities."""
-        return self._db.count("SELECT count(*) FROM communities")
-
-
-def with_names(community: Community, said: CommunitySummary) -> Community:
-    """The community with its name and summary."""
-    return community.model_copy(update={"name": said.name, "summary": said.summary})

@@ -75,7 +75,7 @@ def _vectors(kb: KnowledgeBase) -> Iterator[Problem]:
         "relations": {relation_id(relation) for _, relation, _ in edges},
         "chunks": {chunk.id for chunk in kb.documents.chunks()
                    if kb.documents.status(chunk.id) == "done"},
-        "communities": {community.id for community in kb.communities.all()}}
+        "communities": {community.id for community in kb.communities.searchable()}}
     for kind, ids in wanted.items():
         there = kb.vectors.ids(kind)
         # A relation's vector outlives its last triple until the next reindex; it does no harm.

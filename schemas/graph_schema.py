@@ -42,6 +42,11 @@ class SchemaElement(Frozen):
     - `-ist` (entity type): the ending of a noun.
     - `+syndrome`, `+-itis`, `+项目` (entity type): a term ending so is an entity in lower case too.
     - `*` (entity type): the type of last resort.
+    - `?` (entity type): a name whose type nothing tells may be of it where a relation asks for it.
+    - `=tenor`, `=-records` (relation): this very term, or a name with this last word, is the tail.
+    - `{noun}` (relation): the tail is what the head is said to be ("is a Kenyan runner").
+    - `{modifier}` (relation): the tail is the words before that noun ("is a comedy horror film").
+    - `~` (relation): its two types in one sentence suffice.
     - `{nationality}` (attribute): any word for belonging to a people.
     """
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..graph_store.tree import Community
+from ..graph_store.community_table import Community
 from ..schemas.retrieval import Evidence
 from .index import RetrievalIndex
 from .query import Query

@@ -5,9 +5,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ..graph_store.community_table import Community
 from ..graph_store.graph import EdgeKey
 from ..graph_store.store import KnowledgeBase
-from ..graph_store.tree import Community
 from ..models.embedding import Vectors
 from ..schemas.documents import Chunk
 from ..schemas.naming import triple_id

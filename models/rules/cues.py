@@ -155,7 +155,7 @@ class TypeCues:
     roles: dict[str, str] = field(default_factory=dict)
     """General kind ("person", "place", "organisation", ...) -> the schema's type for it."""
     kin: dict[str, frozenset[str]] = field(default_factory=dict)
-    """Type -> the types of its kind, itself included: between these names alone cannot decide."""
+    """Type with `MAY_BE` -> such types of its kind: between these, names alone cannot decide."""
     works: frozenset[str] = frozenset()
     """The types whose entities have titles, which keep their articles ('The Graduate')."""
     titled: frozenset[str] = frozenset()
@@ -281,10 +281,8 @@ def _type_cues(types: tuple[EntityType, ...], kinds: Mapping[str, str], broader:
     heads: dict[str, str] = {}
     fallback = ""
     for entity in types:
-        for cue in (*_own_names(entity), *entity.all_cues()):
+        for cue in (*_own_names(entity), *(cue for cue in entity.all_cues() if cue != MAY_BE)):
             plain = fold(cue.removeprefix(TERM))
-            if plain == MAY_BE:
-                continue
             if plain == FALLBACK:
                 fallback = entity.name
             elif plain.startswith(SUFFIX):
@@ -299,16 +297,13 @@ def _type_cues(types: tuple[EntityType, ...], kinds: Mapping[str, str], broader:
                 words.setdefault(plain.rstrip("."), entity.name)
                 if cue.startswith(TERM):
                     terms.setdefault(plain, entity.name)
-    by_kind: dict[str, set[str]] = defaultdict(set)
-    broad: dict[str, set[str]] = defaultdict(set)
-    for name, kind in kinds.items():
-        by_kind[kind].add(name)
-        broad[broader(kind)].add(name)
+    bare = {t.name: broader(kinds.get(t.name, "")) for t in types if MAY_BE in t.all_cues()}
     return TypeCues(words, _longest_first(endings), heads, terms, _longest_first(term_endings),
                     fallback or ROOT_TYPE, _roles(types, kinds),
-                    kin={name: frozenset(broad[broader(kind)]) for name, kind in kinds.items() if kind},
-                    works=frozenset(by_kind["Work"]),
-                    titled=frozenset().union(*(by_kind[kind] for kind in _TITLED)))
+                    kin={name: frozenset(other for other in bare if bare[other] == kind)
+                         for name, kind in bare.items() if kind},
+                    works=frozenset(name for name, kind in kinds.items() if kind == "Work"),
+                    titled=frozenset(name for name, kind in kinds.items() if kind in _TITLED))
 
 
 def _longest_first(cues: dict[str, str]) -> tuple[tuple[str, str], ...]:

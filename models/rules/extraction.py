@@ -25,7 +25,7 @@ from .entity_typing import EntityTyper
 from .furnishing import broader, furnish, kinds_of
 from .labels import relation_label
 from .mentions import ANAPHORS, Mention, Sentence, Source, merge, quoted_mentions, title_mentions
-from .openings import opening_mention
+from .openings import edition_mentions, opening_mention
 from .phrases import Phrase, PhraseFinder
 from .proposals import AttributeProposer
 from .relations import RelationFinder, Triple
@@ -110,7 +110,8 @@ class RulesExtractor:
         return settle_types(triples, types, unsure, prepared.compiled), types
 
     @staticmethod
-    def _understand(request: ExtractionRequest, prepared: _Prepared) -> tuple[Source, list[Sentence], dict[str, str], set[str]]:
+    def _understand(request: ExtractionRequest, prepared: _Prepared,
+                    ) -> tuple[Source, list[Sentence], dict[str, str], set[str]]:
         """The chunk with its sentences, their mentions named, the type of every name, and which types are guesses."""
         source = Source(request.text, fold(request.text), request.title, prepared.compiled)
         sentences = find_mentions(source)
@@ -200,7 +201,8 @@ def find_mentions(source: Source) -> list[Sentence]:
         found = [m for m in found if not any(v.start <= m.start and m.end <= v.end for v in sentence.values)]
         sentence.mentions = [m for m in merge(title_mentions(source, sentence), quoted_mentions(source, sentence),
                                               tail_mentions(source, sentence), as_values,
-                                              opening_mention(source, sentence), found)
+                                              opening_mention(source, sentence),
+                                              edition_mentions(source, sentence), found)
                              if m.end - m.start <= _LONGEST_NAME]
         sentence.values = [v for v in sentence.values if not any(
             m.kind != "value" and m.start <= v.start and v.end <= m.end for m in sentence.mentions)]

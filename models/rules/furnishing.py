@@ -128,8 +128,9 @@ def _cues_of_kind(kind: str) -> tuple[str, ...]:
 
 
 def _furnished_relation(relation: RelationType) -> RelationType:
-    cues = list(dict.fromkeys(cue for name in relation.all_names() for cue in _relation_cues(label_key(readable(name)))))
-    return relation.model_copy(update={"cues": {"en": tuple(cues)}}) if cues else relation
+    labels = [label_key(readable(name)) for name in relation.all_names()]
+    cues = tuple(dict.fromkeys(cue for label in labels for cue in _relation_cues(label)))
+    return relation.model_copy(update={"cues": {"en": cues}}) if cues else relation
 
 
 def _relation_cues(label: str) -> tuple[str, ...]:
@@ -139,7 +140,7 @@ def _relation_cues(label: str) -> tuple[str, ...]:
 
 def _agent_cues(label: str) -> tuple[str, ...]:
     """'organiser' is said with 'organised', 'coach of team' with 'coach of': the verb and the noun itself."""
-    head = label.split(_OF)[0]
+    head = label.partition(_OF)[0]
     noun = head.split()[-1] if head else ""
     if _OF in label:
         return (f"{head}{_OF}".strip(),)

@@ -9,7 +9,7 @@ a text counts against a cue in part; wholly only where they name another tail or
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from ...ingest.examples import Example
 from ...schemas.extraction import ExtractionRequest
@@ -19,8 +19,8 @@ from ..embedding import Embedder
 from .cues import INVERSE, SUFFIX, TERM_IS_TAIL, TYPES_SUFFICE, fold
 from .extraction import RulesExtractor
 from .furnishing import furnish
-from .relations import Triple
 from .name_words import AUXILIARIES, DETERMINERS, PREPOSITIONS
+from .relations import Triple
 
 LEAST_PRECISION = 0.3
 UNSAID = 0.1
@@ -39,6 +39,7 @@ LEAST_SUPPORT_OF_ENDING = 4
 """Examples whose tails must end in the same word before it is a cue: endings reach far."""
 
 _MOST_WORDS = 4
+_REACH = 160
 _NO_START = DETERMINERS | AUXILIARIES | {"and", "or", "but"}
 _TOKEN = re.compile(r"[^\W\d_][\w'’-]*|['’]s\b|\S")
 _LIST = re.compile(r"[\s,&\"“”‘’'()]|\band\b|\bor\b|\bthe\b|\ba\b|\ban\b")
@@ -90,18 +91,19 @@ class _Proposals:
         self._relations: set[str] = set()
         for example in examples:
             folded = fold(example.text)
-            for head, relation, tail in example.triples:
+            for _, relation, tail in example.triples:
                 self._relations.add(relation)
-                self._count(folded, relation, fold(head), fold(tail), example.text)
+                self._count(folded, relation, fold(tail), example.text)
 
-    def _count(self, folded: str, relation: str, head: str, tail: str, text: str) -> None:
+    def _count(self, folded: str, relation: str, tail: str, text: str) -> None:
         at = folded.find(tail)
         if at < 0:
             return
         written = text[at : at + len(tail)]
         self._terms[relation][("" if written.islower() else " ") + tail] += 1
-        if " " in tail and written[0].isupper() and tail.split()[-1].isalpha():
-            self._endings[relation][tail.split()[-1]] += 1
+        last = tail.rsplit(" ", 1)[-1]
+        if last != tail and written[0].isupper() and last.isalpha():
+            self._endings[relation][last] += 1
         for lead in set(_leads(folded, text, at)):
             self._leads[relation][lead] += 1
 
@@ -133,7 +135,7 @@ class _Proposals:
 
 def _leads(folded: str, text: str, at: int) -> Iterator[str]:
     """The words before a tail, one to four of them; of one in a list, the words before the list."""
-    tokens = [m for m in _TOKEN.finditer(folded, max(0, at - 160), at)]
+    tokens = list(_TOKEN.finditer(folded, max(0, at - _REACH), at))
     while tokens and (_LIST.fullmatch(tokens[-1].group()) or text[tokens[-1].start()].isupper()):
         tokens.pop()
     words: list[str] = []

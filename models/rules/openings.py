@@ -9,6 +9,7 @@ import re
 
 from .cues import CompiledSchema, Hit
 from .entity_typing import head_noun_type
+from .lexicon import words as word_set
 from .mentions import Mention, Sentence, Source
 from .name_words import (
     AUXILIARIES,
@@ -30,9 +31,10 @@ _WORD = re.compile(r"\S+")
 _ENDS = re.compile(r"\s*[(（\[,]|\s+(?=[^\W\d_a-zß-öø-ÿ])|\s+(?P<word>[a-z]+)\b")
 _ARTICLE = re.compile(r"(?:The|A|An)\s+")
 _YEAR = re.compile(r"(?:The\s+)?(?:1\d|20)\d\d\s")
+_EDITION = re.compile(r"\b(?:1\d|20)\d\d(?:[-–/]\d\d)?(?:\s[A-Z][\w.&'’-]*)+(?:\s[a-z]+){0,2}?\s(?P<noun>[a-z]+)\b")
 _RUNS_ON = re.compile(r"\s[a-z\d&+]|[:!?,]|^(?:The|A|An)\s|\d|\s['’]")
-_FUNCTION = PREPOSITIONS | PARTICLES | frozenset(
-    "a an the and or nor but not is be no n't 's '' ' i you me my your we us it so if than when where what &".split())
+_FUNCTION = PREPOSITIONS | PARTICLES | word_set(
+    "a an the and or nor but not is be no n't 's '' ' i you me my your we us it so if than when where what &")
 _NO_TITLE = frozenset(PRONOUNS) | frozenset(POSSESSIVES) | frozenset({"this", "that", "these", "those", "there"})
 _LONGEST = 90
 _MOST_WORDS = 14
@@ -62,6 +64,16 @@ def opening_mention(source: Source, sentence: Sentence) -> list[Mention]:
             hint = kind or source.compiled.types.roles.get("work", "")
             return [Mention(begin, begin + len(name), name, "name", hint)]
     return []
+
+
+def edition_mentions(source: Source, sentence: Sentence) -> list[Mention]:
+    """'1966 Eastern Suburbs season': a year, a name, and the noun of an event in small letters."""
+    types = source.compiled.types
+    if sentence.han or not types.titled & source.compiled.bare:
+        return []
+    return [Mention(m.start(), m.end(), m.group(), "name", kind)
+            for m in _EDITION.finditer(source.text, sentence.start, sentence.end)
+            if (kind := types.of_word(m["noun"])) in types.titled and kind not in types.works]
 
 
 def _past_lead_in(source: Source, start: int, limit: int) -> int:
@@ -116,8 +128,9 @@ def _kind(source: Source, sentence: Sentence, end: int) -> str | None:
     if source.text[aside.end() : aside.end() + 1].isupper():
         return None
     word = source.text[source.text.rfind(" ", 0, end) + 1 : end]
-    if word.islower() and types.of_word(word):
-        return types.of_word(word)
+    named = types.of_word(word) if word.islower() else None
+    if named in source.compiled.bare:
+        return named
     near = [hit for group in sentence.hits for hit in group if 0 <= hit.start - aside.end() <= _CUE_NEAR]
     said = next((kind for hit in near if (kind := _domain(source.compiled, hit)) is not None), None)
     lists = re.search(r"\sand\s", source.folded[sentence.start : end]) is not None
@@ -156,13 +169,14 @@ def _is_name(source: Source, start: int, end: int, *, known: bool) -> bool:
         return False
     small = [word for word, own in zip(folded, words, strict=True) if own.islower() and word not in _FUNCTION]
     if not small:
-        return any(own[0].isupper() and word not in DETERMINERS or own[0].isdigit()
+        return any((own[0].isupper() and word not in DETERMINERS) or own[0].isdigit()
                    for own, word in zip(words, folded, strict=True))
     if not known or (len(words) > 1 and words[0] in {"The", "A", "An"} and words[1].islower()):
         return False
     types = source.compiled.types
+    person = types.roles.get("person", "")
     plain = DETERMINERS & {word for word, own in zip(folded, words, strict=True) if own.islower()}
-    return not plain and not any(types.of_word(word) for word in small[:-1])
+    return not plain and not any(types.of_word(word) == person for word in small[:-1])
 
 
 def is_verb(word: str) -> bool:

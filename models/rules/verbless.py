@@ -7,22 +7,25 @@ import re
 from collections.abc import Iterator, Set
 from itertools import pairwise
 
+from ...schemas.graph_schema import ANY
 from .arguments import grammatical_subject
 from .cues import MODIFIER, NOUN, SUFFIX, TERM_IS_TAIL, TYPES_SUFFICE, CompiledSchema, Hit, fold
+from .lexicon import words
 from .mentions import ANAPHORS, Mention, Sentence, Source
 from .name_words import NATIONALITIES
 from .relations import Triple
 
-_COMPLEMENT = re.compile(r"(?<![^\s,)])(?:is|was|are|were|became)\s+(?:an?|the|one\s+of\s+the)\s+(?P<words>[^.;:()]{3,140})")
+_COMPLEMENT = re.compile(
+    r"(?<![^\s,)])(?:is|was|are|were|became)\s+(?:an?|the|one\s+of\s+the)\s+(?P<words>[^.;:()]{3,140})")
 _PHRASE_END = re.compile(
     r",|\s(?:of|in|for|by|from|at|on|who|which|that|whose|where|when|with|to|and\s(?:the|an?)|[^\W\d_]+ed|written|"
     r"made|set|starring|featuring|between|during|as|best|now)\b")
 _WORD = re.compile(r"(?<!\w)[^\W\d_][\w'’-]*(?:\s['’]s)?")
-_STATUS = frozenset(
+_STATUS = words(
     "former retired professional amateur late famous notable prominent leading successful current international "
     "national young old first second third fourth fifth sixth seventh eighth ninth tenth debut final last only new "
     "upcoming short full-length feature-length feature live popular well-known independent black-and-white silent "
-    "colour color low-budget direct-to-video made-for-television".split())
+    "colour color low-budget direct-to-video made-for-television")
 """Adjectives of standing, order and make: they say nothing of what kind a thing is."""
 
 _SURE_TERM = 0.7
@@ -48,25 +51,25 @@ def _complements(source: Source, sentence: Sentence) -> Iterator[tuple[str, Ment
     end = _PHRASE_END.search(match["words"])
     phrase = match["words"][: end.start()] if end else match["words"]
     start = match.start("words")
-    words = [(start + w.start(), start + w.end()) for w in _WORD.finditer(phrase)]
+    spans = [(start + w.start(), start + w.end()) for w in _WORD.finditer(phrase)]
     text = source.text
-    while words and (source.folded[slice(*words[0])] in NATIONALITIES | _STATUS
-                     or text[words[0][0]].isupper()):
-        del words[0]
-    if any(b - a > 1 for (_, a), (b, _) in pairwise(words)):
+    while spans and (source.folded[slice(*spans[0])] in NATIONALITIES | _STATUS or text[spans[0][0]].isupper()):
+        del spans[0]
+    if any(b - a > 1 for (_, a), (b, _) in pairwise(spans)):
         return
-    head = next((i for i in range(len(words) - 1, -1, -1)
-                 if source.compiled.types.of_word(source.folded[slice(*words[i])])), None)
-    if marked[NOUN] and words:
-        yield NOUN, _term(source, words[0][0], words[-1][1], marked[NOUN][0])
+    head = next((i for i in range(len(spans) - 1, -1, -1)
+                 if source.compiled.types.of_word(source.folded[slice(*spans[i])])), None)
+    if marked[NOUN] and spans:
+        yield NOUN, _term(source, spans[0][0], spans[-1][1], marked[NOUN][0])
     elif marked[MODIFIER] and head:
-        yield MODIFIER, _term(source, words[0][0], words[head - 1][1], marked[MODIFIER][0])
+        yield MODIFIER, _term(source, spans[0][0], spans[head - 1][1], marked[MODIFIER][0])
 
 
 def _term(source: Source, start: int, end: int, relation: str) -> Mention:
     """A mention of a term, hinting at the one type that the relation leads to."""
     allowed = source.compiled.relation_of[relation].range
-    return Mention(start, end, source.text[start:end], "term", allowed[0] if len(allowed) == 1 else "")
+    hint = allowed[0] if len(allowed) == 1 and ANY not in allowed else ""
+    return Mention(start, end, source.text[start:end], "term", hint)
 
 
 class VerblessFinder:
@@ -80,29 +83,32 @@ class VerblessFinder:
         self._types = types
 
     def triples(self, sentence: Sentence) -> Iterator[Triple]:
-        """The triples of a sentence, in order of the marks: complements, terms, types."""
-        marked = self._compiled.marked
+        """The triples of a sentence: by complements, by terms, by the endings of names, by types."""
         for mark, term in _complements(self._source, sentence):
             if term in sentence.mentions:
-                for relation in marked[mark]:
+                for relation in self._compiled.marked[mark]:
                     yield from self._of_tail(sentence, relation, term, _SURE_COMPLEMENT, mark)
         for group in self._compiled.terms.find(self._source.folded, sentence.start, sentence.end):
             hit = group[0]
             for relation, _ in hit.elements:
                 yield from self._of_tail(sentence, relation, self._tail(relation, hit), _SURE_TERM,
                                          TERM_IS_TAIL + hit.phrase)
-        names = [m for m in sentence.mentions if m.kind not in ANAPHORS]
-        for tail in names:
-            ending = fold(tail.name.split()[-1])
-            for relation in self._compiled.endings.get(ending, ()):
-                if self._fits(relation, tail, head=False, guesses=True):
-                    yield from self._of_tail(sentence, relation, tail, _SURE_TERM, TERM_IS_TAIL + SUFFIX + ending)
-        for relation in marked[TYPES_SUFFICE]:
+        for name in sentence.mentions:
+            if name.kind not in ANAPHORS:
+                yield from self._of_name(sentence, name)
+
+    def _of_name(self, sentence: Sentence, name: Mention) -> Iterator[Triple]:
+        """The triples that a name is the tail of by its last word, or by a type that is told."""
+        ending = fold(name.name.split()[-1])
+        for relation in self._compiled.endings.get(ending, ()):
+            if self._fits(relation, name, head=False, guesses=True):
+                yield from self._of_tail(sentence, relation, name, _SURE_TERM, TERM_IS_TAIL + SUFFIX + ending)
+        if name.name in self._unsure:
+            return
+        for relation in self._compiled.marked[TYPES_SUFFICE]:
             allowed = self._compiled.relation_of[relation].range
-            for tail in names:
-                if self._compiled.schema.is_a(self._types.get(tail.name, ""), allowed) and (
-                        tail.name not in self._unsure):
-                    yield from self._of_tail(sentence, relation, tail, _SURE_TYPES, TYPES_SUFFICE)
+            if self._compiled.schema.is_a(self._types.get(name.name, ""), allowed):
+                yield from self._of_tail(sentence, relation, name, _SURE_TYPES, TYPES_SUFFICE)
 
     def _tail(self, relation: str, hit: Hit) -> Mention:
         """A relation's own term as a mention; inside a longer name it is an entity too ('English Premier League')."""
@@ -111,7 +117,8 @@ class VerblessFinder:
         self._types.setdefault(term.name, term.hint or types.fallback)
         return term
 
-    def _of_tail(self, sentence: Sentence, relation: str, tail: Mention, confidence: float, cue: str) -> Iterator[Triple]:
+    def _of_tail(self, sentence: Sentence, relation: str, tail: Mention, confidence: float,
+                 cue: str) -> Iterator[Triple]:
         """The tail with the sentence's subject for head, else with the nearest mention that fits."""
         others = [m for m in sentence.mentions if m.name != tail.name and m.kind != "term"]
         fitting = ([m for m in others if self._fits(relation, m, head=True)]

@@ -136,13 +136,13 @@ def test_what_did_not_change_is_not_described_again(base):
     assert len(first.asked) == len(before)
     assert again.asked == []
     assert len(grown.asked) == len(after.keys() - before.keys()) >= 1
-    assert len(shrunk.asked) == len(before.keys() - after.keys())
+    assert shrunk.asked == [], "what comes back was described before"
     kept = before.keys() & after.keys()
     assert kept, "the other circle stays"
     assert all(after[one] == before[one] for one in kept)
 
 
-def test_a_description_that_fails_leaves_the_tree_as_it_was(base):
+def test_a_description_that_fails_is_taken_up_where_it_ended(base):
     def fail(_):
         raise RuntimeError("the endpoint refused")
 
@@ -153,5 +153,28 @@ def test_a_description_that_fails_leaves_the_tree_as_it_was(base):
         kb.sync_vectors()
         with pytest.raises(RuntimeError):
             kb.build_tree(fail)
-        assert kb.communities.all() == before
-        assert kb.tree_behind()
+        assert sorted(one for group in members(kb) for one in group) == kb.graph.entity_ids()
+        assert kb.communities.undescribed()
+        assert verify(kb) == [], "what is not described is not searched"
+        describing = Describing()
+        kb.describe(describing)
+        assert len(describing.asked) == len({c.id for c in kb.communities.all()} - {c.id for c in before})
+        assert kb.communities.undescribed() == []
+        assert kb.vectors.ids("communities") == {c.id for c in kb.communities.all()}
+
+
+def test_what_was_described_before_an_end_is_not_described_again(base, monkeypatch):
+    monkeypatch.setattr("banyan.graph_store.store._DESCRIBED_AT_ONCE", 1)
+    describing, calls = Describing(), []
+
+    def twice(digests):
+        calls.append(digests)
+        if len(calls) > 1:
+            raise RuntimeError("the budget is reached")
+        return describing(digests)
+
+    with base("kb", CIRCLES) as kb:
+        with pytest.raises(RuntimeError):
+            kb.build_tree(twice)
+        kb.describe(describing)
+        assert len(describing.asked) == kb.communities.count() > 1

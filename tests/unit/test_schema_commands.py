@@ -245,14 +245,20 @@ def test_a_ledger_of_the_first_format_is_brought_up_to_date_without_a_call(shell
     with sqlite3.connect(ledger) as old:
         decisions = json.dumps([{"kind": "relation", "name": "mentor of", "verdict": "accept", "new_name": "",
                                  "why": "enough"}])
-        old.executescript("DROP TABLE asks; DROP TABLE repairs; ALTER TABLE schema_versions DROP COLUMN base; "
-                          "PRAGMA user_version=1")
+        old.executescript(
+            "DROP TABLE asks; DROP TABLE repairs; ALTER TABLE schema_versions DROP COLUMN base; DROP TABLE communities; "
+            "CREATE TABLE communities (id TEXT PRIMARY KEY, name TEXT NOT NULL, summary TEXT NOT NULL, "
+            "keywords TEXT NOT NULL, members TEXT NOT NULL); "
+            "INSERT INTO communities SELECT id, name, summary, '[]', '[]' FROM summaries; DROP TABLE summaries; "
+            "PRAGMA user_version=1")
         old.execute("UPDATE schema_versions SET decisions = ? WHERE version = 2", (decisions,))
     old.close()
     shell.scripted.extracted.clear()
+    shell.scripted.summarised.clear()
     assert "accept relation mentor of" in shell("schema", "history", "--kb", "kb").out
     assert shell.report()["schema_version"] == 2
     assert not shell.scripted.extracted
+    assert not shell.scripted.summarised
     assert triples(shell) == before
     assert shell.sound()
     database = Database(ledger)

@@ -1,0 +1,49 @@
+"""GraphML, as NetworkX, Gephi, yEd and Cytoscape read it; lists and maps as JSON text."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+from xml.sax.saxutils import escape
+
+from ..graph_store.tree_graph import TreeGraph
+from ..schemas.naming import content_id
+from .text import json_text, printable
+
+_HEAD = """<?xml version="1.0" encoding="UTF-8"?>
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" \
+xsi:schemaLocation="http://graphml.graphdrawing.org/xmlns http://graphml.graphdrawing.org/xmlns/1.0/graphml.xsd">
+"""
+_GRAPH = {"name": "string", "schema": "string", "schema_version": "long", "documents": "long", "current": "boolean"}
+_NODE = {"kind": "string", "name": "string", "type": "string", "names": "string", "documents": "string",
+         "attributes": "string", "summary": "string", "level": "long", "size": "long", "cohesion": "double"}
+_EDGE = {"kind": "string", "relation": "string", "confidence": "double", "documents": "string", "sources": "string",
+         "rank": "long"}
+
+
+def graphml(graph: TreeGraph) -> Iterator[str]:
+    """The graph as GraphML, in pieces.
+
+    Characters that XML forbids are replaced by U+FFFD; within JSON texts they are escaped and stay.
+    """
+    yield _HEAD
+    for place, types in (("graph", _GRAPH), ("node", _NODE), ("edge", _EDGE)):
+        for name, kind in types.items():
+            yield f'  <key id="{place}_{name}" for="{place}" attr.name="{name}" attr.type="{kind}"/>\n'
+    yield '  <graph edgedefault="directed">\n'
+    yield _data("graph", _GRAPH, graph.graph)
+    for one, data in graph.nodes(data=True):
+        yield f'    <node id="{one}">{_data("node", _NODE, data)}</node>\n'
+    for source, target, data in graph.edges(data=True):
+        # The format wants ids of edges that occur once in the file: a relation's name is none.
+        identity = data.get("id") or content_id(source, data["kind"], target)
+        yield f'    <edge id="{identity}" source="{source}" target="{target}">{_data("edge", _EDGE, data)}</edge>\n'
+    yield "  </graph>\n</graphml>\n"
+
+
+def _data(place: str, types: Mapping[str, str], data: Mapping[str, Any]) -> str:
+    return "".join(f'<data key="{place}_{name}">{_text(data[name])}</data>' for name in types if name in data)
+
+
+def _text(value: Any) -> str:
+    said = value if isinstance(value, str) else json_text(value)
+    # A bare carriage return would be read back as a line feed.
+    return escape(printable(said), {"\r": "&#13;"})

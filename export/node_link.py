@@ -1,0 +1,39 @@
+"""JSON: NetworkX's node-link form, which `networkx.node_link_graph` reads, and the tree beside it."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ..graph_store.tree_graph import TreeGraph
+from .outline import Outline
+from .text import json_text
+
+
+def node_link(graph: TreeGraph) -> Iterator[str]:
+    """The graph as one JSON object, in pieces: {directed, multigraph, graph, nodes, edges, tree}.
+
+    `tree` nests {id, name, keywords, children} down to {id, name, keywords, members}, with ids of nodes.
+    """
+    outline = Outline(graph)
+    yield f'{{"directed": true, "multigraph": true, "graph": {json_text(graph.graph)},\n"nodes": ['
+    yield from _lines({"id": one, **data} for one, data in graph.nodes(data=True))
+    yield ',\n"edges": ['
+    yield from _lines({"source": source, "target": target, "key": key, **data}
+                      for source, target, key, data in graph.edges(keys=True, data=True))
+    yield ',\n"tree": ['
+    yield from _lines(_branch(graph, outline, one) for one in outline.roots)
+    yield "}\n"
+
+
+def _lines(items: Iterable[Any]) -> Iterator[str]:
+    """The items and the end of their list, each on a line of its own."""
+    for number, item in enumerate(items):
+        yield f"{',' if number else ''}\n{json_text(item)}"
+    yield "]"
+
+
+def _branch(graph: TreeGraph, outline: Outline, community: str) -> dict[str, Any]:
+    found = {"id": community, "name": graph.nodes[community]["name"], "keywords": outline.keywords(community)}
+    children = outline.children(community)
+    if children:
+        return {**found, "children": [_branch(graph, outline, one) for one in children]}
+    return {**found, "members": outline.members(community)}

@@ -1,0 +1,98 @@
+"""The ledger's communities: the default tree and further views, and summaries by content."""
+
+import json
+from collections.abc import Iterable, Sequence
+
+from pydantic import Field
+
+from ..schemas.documents import Frozen
+from ..schemas.retrieval import CommunitySummary
+from .database import Database
+
+DEFAULT_VIEW = ""
+"""The view that retrieval searches; others stand beside it under the name of their specification."""
+
+
+class Community(Frozen):
+    """A community: member entities' ids (sorted), the ids of its keywords (best first), its texts."""
+
+    id: str
+    members: tuple[str, ...]
+    keywords: tuple[str, ...]
+    level: int = Field(default=0, description="0: the finest; communities of communities stand above")
+    parent: str = Field(default="", description="the community of the next level that it lies in, if there is one")
+    cohesion: float = Field(default=0.0, description="mean phi of its members (eq. 5), 0 to 1 + lambda")
+    label: str = Field(default="", description="what a view calls it, as an attribute's value")
+    name: str = ""
+    summary: str = ""
+
+    def text(self) -> str:
+        """What is embedded for a community."""
+        return f"{self.name}. {self.summary}"
+
+
+class CommunityTable:
+    """Communities by view. Names and summaries are kept by id, which is made from their content.
+
+    One that goes and comes back, or stands in several views, is described once.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def all(self, view: str = DEFAULT_VIEW, *, level: int | None = 0) -> list[Community]:
+        """The communities of a view, by id.
+
+        Args:
+            view: the view.
+            level: of this level; None: of all levels.
+        """
+        return [
+            Community(id=row["id"], members=tuple(json.loads(row["members"])),
+                      keywords=tuple(json.loads(row["keywords"])), level=row["level"], parent=row["parent"],
+                      cohesion=row["cohesion"], label=row["label"], name=row["name"] or row["label"],
+                      summary=row["summary"] or "")
+            for row in self._db.rows("SELECT c.*, s.name, s.summary FROM communities c LEFT JOIN summaries s "
+                                     "USING (id) WHERE view = ? AND ifnull(? = level, 1) ORDER BY level, id",
+                                     view, level)]
+
+    def count(self, view: str = DEFAULT_VIEW) -> int:
+        """How many communities the finest level of a view has."""
+        return self._db.count("SELECT count(*) FROM communities WHERE view = ? AND level = 0", view)
+
+    def views(self) -> list[str]:
+        """The further views that were built, by name."""
+        return [str(row[0]) for row in self._db.rows(
+            "SELECT DISTINCT view FROM communities WHERE view <> ? ORDER BY view", DEFAULT_VIEW)]
+
+    def replace(self, communities: Sequence[Community], view: str = DEFAULT_VIEW) -> None:
+        """Make these the communities of a view; those that stay are not written again."""
+        with self._db.transaction():
+            known = {(str(row[0]), str(row[1])) for row in self._db.rows(
+                "SELECT id, parent FROM communities WHERE view = ?", view)}
+            current = {(community.id, community.parent) for community in communities}
+            self._db.execute_many("DELETE FROM communities WHERE view = ? AND id = ?",
+                                  [(view, one) for one, _ in sorted(known - current)])
+            self._db.execute_many(
+                "INSERT INTO communities VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                [(view, c.id, c.level, c.parent, c.cohesion, c.label, json.dumps(c.keywords), json.dumps(c.members))
+                 for c in communities if (c.id, c.parent) not in known])
+
+    def forget_views(self) -> None:
+        """Drop all further views: they describe a graph that is no more."""
+        self._db.execute("DELETE FROM communities WHERE view <> ?", DEFAULT_VIEW)
+
+    def undescribed(self) -> list[Community]:
+        """The communities of the default view, of all levels, that have no summary yet."""
+        described = {str(row[0]) for row in self._db.rows("SELECT id FROM summaries")}
+        return [community for community in self.all(level=None) if community.id not in described]
+
+    def searchable(self) -> list[Community]:
+        """The communities that retrieval searches: the finest of the default view, as far as they are described."""
+        waiting = {community.id for community in self.undescribed()}
+        return [community for community in self.all() if community.id not in waiting]
+
+    def describe(self, summaries: Iterable[tuple[str, CommunitySummary]]) -> None:
+        """Keep names and summaries, by the ids of the communities."""
+        self._db.execute_many("INSERT OR REPLACE INTO summaries VALUES (?, ?, ?)",
+                              [(one, said.name, said.summary) for one, said in summaries])
