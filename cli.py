@@ -14,6 +14,7 @@ from .cli_errors import explained
 from .cli_evaluation import evaluation_app
 from .cli_schema import ask_decisions, schema_app
 from .cli_shared import AsJson, Kb, MaxTokens, err, opened, out, print_json
+from .cli_tree import tree
 from .schemas.delta import Candidate
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
                   help="Knowledge graphs from documents, and answers with checked citations.")
 app.add_typer(schema_app, name="schema")
+app.command()(tree)
 app.add_typer(evaluation_app, name="eval")
 
 AnswerMode = Annotated[Literal["reject", "open"], typer.Option(help="open: own knowledge allowed, and marked.")]

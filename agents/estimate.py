@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..graph_store.layout import Layout
+from ..graph_store.tree import digests
 from ..ingest.chunking import chunk_document
 from ..ingest.loaders import load_documents
 from ..ingest.tokens import estimate_tokens
-from ..models.llm.reasoner import extraction_prompt, prompt_language
+from ..models.llm.reasoner import extraction_prompt, prompt_language, summary_batches, summary_prompt
 from ..schemas.documents import Frozen
 from ..schemas.extraction import ExtractionRequest
 from ..schemas.loading import load_schema
@@ -16,6 +17,30 @@ from .resources import Resources
 
 # Recorded extractions (gpt-3.5-turbo on 1,890 MuSiQue passages) take 1.6 tokens a token of text.
 _COMPLETION_SHARE = 1.6
+
+
+# A name and one to three sentences, as the prompt asks for.
+_SUMMARY_TOKENS = 90
+
+
+class SummaryEstimate(Frozen):
+    """All communities, and the calls and tokens that describing them would take."""
+
+    communities: int
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+
+
+def estimate_summaries(resources: Resources, name: str) -> SummaryEstimate:
+    """Estimate what describing all communities of a knowledge base would cost with an LLM; nothing is asked."""
+    stored = resources.knowledge_base(name)
+    batches = summary_batches(digests(stored.graph, stored.communities.all(level=None)))
+    prompts = [summary_prompt(batch, resources.settings)[0] for batch in batches]
+    communities = sum(map(len, batches))
+    return SummaryEstimate(
+        communities=communities, calls=len(batches), completion_tokens=communities * _SUMMARY_TOKENS,
+        prompt_tokens=sum(estimate_tokens(part) for prompt in prompts for part in prompt))
 
 
 class BuildEstimate(Frozen):

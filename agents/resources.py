@@ -8,11 +8,13 @@ from functools import cache
 
 from ..config import Settings
 from ..graph_store.accounts import Calls
+from ..graph_store.community_table import Community
 from ..graph_store.database import Database
 from ..graph_store.errors import WriterBusyError
 from ..graph_store.evolution import Thresholds
 from ..graph_store.schema_editing import KIND_NAMES
 from ..graph_store.store import KnowledgeBase
+from ..graph_store.view_spec import parse_view
 from ..models.embedding import Embedder, load_embedder
 from ..models.reasoner import Reasoner
 from ..schemas.delta import Decision
@@ -200,6 +202,17 @@ class Resources:
             if knowledge_base.tree_behind():
                 knowledge_base.build_tree(self.reasoner(name).summarise)
                 knowledge_base.save_graph()
+
+    def build_view(self, name: str, view: str) -> list[Community]:
+        """Build a view of the graph beside the default tree, by its specification (see `graph_store.view_spec`).
+
+        Raises:
+            ViewError: there is no such view of this graph; names what there is.
+        """
+        stored = self.knowledge_base(name)
+        spec = parse_view(view, stored.schemas.current(), stored.graph)
+        with self._whole_run(name) as knowledge_base:
+            return knowledge_base.build_view(spec)
 
     def reindex(self, name: str) -> None:
         """Make all that is derived anew, with the embedding model in use."""

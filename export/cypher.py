@@ -1,9 +1,125 @@
-"""Cypher statements for Neo4j (5 and later) and what understands it, as `cypher-shell --file` runs them.
+"""Cypher for Neo4j 5 and what understands it: `cypher-shell --file FILE`, or an editor's "run all".
 
-All that documents say stands in string literals. Types and relations become labels, which cannot be literals: they
-are quoted, and what a quoted name could still be broken out of with is replaced.
+What documents say stands in string literals. Types and relations become labels, which cannot be literals: they are
+quoted names, without the characters by which one could be left. Their true text is a property as well.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
+from ..graph_store.tree_graph import TreeGraph
+from .text import json_text
+
+# Rows of one statement, which is one transaction: what Neo4j's memory holds easily.
+_ROWS = 500
+_ENTITY, _COMMUNITY = "Entity", "TreeCommunity"
+
+# Cypher replaces \uXXXX before it parses, even in quoted names: `\u0060` would end one. No escape undoes that.
+_NOT_IN_NAMES = re.compile(r"[\\\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_SPECIAL = re.compile(r"""\\u|[\\'"\x00-\x1f\x7f-\x9f\u2028\u2029]""")
+# For the same reason a backslash that a u follows is written so that no \u stands there, however it is counted.
+_ESCAPES = {"\\": r"\\", "'": r"\'", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t", "\\u": r"\\\u0075"}
+
+_PROPERTIES_OF_ENTITIES = frozenset({"id", "name", "type", "names", "documents", "attributes"})
+
+
+def cypher(graph: TreeGraph) -> Iterator[str]:
+    """The graph as Cypher statements, in pieces; run twice, they change nothing the second time.
+
+    Entities are nodes `Entity` and of their type, with each attribute's values as a list and all with their sources
+    as JSON text in `attributes`; communities are nodes `TreeCommunity`. A triple's relationship is named by its
+    relation; `quotes`, `starts`, `ends` and `sources` (document ids) are lists of which the equal places belong
+    together.
+    """
+    yield f"// Knowledge base {graph.graph['name']}. Nodes are merged by id; what is gone since an earlier run stays.\n"
+    for label in (_ENTITY, _COMMUNITY):
+        yield (f"CREATE CONSTRAINT banyan_{label.lower()}_id IF NOT EXISTS FOR (n:{label}) REQUIRE n.id IS UNIQUE;\n")
+    yield from _nodes(graph)
+    yield from _edges(graph)
+
+
+def _nodes(graph: TreeGraph) -> Iterator[str]:
+    by_type: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    communities: list[Mapping[str, Any]] = []
+    for one, data in graph.nodes(data=True):
+        if data["kind"] == "entity":
+            by_type[data["type"]].append(_entity(one, data))
+        else:
+            communities.append({"id": one, **{key: value for key, value in data.items() if key != "kind"}})
+    for name, rows in sorted(by_type.items()):
+        label = f", n:{quoted_name(name)}" if name else ""
+        yield from _statements(rows, f"MERGE (n:{_ENTITY} {{id: row.id}})\nSET n = row{label}")
+    yield from _statements(communities, f"MERGE (n:{_COMMUNITY} {{id: row.id}})\nSET n = row")
+
+
+def _entity(one: str, data: Mapping[str, Any]) -> dict[str, Any]:
+    values = {f"attribute_{name}" if name in _PROPERTIES_OF_ENTITIES else name: list(found)
+              for name, found in data["attributes"].items()}
+    return {**values, "id": one, "name": data["name"], "type": data["type"], "names": data["names"],
+            "documents": data["documents"], "attributes": json_text(data["attributes"])}
+
+
+def _edges(graph: TreeGraph) -> Iterator[str]:
+    by_relation: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    of_tree: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
+    for source, target, data in graph.edges(data=True):
+        if data["kind"] == "triple":
+            by_relation[data["relation"]].append({"from": source, "to": target, "properties": _triple(data)})
+        else:
+            label = _ENTITY if graph.nodes[source]["kind"] == "entity" else _COMMUNITY
+            properties = {"rank": data["rank"]} if "rank" in data else {}
+            of_tree[data["kind"], label].append({"from": source, "to": target, "properties": properties})
+    for relation, rows in sorted(by_relation.items()):
+        yield from _statements(rows, _merge(_ENTITY, f"r:{quoted_name(relation)} {{id: row.properties.id}}", _ENTITY))
+    for (kind, label), rows in sorted(of_tree.items()):
+        yield from _statements(rows, _merge(label, f"r:{kind}", _COMMUNITY))
+
+
+def _triple(data: Mapping[str, Any]) -> dict[str, Any]:
+    sources = data["sources"]
+    return {"id": data["id"], "relation": data["relation"], "confidence": data["confidence"],
+            "documents": data["documents"], "sources": [source["document"] for source in sources],
+            "starts": [source["start"] for source in sources], "ends": [source["end"] for source in sources],
+            "quotes": [source["quote"] for source in sources]}
+
+
+def _merge(source: str, relationship: str, target: str) -> str:
+    return (f"MATCH (a:{source} {{id: row.from}})\nMATCH (b:{target} {{id: row.to}})\n"
+            f"MERGE (a)-[{relationship}]->(b)\nSET r = row.properties")
+
+
+def _statements(rows: list[Mapping[str, Any]], what: str) -> Iterator[str]:
+    for start in range(0, len(rows), _ROWS):
+        lines = ",\n".join(literal(row) for row in rows[start:start + _ROWS])
+        yield f"UNWIND [\n{lines}\n] AS row\n{what};\n"
+
+
+def quoted_name(text: str) -> str:
+    """A label or key in backticks; backslashes and control characters become low lines."""
+    return "`" + _NOT_IN_NAMES.sub("_", text).replace("`", "``") + "`"
+
+
+def literal(value: Any) -> str:
+    """A value as a Cypher literal on one line.
+
+    Args:
+        value: a text, number, truth value, or a list or map of such.
+    """
+    if isinstance(value, Mapping):
+        return _joined("{}", (f"{quoted_name(key)}: {literal(one)}" for key, one in value.items()))
+    if isinstance(value, str):
+        return "'" + _SPECIAL.sub(_escaped, value) + "'"
+    if isinstance(value, Iterable):
+        return _joined("[]", map(literal, value))
+    return json_text(value)
+
+
+def _joined(brackets: str, parts: Iterable[str]) -> str:
+    return brackets[0] + ", ".join(parts) + brackets[1]
+
+
+def _escaped(found: re.Match[str]) -> str:
+    text = found.group()
+    return _ESCAPES.get(text) or f"\\u{ord(text):04x}"

@@ -7,6 +7,7 @@ from typing import Any
 from langchain_core.runnables.config import ContextThreadPoolExecutor
 
 from ...config import Settings
+from ...ingest.tokens import estimate_tokens
 from ...prompts import Language, Prompt, Step, language_of, numbered, render, schema_block
 from ...schemas.extraction import Extraction, ExtractionRequest
 from ...schemas.graph_schema import GraphSchema
@@ -26,6 +27,8 @@ from .structured import Endpoint, Messages, Reply, StructuredChat
 
 COMMUNITIES_PER_CALL = 8
 """Few enough that none is forgotten, many enough that the fixed prompt hardly counts."""
+SUMMARY_TOKENS = 4000
+"""What one call may read of communities; with the answer it fits a context of 8,192 tokens."""
 
 _ANSWER_STEPS: dict[Mode, Step] = {"reject": "answer_reject", "open": "answer_open"}
 
@@ -40,6 +43,26 @@ def extraction_prompt(request: ExtractionRequest, schema: GraphSchema, language:
 def prompt_language(settings: Settings, text: str) -> Language:
     """The language of the prompts for a text: the one that is set, or the text's own."""
     return language_of(text) if settings.language == "auto" else settings.language
+
+
+def summary_batches(communities: Sequence[CommunityDigest]) -> list[Sequence[CommunityDigest]]:
+    """Communities, in order, as many to a call as its number and its token budget allow."""
+    batches: list[Sequence[CommunityDigest]] = []
+    start, spent = 0, 0
+    for place, community in enumerate(communities):
+        tokens = estimate_tokens(_digest_text(community))
+        if place > start and (place - start == COMMUNITIES_PER_CALL or spent + tokens > SUMMARY_TOKENS):
+            batches.append(communities[start:place])
+            start, spent = place, 0
+        spent += tokens
+    return [*batches, communities[start:]] if communities else []
+
+
+def summary_prompt(communities: Sequence[CommunityDigest], settings: Settings) -> tuple[Prompt, Language]:
+    """What is asked of the model for the communities of one call, and in which language."""
+    text = numbered(_digest_text(community) for community in communities)
+    language = prompt_language(settings, text)
+    return render("summarise", language, communities=text), language
 
 
 class LlmReasoner:
@@ -87,15 +110,12 @@ class LlmReasoner:
             ReasonerError: the endpoint failed or its answer stayed unusable.
             BudgetExceeded: the token budget is reached.
         """
-        batches = [communities[start:start + COMMUNITIES_PER_CALL]
-                   for start in range(0, len(communities), COMMUNITIES_PER_CALL)]
+        batches = summary_batches(communities)
         with ContextThreadPoolExecutor(max_workers=self._settings.llm_concurrency) as pool:
             return [summary for batch in pool.map(self._summarise, batches) for summary in batch]
 
     def _summarise(self, communities: Sequence[CommunityDigest]) -> list[CommunitySummary]:
-        text = numbered(_digest_text(community) for community in communities)
-        language = self._language(text)
-        prompt = render("summarise", language, communities=text)
+        prompt, language = summary_prompt(communities, self._settings)
         return self._chat.ask("summarise", prompt, wire.summaries(len(communities)), language)
 
     def decompose(self, question: str, schema: GraphSchema, limit: int) -> list[SubQuery]:

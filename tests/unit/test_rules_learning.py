@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import pytest
-
 from banyan.ingest.examples import Example, load_examples
 from banyan.ingest.failures import IngestError
 from banyan.models.rules.extraction import RulesExtractor

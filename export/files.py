@@ -1,0 +1,50 @@
+"""Writing a file whole or not at all."""
+
+import uuid
+from collections.abc import Iterable
+from pathlib import Path
+
+from ..schemas.errors import BanyanError
+
+
+class ExportError(BanyanError):
+    """A file that cannot be written where it was asked for."""
+
+
+def write_file(path: Path, pieces: Iterable[str]) -> int:
+    """Write pieces of text beside `path` and move them there; a device or pipe is written to as it is.
+
+    Args:
+        path: the file; one that is there is replaced when all is written.
+        pieces: the text, in UTF-8 then.
+
+    Returns:
+        The number of bytes.
+
+    Raises:
+        ExportError: its folder is not there, or it is a folder itself.
+        OSError: the disk is full or not writable; the old file stands.
+    """
+    target = path.resolve()
+    if target.is_dir():
+        raise ExportError(f"{path} is a folder: name a file in it")
+    if not target.parent.is_dir():
+        raise ExportError(f"{path} cannot be written: there is no folder {target.parent}; make it, or name another")
+    if target.exists() and not target.is_file():
+        return _write(target, "wb", pieces)
+    temporary = target.with_name(f".{uuid.uuid4().hex}.part")
+    try:
+        size = _write(temporary, "xb", pieces)
+        temporary.replace(target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    return size
+
+
+def _write(path: Path, mode: str, pieces: Iterable[str]) -> int:
+    size = 0
+    with path.open(mode) as file:
+        for piece in pieces:
+            size += file.write(piece.encode())
+    return size
