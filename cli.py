@@ -12,6 +12,7 @@ from rich.table import Table
 
 from .cli_errors import explained
 from .cli_evaluation import evaluation_app
+from .cli_export import export
 from .cli_schema import ask_decisions, schema_app
 from .cli_shared import AsJson, Kb, MaxTokens, err, opened, out, print_json
 from .cli_tree import tree
@@ -26,6 +27,7 @@ app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_
 app.add_typer(schema_app, name="schema")
 app.command()(tree)
 app.add_typer(evaluation_app, name="eval")
+app.command()(export)
 
 AnswerMode = Annotated[Literal["reject", "open"], typer.Option(help="open: own knowledge allowed, and marked.")]
 

@@ -88,6 +88,7 @@ def test_every_file_of_the_packages_is_in_it(names):
     expected |= {path.relative_to(PROJECT) for path in PROJECT.glob("*.py")} | {Path("py.typed")}
     assert {name for name in names if name.startswith("banyan/")} == {f"banyan/{path.as_posix()}" for path in expected}
     assert {f"banyan/schemas/seeds/{seed}.json" for seed in SEEDS} <= names
+    assert {"banyan/export/page.css", "banyan/export/page.js"} <= names
     assert {"banyan/py.typed", "banyan/prompts/en/extract.txt", "banyan/prompts/zh/extract.txt"} <= names
 
 

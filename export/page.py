@@ -1,0 +1,221 @@
+"""One HTML file that shows a knowledge tree: no network, nothing beside it, and readable without its script.
+
+All that comes from documents is escaped text. A policy in the page lets only its own style sheet and script take
+effect, by their hashes: even markup that slipped through would do nothing.
+"""
+
+import base64
+import hashlib
+from collections.abc import Iterator, Sequence
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+from ..graph_store.tree_graph import TreeGraph
+from .outline import Outline
+from .plots import cohesion_scatter, size_histogram
+from .text import printable
+
+# What the tree may take in all, in bytes: a page of 10 MB opens in seconds, several times as much in minutes.
+_TREE_BYTES = 8_000_000
+# Beyond what a person looks through; each then has at least 2,000 bytes of the tree's.
+_MOST_COMMUNITIES = 4_000
+_MOST_MEMBERS, _MOST_TRIPLES, _MOST_SOURCES = 60, 20, 2
+# Longer texts are cut, in characters: a quote is mostly a sentence, a summary a paragraph.
+_QUOTE, _SUMMARY, _NAME = 300, 800, 200
+
+
+def page(graph: TreeGraph) -> Iterator[str]:
+    """The page, in pieces: numbers, plots of sizes and cohesion, and the tree, largest first.
+
+    From a community lead its keywords, their triples with the words that support them, and the attributes of the
+    entities. What is left out above some number is counted where it would stand.
+    """
+    style, script = _resource("page.css"), _resource("page.js")
+    outline = Outline(graph)
+    name = _safe(str(graph.graph["name"]))
+    policy = f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; base-uri 'none'; " \
+             "form-action 'none'"
+    yield (f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+           f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+           '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+           f'<meta name="referrer" content="no-referrer">\n<title>{name}</title>\n<style>{style}</style>\n</head>\n'
+           f'<body>\n<header><h1><bdi>{name}</bdi>: {_label("heading", "knowledge tree")}</h1>\n'
+           f'<button id="language" type="button" data-needs-script hidden>{_label("other", "中文 / English")}</button>'
+           "</header>\n<main>\n")
+    yield from _numbers(graph, outline)
+    yield from _plots(graph, outline)
+    yield ('<section aria-labelledby="tree">'
+           f'<h2 id="tree">{_label("tree", "Communities")}</h2>\n'
+           f'<div class="filter" data-needs-script hidden><label for="query">{_label("filter", "Filter")}</label> '
+           '<input id="query" type="search" autocomplete="off"> <span id="found" role="status"></span></div>\n')
+    yield from _Tree(graph, outline).pieces()
+    yield f"</section>\n</main>\n<script>{script}</script>\n</body>\n</html>\n"
+
+
+def _resource(name: str) -> str:
+    return files(__package__).joinpath(name).read_text("utf-8")
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _safe(text: str, most: int = _NAME) -> str:
+    """Text of a document as HTML, cut to a number of characters."""
+    return escape(printable(text if len(text) <= most else text[:most - 1] + "…"))
+
+
+def _label(key: str, english: str, number: object = None) -> str:
+    """A text of ours, which the script translates by its key."""
+    given = "" if number is None else f' data-n="{number}"'
+    return f'<span data-t="{key}"{given}>{english}</span>'
+
+
+def _more(count: int) -> str:
+    return _label("more", f"and {count} more", count)
+
+
+def _communities(graph: TreeGraph, outline: Outline, level: int) -> list[dict[str, Any]]:
+    return [graph.nodes[one] for one in outline.communities if graph.nodes[one]["level"] == level]
+
+
+def _numbers(graph: TreeGraph, outline: Outline) -> Iterator[str]:
+    levels = sorted({graph.nodes[one]["level"] for one in outline.communities})
+    kinds = [kind for *_, kind in graph.edges(data="kind")]
+    about = graph.graph
+    rows = [(_label("documents", "documents"), about["documents"]),
+            (_label("entities", "entities"), len(outline.entities)),
+            (_label("triples", "triples"), kinds.count("triple")),
+            (_label("attributes", "attribute values"), sum(
+                len(values) for one in outline.entities for values in graph.nodes[one]["attributes"].values()))]
+    rows += [(_label("level", f"communities of level {level} (0: the finest)", level),
+              len(_communities(graph, outline, level))) for level in levels]
+    outside = sum(not any(kind == "member_of" for *_, kind in graph.out_edges(one, data="kind"))
+                  for one in outline.entities)
+    if outside:
+        rows.append((_label("outside", "entities in no community"), outside))
+    if about["schema"]:
+        rows.append((_label("schema", f"schema (version {about['schema_version']})", about["schema_version"]),
+                     f"<bdi>{_safe(about['schema'])}</bdi>"))
+    yield f'<section aria-labelledby="numbers"><h2 id="numbers">{_label("numbers", "Numbers")}</h2>\n<table>\n'
+    yield from (f'<tr><th scope="row">{name}</th><td>{value}</td></tr>\n' for name, value in rows)
+    yield "</table>\n"
+    if not about["current"]:
+        yield f'<p>{_label("behind", "The tree is behind the facts: build again, or run banyan reindex.")}</p>\n'
+    yield "</section>\n"
+
+
+def _plots(graph: TreeGraph, outline: Outline) -> Iterator[str]:
+    finest = _communities(graph, outline, 0)
+    if finest:
+        sizes, spread = "Sizes of the finest communities", "Cohesion against size of the finest communities"
+        yield (f'<section class="plots">\n<figure><figcaption>{_label("sizes", sizes)}</figcaption>'
+               f'{size_histogram([c["size"] for c in finest])}</figure>\n'
+               f'<figure><figcaption>{_label("spread", spread)}</figcaption>'
+               f'{cohesion_scatter([(c["size"], c["cohesion"]) for c in finest])}</figure>\n</section>\n')
+
+
+class _Tree:
+    """The nested communities, each within its share of what the page may hold."""
+
+    def __init__(self, graph: TreeGraph, outline: Outline) -> None:
+        self._graph = graph
+        self._outline = outline
+        self._shown = set(outline.communities[:_MOST_COMMUNITIES])
+        self._share = _TREE_BYTES // max(1, len(self._shown))
+
+    def pieces(self) -> Iterator[str]:
+        """The tree, a piece for each of the coarsest communities."""
+        limits = f"{_MOST_COMMUNITIES} / {_MOST_TRIPLES} / {_MOST_MEMBERS} / {_MOST_SOURCES}"
+        yield "<p>" + _label("capped", "What this page leaves out is counted where it would stand; "
+                                       "the JSON export holds everything.")
+        yield " " + _label("limits", f"At most {_MOST_COMMUNITIES} communities, {_MOST_TRIPLES} triples of a keyword, "
+                                     f"{_MOST_MEMBERS} other members of a community, {_MOST_SOURCES} quotes of a "
+                                     "triple.", limits) + "</p>\n"
+        if not self._outline.roots:
+            yield f'<p>{_label("empty", "This knowledge base has no communities yet.")}</p>\n'
+        yield from self._branches(self._outline.roots)
+
+    def _branches(self, communities: Sequence[str]) -> Iterator[str]:
+        shown = [one for one in communities if one in self._shown]
+        for one in shown:
+            yield self._community(one)
+        if len(shown) < len(communities):
+            yield f"<p>{_more(len(communities) - len(shown))}</p>\n"
+
+    def _community(self, one: str) -> str:
+        data, keywords = self._graph.nodes[one], self._outline.keywords(one)
+        title = data["name"] or ", ".join(self._graph.nodes[keyword]["name"] for keyword in keywords)
+        size, cohesion = data["size"], f"{data['cohesion']:.2f}"
+        head = (f'<details class="c"><summary><bdi>{_safe(title)}</bdi> <span class="m">'
+                f'{_label("n", f"{size} entities", size)}, {_label("h", f"cohesion {cohesion}", cohesion)}</span>'
+                "</summary>\n")
+        if data["summary"]:
+            head += f'<p class="s"><bdi>{_safe(data["summary"], _SUMMARY)}</bdi></p>\n'
+        room = _Room(self._share - len(head.encode()))
+        body = self._keywords(keywords, room)
+        children = self._outline.children(one)
+        if children:
+            return head + body + "".join(self._branches(children)) + "</details>\n"
+        return head + body + self._members(one, set(keywords), room) + "</details>\n"
+
+    def _keywords(self, keywords: Sequence[str], room: "_Room") -> str:
+        items = [f"<li>{self._keyword(one, room)}</li>\n" for one in keywords]
+        return f'<p class="m">{_label("keywords", "Keywords")}</p>\n<ul class="k">\n{"".join(items)}</ul>\n'
+
+    def _keyword(self, one: str, room: "_Room") -> str:
+        triples = self._outline.triples(one)
+        shown = room.fill(self._triple(one, edge) for edge in triples[:_MOST_TRIPLES])
+        rest = f"<li>{_more(len(triples) - len(shown))}</li>" if len(shown) < len(triples) else ""
+        return (f"<details><summary>{self._entity(one)}</summary>{self._attributes(one)}"
+                f"<ul>{''.join(shown)}{rest}</ul></details>")
+
+    def _entity(self, one: str) -> str:
+        data = self._graph.nodes[one]
+        return f'<bdi>{_safe(data["name"])}</bdi> <span class="y">{_safe(data["type"])}</span>'
+
+    def _attributes(self, one: str) -> str:
+        found = self._graph.nodes[one]["attributes"].items()
+        lines = [f'<li><span class="r">{_safe(name)}</span>: '
+                 + ", ".join(f"<bdi>{_safe(value)}</bdi>" for value in list(values)[:_MOST_SOURCES])
+                 + (f" {_more(len(values) - _MOST_SOURCES)}" if len(values) > _MOST_SOURCES else "") + "</li>"
+                 for name, values in list(found)[:_MOST_TRIPLES]]
+        if len(found) > _MOST_TRIPLES:
+            lines.append(f"<li>{_more(len(found) - _MOST_TRIPLES)}</li>")
+        return f"<ul>{''.join(lines)}</ul>" if lines else ""
+
+    def _triple(self, seen_from: str, edge: tuple[str, str, str]) -> str:
+        head, tail, relation = edge
+        nodes, sources = self._graph.nodes, self._graph.edges[edge]["sources"]
+        quotes = [f'<blockquote><bdi>{_safe(source["quote"], _QUOTE)}</bdi><cite>{_safe(source["document"])}</cite>'
+                  "</blockquote>" for source in sources[:_MOST_SOURCES]]
+        rest = f"<p>{_more(len(sources) - len(quotes))}</p>" if len(quotes) < len(sources) else ""
+        return (f'<li><details><summary><bdi>{_safe(nodes[head]["name"])}</bdi> <span class="r">{_safe(relation)}'
+                f'</span> <bdi>{_safe(nodes[tail]["name"])}</bdi></summary>{"".join(quotes)}{rest}'
+                f"{self._attributes(tail if head == seen_from else head)}</details></li>\n")
+
+    def _members(self, community: str, known: set[str], room: "_Room") -> str:
+        others = [one for one in self._outline.members(community) if one not in known]
+        shown = room.fill(f"<li>{self._entity(one)}</li>" for one in others[:_MOST_MEMBERS])
+        rest = f"<li>{_more(len(others) - len(shown))}</li>" if len(shown) < len(others) else ""
+        if not others:
+            return ""
+        return f'<p class="m">{_label("members", "Other members")}</p>\n<ul>{"".join(shown)}{rest}</ul>\n'
+
+
+class _Room:
+    """What is left of a community's share, in bytes."""
+
+    def __init__(self, size: int) -> None:
+        self._left = size
+
+    def fill(self, parts: Iterator[str]) -> list[str]:
+        """The parts that fit, up to the first that does not."""
+        taken: list[str] = []
+        for part in parts:
+            self._left -= len(part.encode())
+            if self._left < 0:
+                break
+            taken.append(part)
+        return taken
