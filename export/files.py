@@ -25,13 +25,13 @@ def write_file(path: Path, pieces: Iterable[str]) -> int:
         ExportError: its folder is not there, or it is a folder itself.
         OSError: the disk is full or not writable; the old file stands.
     """
-    target = path.resolve()
-    if target.is_dir():
+    if path.is_dir():
         raise ExportError(f"{path} is a folder: name a file in it")
+    if path.exists() and not path.is_file():
+        return _write(path, "wb", pieces)
+    target = path.resolve()
     if not target.parent.is_dir():
         raise ExportError(f"{path} cannot be written: there is no folder {target.parent}; make it, or name another")
-    if target.exists() and not target.is_file():
-        return _write(target, "wb", pieces)
     temporary = target.with_name(f".{uuid.uuid4().hex}.part")
     try:
         size = _write(temporary, "xb", pieces)

@@ -41,14 +41,15 @@ class Outline:
 
     def keywords(self, community: str) -> list[str]:
         """The keywords of a community, best first."""
-        found = [(rank, one) for one, _, rank in self._graph.in_edges(community, data="rank") if rank is not None]
+        found = [(data["rank"], one) for one, _, data in self._graph.in_edges(community, data=True)
+                 if data["kind"] == KEYWORD_OF]
         return [one for _, one in sorted(found)]
 
     def triples(self, entity: str) -> list[tuple[str, str, str]]:
         """The triples of an entity as (head, tail, key), those that most sources support first."""
-        found = {(head, tail, key) for head, tail, key, kind in [
-            *self._graph.out_edges(entity, keys=True, data="kind"),
-            *self._graph.in_edges(entity, keys=True, data="kind")] if kind == "triple"}
+        found = {(head, tail, key) for head, tail, key, data in [
+            *self._graph.out_edges(entity, keys=True, data=True),
+            *self._graph.in_edges(entity, keys=True, data=True)] if data["kind"] == "triple"}
         return sorted(found, key=lambda edge: (-len(self._graph.edges[edge]["sources"]), edge[2], edge))
 
     def _inside(self, community: str) -> list[str]:
@@ -59,6 +60,3 @@ class Outline:
 
     def _by_size(self, community: str) -> tuple[int, str]:
         return -self._graph.nodes[community]["size"], community
-
-
-__all__ = ["KEYWORD_OF", "MEMBER_OF", "Outline"]

@@ -6,12 +6,13 @@ effect, by their hashes: even markup that slipped through would do nothing.
 
 import base64
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from importlib.resources import files
+from itertools import takewhile
 from typing import Any
 
-from ..graph_store.tree_graph import TreeGraph
+from ..graph_store.tree_graph import MEMBER_OF, TreeGraph
 from .outline import Outline
 from .plots import cohesion_scatter, size_histogram
 from .text import printable
@@ -23,6 +24,8 @@ _MOST_COMMUNITIES = 4_000
 _MOST_MEMBERS, _MOST_TRIPLES, _MOST_SOURCES = 60, 20, 2
 # Longer texts are cut, in characters: a quote is mostly a sentence, a summary a paragraph.
 _QUOTE, _SUMMARY, _NAME = 300, 800, 200
+# Where there are many communities: a character for so many bytes of a community's share, at 3 bytes about a third.
+_SUMMARY_PART = 8
 
 
 def page(graph: TreeGraph) -> Iterator[str]:
@@ -34,8 +37,8 @@ def page(graph: TreeGraph) -> Iterator[str]:
     style, script = _resource("page.css"), _resource("page.js")
     outline = Outline(graph)
     name = _safe(str(graph.graph["name"]))
-    policy = f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; base-uri 'none'; " \
-             "form-action 'none'"
+    policy = (f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; base-uri 'none'; "
+              "form-action 'none'")
     yield (f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
            f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
            '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -82,7 +85,7 @@ def _communities(graph: TreeGraph, outline: Outline, level: int) -> list[dict[st
 
 def _numbers(graph: TreeGraph, outline: Outline) -> Iterator[str]:
     levels = sorted({graph.nodes[one]["level"] for one in outline.communities})
-    kinds = [kind for *_, kind in graph.edges(data="kind")]
+    kinds = [data["kind"] for *_, data in graph.edges(data=True)]
     about = graph.graph
     rows = [(_label("documents", "documents"), about["documents"]),
             (_label("entities", "entities"), len(outline.entities)),
@@ -91,7 +94,7 @@ def _numbers(graph: TreeGraph, outline: Outline) -> Iterator[str]:
                 len(values) for one in outline.entities for values in graph.nodes[one]["attributes"].values()))]
     rows += [(_label("level", f"communities of level {level} (0: the finest)", level),
               len(_communities(graph, outline, level))) for level in levels]
-    outside = sum(not any(kind == "member_of" for *_, kind in graph.out_edges(one, data="kind"))
+    outside = sum(not any(data["kind"] == MEMBER_OF for *_, data in graph.out_edges(one, data=True))
                   for one in outline.entities)
     if outside:
         rows.append((_label("outside", "entities in no community"), outside))
@@ -127,12 +130,14 @@ class _Tree:
 
     def pieces(self) -> Iterator[str]:
         """The tree, a piece for each of the coarsest communities."""
-        limits = f"{_MOST_COMMUNITIES} / {_MOST_TRIPLES} / {_MOST_MEMBERS} / {_MOST_SOURCES}"
+        size = f"{_TREE_BYTES // 1_000_000} MB"
+        limits = f"{_MOST_COMMUNITIES} / {_MOST_TRIPLES} / {_MOST_MEMBERS} / {_MOST_SOURCES}; {size}"
         yield "<p>" + _label("capped", "What this page leaves out is counted where it would stand; "
                                        "the JSON export holds everything.")
         yield " " + _label("limits", f"At most {_MOST_COMMUNITIES} communities, {_MOST_TRIPLES} triples of a keyword, "
                                      f"{_MOST_MEMBERS} other members of a community, {_MOST_SOURCES} quotes of a "
-                                     "triple.", limits) + "</p>\n"
+                                     f"triple; fewer where all would be more than {size}.",
+                               limits) + "</p>\n"
         if not self._outline.roots:
             yield f'<p>{_label("empty", "This knowledge base has no communities yet.")}</p>\n'
         yield from self._branches(self._outline.roots)
@@ -152,7 +157,8 @@ class _Tree:
                 f'{_label("n", f"{size} entities", size)}, {_label("h", f"cohesion {cohesion}", cohesion)}</span>'
                 "</summary>\n")
         if data["summary"]:
-            head += f'<p class="s"><bdi>{_safe(data["summary"], _SUMMARY)}</bdi></p>\n'
+            most = min(_SUMMARY, self._share // _SUMMARY_PART)
+            head += f'<p class="s"><bdi>{_safe(data["summary"], most)}</bdi></p>\n'
         room = _Room(self._share - len(head.encode()))
         body = self._keywords(keywords, room)
         children = self._outline.children(one)
@@ -161,15 +167,19 @@ class _Tree:
         return head + body + self._members(one, set(keywords), room) + "</details>\n"
 
     def _keywords(self, keywords: Sequence[str], room: "_Room") -> str:
-        items = [f"<li>{self._keyword(one, room)}</li>\n" for one in keywords]
-        return f'<p class="m">{_label("keywords", "Keywords")}</p>\n<ul class="k">\n{"".join(items)}</ul>\n'
+        items = [item for one in keywords if (item := self._keyword(one, room))]
+        rest = f"<li>{_more(len(keywords) - len(items))}</li>\n" if len(items) < len(keywords) else ""
+        return f'<p class="m">{_label("keywords", "Keywords")}</p>\n<ul class="k">\n{"".join(items)}{rest}</ul>\n'
 
     def _keyword(self, one: str, room: "_Room") -> str:
+        """A keyword with its triples, as far as there is room; empty if there is none."""
+        head = f"<li><details><summary>{self._entity(one)}</summary>{self._attributes(one)}<ul>"
+        if not room.takes(head):
+            return ""
         triples = self._outline.triples(one)
         shown = room.fill(self._triple(one, edge) for edge in triples[:_MOST_TRIPLES])
         rest = f"<li>{_more(len(triples) - len(shown))}</li>" if len(shown) < len(triples) else ""
-        return (f"<details><summary>{self._entity(one)}</summary>{self._attributes(one)}"
-                f"<ul>{''.join(shown)}{rest}</ul></details>")
+        return f"{head}{''.join(shown)}{rest}</ul></details></li>\n"
 
     def _entity(self, one: str) -> str:
         data = self._graph.nodes[one]
@@ -210,12 +220,11 @@ class _Room:
     def __init__(self, size: int) -> None:
         self._left = size
 
-    def fill(self, parts: Iterator[str]) -> list[str]:
+    def takes(self, part: str) -> bool:
+        """Whether a part fits; after the first that does not, none does."""
+        self._left -= len(part.encode())
+        return self._left >= 0
+
+    def fill(self, parts: Iterable[str]) -> list[str]:
         """The parts that fit, up to the first that does not."""
-        taken: list[str] = []
-        for part in parts:
-            self._left -= len(part.encode())
-            if self._left < 0:
-                break
-            taken.append(part)
-        return taken
+        return list(takewhile(self.takes, parts))

@@ -13,7 +13,7 @@ _FLOOR = _HEIGHT - _BOTTOM
 
 
 def size_histogram(sizes: Sequence[int]) -> str:
-    """How many communities have 1, 2 to 3, 4 to 7, ... members, as bars with their numbers.
+    """How many communities have 1, 2 to 3, 4 to 7, ... members: bars with their numbers, from one size to the next.
 
     Args:
         sizes: of each community the number of its members, at least 1.
@@ -23,13 +23,12 @@ def size_histogram(sizes: Sequence[int]) -> str:
     step = (_RIGHT - _LEFT) / last
     bars = []
     for number in range(1, last + 1):
-        count, low, high = bins[number], 2 ** (number - 1), 2 ** number - 1
+        count = bins[number]
         x, height = _LEFT + (number - 1) * step, (_FLOOR - _TOP - 12) * count / most
         bars.append(f'<rect class="bar" x="{x + 1:.1f}" y="{_FLOOR - height:.1f}" width="{step - 2:.1f}" '
                     f'height="{height:.1f}"/>'
                     f'<text class="mid" x="{x + step / 2:.1f}" y="{_FLOOR - height - 3:.1f}">{count}</text>'
-                    f'<text class="mid" x="{x + step / 2:.1f}" y="{_FLOOR + 13}">'
-                    f'{low if low == high else f"{low}–{high}"}</text>')
+                    f'<text class="mid" x="{x:.1f}" y="{_FLOOR + 13}">{2 ** (number - 1)}</text>')
     said = "; ".join(f"{2 ** (n - 1)}-{2 ** n - 1}: {bins[n]}" for n in sorted(bins))
     return _svg("Number of communities by number of members", said, "".join(bars) + _axis_names("size", "count"))
 

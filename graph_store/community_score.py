@@ -45,6 +45,7 @@ class Perception:
         self._values = total.data
         self._masses = np.bincount(labels, weights=self._mass, minlength=k)
         self.sums = np.asarray(members.T @ data.representations, np.float32)
+        self._norms = np.einsum("ij,ij->i", data.representations, data.representations)
         self._squares = np.einsum("ij,ij->i", self.sums, self.sums)
 
     def terms(self, entities: Labels, communities: Labels) -> tuple[Scores, Scores]:
@@ -82,9 +83,8 @@ class Perception:
         return np.asarray(common / np.maximum(either, 1e-9), np.float32)
 
     def _cosine(self, entities: Labels, communities: Labels, own: NDArray[np.bool_]) -> Scores:
-        rows = self.representations[entities]
-        dots = np.einsum("ij,ij->i", rows, self.sums[communities])
-        itself = np.where(own, np.einsum("ij,ij->i", rows, rows), 0.0)
+        dots = np.einsum("ij,ij->i", self.representations[entities], self.sums[communities])
+        itself = np.where(own, self._norms[entities], 0.0)
         squares = self._squares[communities] - np.where(own, 2 * dots, 0.0) + itself
         return np.asarray((dots - itself) / np.sqrt(np.maximum(squares, 1e-6)), np.float32)
 

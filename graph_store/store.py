@@ -2,7 +2,7 @@
 
 import logging
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
@@ -14,7 +14,6 @@ from ..models.embedding import Embedder
 from ..schemas.delta import Decision
 from ..schemas.documents import Chunk, Document
 from ..schemas.naming import triple_id
-from ..schemas.retrieval import CommunityDigest, CommunitySummary
 from . import snapshot
 from .accounts import Calls
 from .communities import CommunitySettings
@@ -29,9 +28,10 @@ from .layout import Layout
 from .reliability import Reliability, measure
 from .schema_control import SchemaControl
 from .schema_history import SchemaHistory
-from .tree import digests, find_tree, relation_id, view_communities
+from .tree import relation_id
+from .tree_keeper import Summarise, TreeKeeper
 from .vectors import KINDS, VectorStore
-from .views import ViewSettings, ViewSpec, build_view
+from .view_spec import ViewSpec
 
 _LOG = logging.getLogger("banyan")
 
@@ -39,10 +39,6 @@ _LOG = logging.getLogger("banyan")
 # written a bounded number of times however small the additions, and replay at opening stays short.
 _SNAPSHOT_SHARE = 4
 _SNAPSHOT_LEAST = 64
-# Communities described between two commits: as many as an endpoint answers for at once, with the default settings.
-_DESCRIBED_AT_ONCE = 256
-
-Summarise = Callable[[Sequence[CommunityDigest]], list[CommunitySummary]]
 
 
 class KnowledgeBase:
@@ -71,6 +67,7 @@ class KnowledgeBase:
         self.calls = Calls(self.database)
         self.communities = CommunityTable(self.database)
         self.vectors = VectorStore(layout.vectors, embedder)
+        self._tree = TreeKeeper(self.database, self.vectors, self.communities)
         self.graph = KnowledgeGraph()
         self._lock = FileLock(layout.lock, timeout=0, thread_local=False)
         self._position = 0
@@ -220,12 +217,16 @@ class KnowledgeBase:
         self._reconcile = self._vectors_position() < self._position or self._lost_vectors()
         self._opened_at = self.version()
         self.refresh()
+        if not self.tree_behind():
+            self._tree.follow()
 
     def refresh(self) -> None:
         """Bring the graph in memory up to the ledger's position."""
         position = self.extractions.position()
         for chunk_id in self.extractions.changed_since(self._position):
-            self._unsynced.add(self.graph.replace(chunk_id, self.extractions.contribution(chunk_id)))
+            touched = self.graph.replace(chunk_id, self.extractions.contribution(chunk_id))
+            self._unsynced.add(touched)
+            self._tree.note(touched.entities)
         self._position = position
 
     def save_graph(self) -> None:
@@ -295,7 +296,7 @@ class KnowledgeBase:
         edges = self.graph.edges()
         self._put_entities(self.graph.entity_ids())
         self._put_edges(edges)
-        self._put_communities()
+        self._tree.put_vectors()
         chunks = [chunk.id for chunk in self.documents.chunks() if self.documents.status(chunk.id) == "done"]
         self._put_chunks(chunks)
         wanted = {"entities": set(self.graph.entity_ids()), "triples": {triple_id(*edge) for edge in edges},
@@ -317,53 +318,25 @@ class KnowledgeBase:
         chunks = self.documents.chunks(ids)
         self.vectors.put("chunks", [c.id for c in chunks], [c.titled_text() for c in chunks])
 
-    def _put_communities(self) -> None:
-        communities = self.communities.searchable()
-        self.vectors.put("communities", [c.id for c in communities], [c.text() for c in communities])
-
     # The tree.
 
     def tree_behind(self) -> bool:
         """Whether the communities do not reflect the ledger's position."""
-        return int(self.database.get_meta("tree_position") or 0) != self._position
+        return self._tree.position() != self._position
 
-    def build_tree(self, summarise: Summarise, settings: CommunitySettings | None = None) -> int:
-        """Find the communities of the graph as it is, then describe those that are new.
-
-        What was described stands, whatever ends the rest, and `describe` goes on with what is left.
-
-        Args:
-            summarise: describes communities; called for new ones only, some at a time.
-            settings: constants of the detection.
-
-        Returns:
-            The number of communities.
-        """
-        found = find_tree(self.graph, self.vectors, settings or CommunitySettings())
-        with self.database.transaction():
-            gone = {c.id for c in self.communities.all()} - {c.id for c in found}
-            self.communities.replace(found)
-            self.communities.forget_views()
-            self.database.set_meta("tree_position", str(self._position))
-        self.vectors.drop("communities", gone)
+    def build_tree(self, summarise: Summarise, settings: CommunitySettings | None = None, *, anew: bool = False) -> int:
+        """Find the communities of the graph as it is, then describe those that are new (see `TreeKeeper.build`)."""
+        self._tree.build(self.graph, self._position, settings or CommunitySettings(), anew=anew)
         self.describe(summarise)
         return self.communities.count()
 
     def describe(self, summarise: Summarise) -> None:
         """Name and summarise the communities that are not described yet, and embed what is said of them."""
-        waiting = self.communities.undescribed()
-        for start in range(0, len(waiting), _DESCRIBED_AT_ONCE):
-            some = waiting[start:start + _DESCRIBED_AT_ONCE]
-            said = summarise(digests(self.graph, some))
-            self.communities.describe(zip([community.id for community in some], said, strict=True))
-        self._put_communities()
+        self._tree.describe(self.graph, summarise)
 
     def build_view(self, spec: ViewSpec, settings: CommunitySettings | None = None) -> list[Community]:
         """Build a view beside the default one; it stands until the graph's tree is built anew."""
-        view = build_view(self.graph, self.vectors, spec, ViewSettings())
-        found = view_communities(self.graph, self.vectors, view, settings or CommunitySettings())
-        self.communities.replace(found, view.name)
-        return self.communities.all(view.name)
+        return self._tree.view(self.graph, spec, settings or CommunitySettings())
 
     def reindex(self, summarise: Summarise) -> None:
         """Make all that is derived anew from the ledger: graph, vectors, tree."""
@@ -375,7 +348,7 @@ class KnowledgeBase:
         self._unsynced = Touched()
         self._reconcile = True
         self.sync_vectors()
-        self.build_tree(summarise)
+        self.build_tree(summarise, anew=True)
         self.measure_reliability()
         snapshot.save(self.layout.graph, self.graph, self._position)
         self._saved_position = self._position

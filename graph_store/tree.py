@@ -6,6 +6,7 @@ that did not change keeps its name and summary.
 """
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from ..schemas.naming import content_id
 from ..schemas.retrieval import CommunityDigest
 from .communities import (
     CommunitySettings,
+    Earlier,
     EntityFeatures,
     Labels,
     Scores,
@@ -36,25 +38,50 @@ def relation_id(relation: str) -> str:
     return content_id("relation", relation)
 
 
-def find_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySettings) -> list[Community]:
+@dataclass(frozen=True)
+class Before:
+    """The tree of the graph as it was: its finest communities, and the entities that changed since."""
+
+    communities: Sequence[Community]
+    changed: frozenset[str]
+
+
+def find_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySettings, before: Before | None = None,
+              ) -> list[Community]:
     """The communities of the graph, and communities of communities above them; without names.
 
     Args:
         graph: the graph.
         vectors: with the vectors of all its entities and relations.
         settings: the constants of the detection.
+        before: the tree to go on from; none: it is found anew.
 
     Returns:
         Each level a partition of the entities, each community within its parent; by level and id.
     """
     data = _features(graph, vectors)
     levels = [_communities(graph, data, labels, level, settings)
-              for level, labels in enumerate(hierarchy(data, settings))]
+              for level, labels in enumerate(hierarchy(data, settings, _earlier(graph, before) if before else None))]
+    if before:
+        levels[0] = _with_old(levels[0], before)
     found: list[Community] = []
     for level, own in enumerate(levels):
         above = {one: c.id for c in levels[level + 1] for one in c.members} if level + 1 < len(levels) else {}
         found += [c.model_copy(update={"parent": above.get(c.members[0], "")}) for c in own]
     return found
+
+
+def _with_old(found: Sequence[Community], before: Before) -> list[Community]:
+    """The communities, those whose members have not changed as they were: with their id, and so their summary."""
+    old = {c.members: c for c in before.communities if not before.changed & set(c.members)}
+    return sorted((old.get(c.members, c) for c in found), key=lambda c: c.id)
+
+
+def _earlier(graph: KnowledgeGraph, before: Before) -> Earlier:
+    ids = graph.entity_ids()
+    number = {one: place for place, community in enumerate(before.communities) for one in community.members}
+    labels = np.array([number.get(one, -1) for one in ids], np.intp)
+    return Earlier(labels, (labels < 0) | np.array([one in before.changed for one in ids]))
 
 
 def view_communities(graph: KnowledgeGraph, vectors: VectorStore, view: View, settings: CommunitySettings,

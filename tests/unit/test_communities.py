@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from banyan.graph_store.communities import CommunitySettings, affinity, detect, features
+from banyan.graph_store import tree
+from banyan.graph_store.communities import CommunitySettings, affinity, detect, features, hierarchy
 from banyan.graph_store.store import KnowledgeBase
 from banyan.graph_store.verify import verify
 from banyan.schemas.graph_schema import open_schema
@@ -164,7 +165,7 @@ def test_a_description_that_fails_is_taken_up_where_it_ended(base):
 
 
 def test_what_was_described_before_an_end_is_not_described_again(base, monkeypatch):
-    monkeypatch.setattr("banyan.graph_store.store._DESCRIBED_AT_ONCE", 1)
+    monkeypatch.setattr("banyan.graph_store.tree_keeper._DESCRIBED_AT_ONCE", 1)
     describing, calls = Describing(), []
 
     def twice(digests):
@@ -178,3 +179,44 @@ def test_what_was_described_before_an_end_is_not_described_again(base, monkeypat
             kb.build_tree(twice)
         kb.describe(describing)
         assert len(describing.asked) == kb.communities.count() > 1
+
+
+# Keeping up with the graph.
+
+SETTINGS = CommunitySettings(update_above=0, drift=0.5)
+
+
+def test_a_small_change_of_a_large_graph_leaves_what_is_far_from_it(base, monkeypatch):
+    runs = []
+    monkeypatch.setattr(tree, "hierarchy", lambda data, settings, earlier: runs.append(earlier is not None) or
+                        hierarchy(data, settings, earlier))
+    with base("kb", CIRCLES) as kb:
+        kb.build_tree(small_base.summarise, SETTINGS)
+        before = {community.id for community in kb.communities.all()}
+        small_base.put(kb, "new", "C0 works for B5.", triples=[("C0", "works for", "B5")])
+        kb.sync_vectors()
+        kb.build_tree(small_base.summarise, SETTINGS)
+        assert runs == [False, True]
+        assert before & {community.id for community in kb.communities.all()}, "the other circle stays"
+        assert verify(kb) == []
+        kb.delete_document("new")
+        kb.build_tree(small_base.summarise, SETTINGS)
+        assert runs == [False, True, True]
+        assert verify(kb) == []
+        kb.reindex(small_base.summarise)
+        assert runs[-1] is False
+        assert {community.id for community in kb.communities.all()} == before
+
+
+def test_much_change_is_clustered_anew(base, monkeypatch):
+    runs = []
+    monkeypatch.setattr(tree, "hierarchy", lambda data, settings, earlier: runs.append(earlier is not None) or
+                        hierarchy(data, settings, earlier))
+    with base("kb", CIRCLES) as kb:
+        kb.build_tree(small_base.summarise, SETTINGS)
+        size = kb.graph.network.number_of_nodes()
+        for n in range(size):
+            small_base.put(kb, f"n{n}", f"N{n} works for B5.", triples=[(f"N{n}", "works for", "B5")])
+        kb.sync_vectors()
+        kb.build_tree(small_base.summarise, SETTINGS)
+    assert runs == [False, False]

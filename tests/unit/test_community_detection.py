@@ -9,16 +9,24 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from banyan.graph_store.communities import CommunitySettings, affinity, detect, features, groups, hierarchy
+from banyan.graph_store.communities import (
+    CommunitySettings,
+    Earlier,
+    affinity,
+    detect,
+    features,
+    groups,
+    hierarchy,
+    update,
+)
 from banyan.graph_store.community_fusion import adjacent, merge, move
 from banyan.graph_store.community_score import Perception
 from banyan.graph_store.community_start import initial_clusters, places, renumbered
 from banyan.graph_store.store import KnowledgeBase
-from banyan.graph_store.tree import find_tree
 from banyan.schemas.graph_schema import open_schema
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.metrics import homogeneity_score
+from sklearn.metrics import homogeneity_score, normalized_mutual_info_score
 from threadpoolctl import threadpool_limits
 
 from ..conftest import load_test_module
@@ -235,6 +243,38 @@ def test_the_number_of_threads_changes_nothing():
         with threadpool_limits(limits=threads):
             found.append(detect(features(vectors, relations, triples), DEFAULT).tolist())
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("share", [0.02, 0.1])
+def test_an_update_is_near_the_full_run_and_leaves_what_is_far(share):
+    vectors, relations, triples, truth = planted(groups_of=300)
+    n = len(truth)
+    late = np.random.default_rng(3).random(n) < share
+    place = np.cumsum(~late) - 1
+    early = [(place[h], r, place[t]) for h, r, t in triples if not (late[h] or late[t])]
+    constants = replace(DEFAULT, max_members=60)
+    labels = np.full(n, -1)
+    labels[~late] = detect(features(vectors[~late], relations, early), constants)
+    changed = late.copy()
+    for head, _, tail in triples:
+        changed[[head, tail]] |= late[head] or late[tail]
+    data = features(vectors, relations, triples)
+    found, full = update(data, Earlier(labels, changed), constants), detect(data, constants)
+    assert np.bincount(found).max() <= constants.max_members
+    assert np.bincount(found).min() > 0
+    scores = [float(affinity(data, one, constants).mean()) for one in (found, full)]
+    assert scores[0] > 0.97 * scores[1]
+    assert normalized_mutual_info_score(truth, found) > normalized_mutual_info_score(truth, full) - 0.05
+    stayed = [np.bincount(found[labels == old]).argmax() for old in range(labels.max() + 1)]
+    same = np.array([not late[i] and found[i] == stayed[labels[i]] for i in range(n)])
+    assert same[~changed].mean() > 1 - 2 * share
+
+
+def test_an_update_of_nothing_changes_nothing():
+    vectors, relations, triples, _ = planted(groups_of=100)
+    data = features(vectors, relations, triples)
+    full = detect(data, DEFAULT)
+    assert np.array_equal(update(data, Earlier(full, np.zeros(len(full), bool)), DEFAULT), full)
 
 
 TREE_OF_ORDER = """

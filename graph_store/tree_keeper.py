@@ -1,0 +1,105 @@
+"""The tree of a knowledge base: built, kept up with the graph, described, searchable."""
+
+from collections.abc import Callable, Collection, Sequence
+
+from ..schemas.retrieval import CommunityDigest, CommunitySummary
+from .communities import CommunitySettings
+from .community_table import Community, CommunityTable
+from .database import Database
+from .graph import KnowledgeGraph
+from .tree import Before, digests, find_tree, view_communities
+from .vectors import VectorStore
+from .view_spec import ViewSpec
+from .views import ViewSettings, build_view
+
+Summarise = Callable[[Sequence[CommunityDigest]], list[CommunitySummary]]
+
+# Communities described between two commits: as many as an endpoint answers for at once, with the default settings.
+_DESCRIBED_AT_ONCE = 256
+
+
+class TreeKeeper:
+    """Keeps the communities of one knowledge base.
+
+    Little of a large graph changed: only that is clustered anew, as long as it is known what changed.
+    """
+
+    def __init__(self, database: Database, vectors: VectorStore, communities: CommunityTable) -> None:
+        self._db = database
+        self._vectors = vectors
+        self._communities = communities
+        # Entities that changed since the tree was made; None where that is not known.
+        self._changes: set[str] | None = None
+
+    def position(self) -> int:
+        """The ledger position that the communities reflect; 0 before the first."""
+        return int(self._db.get_meta("tree_position") or 0)
+
+    def follow(self) -> None:
+        """The tree reflects the graph as it is now: what changes from here on is noted."""
+        self._changes = set()
+
+    def note(self, entities: Collection[str]) -> None:
+        """Some entities changed."""
+        if self._changes is not None:
+            self._changes.update(entities)
+
+    def build(self, graph: KnowledgeGraph, position: int, settings: CommunitySettings, *, anew: bool) -> None:
+        """Make the communities those of the graph as it is.
+
+        Args:
+            graph: the graph.
+            position: the ledger position that it reflects.
+            settings: constants of the detection.
+            anew: find all communities anew, even if little of a large graph has changed.
+        """
+        before = None if anew else self._before(graph, settings)
+        found = find_tree(graph, self._vectors, settings, before)
+        with self._db.transaction():
+            gone = {c.id for c in self._communities.all()} - {c.id for c in found}
+            self._communities.replace(found)
+            self._communities.forget_views()
+            self._db.set_meta("tree_position", str(position))
+            self._db.set_meta("tree_drift", str(self._drift() + len(before.changed) if before else 0))
+        self.follow()
+        self._vectors.drop("communities", gone)
+
+    def _drift(self) -> int:
+        """How many entities changed since all communities were found anew."""
+        return int(self._db.get_meta("tree_drift") or 0)
+
+    def _before(self, graph: KnowledgeGraph, settings: CommunitySettings) -> Before | None:
+        """What the tree can go on from; None where all of it is to be found anew."""
+        size = graph.network.number_of_nodes()
+        if self._changes is None or size <= settings.update_above:
+            return None
+        if self._drift() + len(self._changes) > settings.drift * size:
+            return None
+        return Before(self._communities.all(), frozenset(self._changes))
+
+    def describe(self, graph: KnowledgeGraph, summarise: Summarise) -> None:
+        """Name and summarise the communities that are not described yet, and embed what is said of them.
+
+        What was described stands, whatever ends the rest.
+
+        Args:
+            graph: the graph whose communities they are.
+            summarise: describes communities; called for some at a time.
+        """
+        waiting = self._communities.undescribed()
+        for start in range(0, len(waiting), _DESCRIBED_AT_ONCE):
+            some = waiting[start:start + _DESCRIBED_AT_ONCE]
+            said = summarise(digests(graph, some))
+            self._communities.describe(zip([community.id for community in some], said, strict=True))
+        self.put_vectors()
+
+    def put_vectors(self) -> None:
+        """Embed the communities that retrieval searches, where they are not yet."""
+        communities = self._communities.searchable()
+        self._vectors.put("communities", [c.id for c in communities], [c.text() for c in communities])
+
+    def view(self, graph: KnowledgeGraph, spec: ViewSpec, settings: CommunitySettings) -> list[Community]:
+        """Build a view beside the default one; it stands until the tree is built anew."""
+        view = build_view(graph, self._vectors, spec, ViewSettings())
+        self._communities.replace(view_communities(graph, self._vectors, view, settings), view.name)
+        return self._communities.all(view.name)
