@@ -1,5 +1,7 @@
 """The initial clusters of community detection: K-means over the entities' representations."""
 
+import warnings
+
 import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
@@ -70,15 +72,18 @@ def places(groups_sorted: Labels) -> Labels:
 def _k_means(points: Vectors, clusters: int, *, careful: bool = False) -> Labels:
     # scikit-learn takes a second to import; commands that build no communities need not wait for it.
     from sklearn.cluster import KMeans  # noqa: PLC0415
+    from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415
 
     n = len(points)
-    if n <= _REPEAT_UP_TO:  # with fewer distinct points than clusters K-means warns
-        clusters = min(clusters, len(np.unique(points, axis=0)))
+    clusters = min(clusters, n)
     if clusters < 2:  # noqa: PLR2004  (one cluster needs no search)
         return np.zeros(n, np.intp)
     search = KMeans(clusters, init="k-means++" if careful else "random", n_init=_REPEATS if careful else 1,
                     random_state=_SEED, max_iter=_ITERATIONS)
-    with threadpool_limits(limits=1):  # again: the import may have brought a library with threads of its own
+    # Limited again: the import may have brought a library with threads of its own.
+    with threadpool_limits(limits=1), warnings.catch_warnings():
+        # Where points are alike there are fewer clusters than asked for, as there should be.
+        warnings.simplefilter("ignore", ConvergenceWarning)
         found = search.fit_predict(points)
     return renumbered(np.asarray(found, np.intp))
 

@@ -114,6 +114,25 @@ def test_the_graph_holds_all_facts_with_the_words_that_support_them(kb):
     assert graph.graph == {"name": "kb", "schema": "open", "schema_version": 1, "documents": 4, "current": True}
 
 
+def test_words_that_two_overlapping_chunks_hold_are_one_source(tmp_path, hashed_embedder):
+    text = " ".join(f"Sentence number {number} says little." for number in range(12)) + " Ada knows Bob."
+    text += " " + " ".join(f"Sentence number {number} says less." for number in range(3))
+    with small.create(tmp_path, "long", hashed_embedder) as long:
+        long.put_document(Document(id="d", title="", text=text, source="test"), 40, 20)
+        holding = [chunk for chunk in long.documents.chunks() if "Ada knows Bob" in chunk.text]
+        assert len(holding) == 2
+        assert all(chunk.start for chunk in holding)
+        for chunk in holding:
+            long.extractions.save(chunk.id, "test", Extraction(
+                entities=(ExtractedEntity(name="Ada", type="P"), ExtractedEntity(name="Bob", type="P")),
+                triples=(ExtractedTriple(head="Ada", relation="knows", tail="Bob", evidence="Ada knows Bob."),)))
+        long.write_chunks([chunk.id for chunk in holding])
+        small.finish(long)
+        (sources,) = [data["sources"] for *_, data in tree_graph(long).edges(data=True) if data["kind"] == "triple"]
+    (source,) = sources
+    assert text[source["start"]:source["end"]] == source["quote"] == "Ada knows Bob."
+
+
 def test_each_entity_lies_in_one_finest_community_and_keywords_are_ranked(kb):
     graph = tree_graph(kb)
     finest = {c.id: c for c in kb.communities.all()}
