@@ -48,6 +48,11 @@ class SchemaElement(Frozen):
     - `{modifier}` (relation): the tail is the words before that noun ("is a comedy horror film").
     - `~` (relation): its two types in one sentence suffice.
     - `{nationality}` (attribute): any word for belonging to a people.
+
+    Entity types and relations may have `learned` weights as well, which the rules reasoner learned from
+    examples (`models.rules.learning`): of what it sees of a part of a sentence, what speaks for its
+    being the entity of this type that the sentence is about, or a tail of this relation. Terms (`=tenor`)
+    of a relation with such weights are evidence, no more.
     """
 
     name: str = Field(min_length=1, max_length=MAX_ELEMENT_NAME)
@@ -80,6 +85,7 @@ class EntityType(SchemaElement):
     """A type of entity; an entity of a type also counts as one of its `parent`."""
 
     parent: str | None = None
+    learned: dict[str, float] = Field(default_factory=dict)
 
 
 class RelationType(SchemaElement):
@@ -89,6 +95,7 @@ class RelationType(SchemaElement):
     range: tuple[str, ...] = (ANY,)
     inverse: str | None = Field(default=None, description="the relation that says the same from tail to head")
     symmetric: bool = Field(default=False, description="holds from tail to head as well, as `spouse` does")
+    learned: dict[str, float] = Field(default_factory=dict)
 
 
 class AttributeType(SchemaElement):

@@ -203,7 +203,7 @@ class CompiledSchema:
     relations: CueIndex
     attributes: CueIndex
     terms: CueIndex
-    """The words that are a relation's tail wherever they stand."""
+    """The words that are the tail of a relation without learned weights, wherever they stand."""
     endings: dict[str, tuple[str, ...]]
     """Folded last word of a name -> the relations whose tails end so, in schema order."""
     marked: dict[str, tuple[str, ...]]
@@ -254,7 +254,7 @@ def compile_schema(schema: GraphSchema, kinds: Mapping[str, str] | None = None,
         attributes=CueIndex((cue, attribute.name, False) for attribute in schema.attribute_types
                             for cue in (*attribute.all_cues(), *_own_names(attribute))),
         terms=CueIndex((cue.removeprefix(TERM_IS_TAIL), relation.name, False) for relation in schema.relation_types
-                       for cue in relation.all_cues() if cue.startswith(TERM_IS_TAIL)
+                       if not relation.learned for cue in relation.all_cues() if cue.startswith(TERM_IS_TAIL)
                        and not cue.startswith(TERM_IS_TAIL + SUFFIX)),
         endings=_endings(schema.relation_types),
         bare=frozenset(t.name for t in schema.entity_types if MAY_BE in t.all_cues()),

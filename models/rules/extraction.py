@@ -2,7 +2,7 @@
 
 import re
 import threading
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from ...ingest.sentences import split_sentences
@@ -24,11 +24,14 @@ from .english import EnglishMentions
 from .entity_typing import EntityTyper
 from .furnishing import broader, furnish, kinds_of
 from .labels import relation_label
+from .learned import LearnedReader
 from .mentions import ANAPHORS, Mention, Sentence, Source, merge, quoted_mentions, title_mentions
 from .openings import edition_mentions, opening_mention
 from .phrases import Phrase, PhraseFinder
 from .proposals import AttributeProposer
 from .relations import RelationFinder, Triple
+from .span_features import Reading, span_features
+from .spans import Known, Span, find_spans, tokens_of
 from .values import find_values
 from .verbless import VerblessFinder, tail_mentions
 
@@ -48,6 +51,7 @@ class _Prepared:
 
     compiled: CompiledSchema
     typer: EntityTyper
+    learned: LearnedReader
     relation_vectors: Vectors | None
     similar: dict[str, list[str]] = field(default_factory=dict)
     """Phrase -> relations whose description is near it, nearest first."""
@@ -82,32 +86,35 @@ class RulesExtractor:
         """
         prepared = self._prepare(schema)
         source, sentences, types, unsure = self._understand(request, prepared)
-        finder, verbless = RelationFinder(source, types, unsure), VerblessFinder(source, types, unsure)
+        readings = _readings(source, sentences, types, unsure)
         joins = PhraseFinder(source)
         triples: list[Triple] = []
         phrases: list[Phrase] = []
-        for sentence in sentences:
-            own = finder.triples(sentence)
-            own.extend(verbless.triples(sentence))
+        for reading in readings:
+            own = [t for t in reading.by_rule if not prepared.learned.decides(t.relation)]
+            learned = prepared.learned.triples(reading, types)
+            unsure.difference_update(name for t in learned for name in (t.head, t.tail))
+            own.extend(learned)
             triples.extend(own)
-            phrases.extend(joins.phrases(sentence, own))
+            phrases.extend(joins.phrases(reading.sentence, own))
         triples = settle_types(triples, types, unsure, prepared.compiled)
         triples.extend(self._from_phrases(phrases, types, prepared, is_open=schema.open))
         attributes = self._attributes(source, sentences, types)
         return _assemble(source, sentences, types, triples, attributes)
 
-    def read(self, request: ExtractionRequest, schema: GraphSchema) -> tuple[list[Triple], dict[str, str]]:
-        """The triples of the schema's own relations, each with the cue it was read by, and the names' types.
+    def candidates(self, request: ExtractionRequest, schema: GraphSchema, known: Known,
+                   ) -> list[tuple[Span, list[str]]]:
+        """The parts of a text that may be names or terms, each with what is seen of it: what is learned from.
 
         Args:
             request: as for `extract`.
             schema: a bounded schema.
+            known: terms that are candidates wherever they stand, in place of those of the schema.
         """
-        prepared = self._prepare(schema)
-        source, sentences, types, unsure = self._understand(request, prepared)
-        relations, verbless = RelationFinder(source, types, unsure), VerblessFinder(source, types, unsure)
-        triples = [t for s in sentences for t in (*relations.triples(s), *verbless.triples(s))]
-        return settle_types(triples, types, unsure, prepared.compiled), types
+        source, sentences, types, unsure = self._understand(request, self._prepare(schema))
+        return [candidate for reading in _readings(source, sentences, types, unsure)
+                for spans in (find_spans(source, reading.sentence, reading.tokens, known),)
+                for candidate in zip(spans, span_features(reading, spans), strict=True)]
 
     @staticmethod
     def _understand(request: ExtractionRequest, prepared: _Prepared,
@@ -133,7 +140,7 @@ class RulesExtractor:
                 guesses = load_schema(OPEN_GUESSES) if schema.open else furnish(schema)
                 texts = [f"{readable(r.name)}: {r.description}" for r in guesses.relation_types]
                 compiled = compile_schema(guesses, kinds_of(guesses), broader)
-                known = _Prepared(compiled, EntityTyper(compiled, self._embedder),
+                known = _Prepared(compiled, EntityTyper(compiled, self._embedder), LearnedReader(compiled),
                                   self._embedder.encode(texts) if texts else None)
                 self._prepared[key] = known
             self._latest = (schema, known)
@@ -148,6 +155,8 @@ class RulesExtractor:
         for phrase in phrases:
             near = [] if is_open else [r for r in prepared.similar.get(phrase.words, ()) if
                                        prepared.compiled.fits(types[phrase.head], r, types[phrase.tail])]
+            if near and prepared.learned.decides(near[0]):
+                continue
             label = (near[0], False) if near else relation_label(phrase.words)
             if label:
                 head, tail = (phrase.tail, phrase.head) if label[1] else (phrase.head, phrase.tail)
@@ -178,6 +187,15 @@ class RulesExtractor:
             known = list(finder.find(sentence, _within(hits, sentence)))
             found.extend((*known, *proposer.propose(sentence, known)))
         return found
+
+
+def _readings(source: Source, sentences: Sequence[Sentence], types: Mapping[str, str], unsure: Set[str],
+              ) -> list[Reading]:
+    """The sentences with what the schema's cues say of them, before any type is settled."""
+    told, guessed = dict(types), frozenset(unsure)
+    finder, verbless = RelationFinder(source, told, guessed), VerblessFinder(source, told, guessed)
+    return [Reading(source, sentence, tokens_of(source, sentence), told, guessed,
+                    (*finder.triples(sentence), *verbless.triples(sentence))) for sentence in sentences]
 
 
 def find_mentions(source: Source) -> list[Sentence]:

@@ -37,7 +37,7 @@ class RulesReasoner:
     @property
     def fingerprint(self) -> str:
         """Names the rules; changes when they would extract something else."""
-        return "rules-1"
+        return "rules-2"
 
     def extract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
         """See `RulesExtractor.extract`."""

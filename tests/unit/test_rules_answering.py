@@ -174,7 +174,7 @@ def test_summaries_come_from_keywords_and_facts():
 
 def test_the_reasoner_joins_all_steps(hashed_embedder):
     reasoner = RulesReasoner(hashed_embedder)
-    assert reasoner.fingerprint == "rules-1"
+    assert reasoner.fingerprint == "rules-2"
     question = "In which city was the person who described the analytical engine born?"
     asked = history(*(item.question for item in reasoner.decompose(question, open_schema(), 5)))
     reflection = reasoner.reflect(question, asked, ENGLISH, open_schema())
