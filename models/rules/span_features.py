@@ -7,6 +7,7 @@ Features are readable strings, `kind=value` or a bare kind; the weights learned 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from itertools import pairwise
 
 from .cues import fold
 from .english import Token
@@ -152,7 +153,7 @@ def _as_mention(reading: Reading, span: Span, mentions: Sequence[Span]) -> Itera
 def _complement(reading: Reading) -> Iterator[str]:
     """What the sentence says that something is."""
     tokens = reading.tokens
-    for at, (token, following) in enumerate(zip(tokens, tokens[1:], strict=False)):
+    for at, (token, following) in enumerate(pairwise(tokens)):
         if token.lower in _COPULAS and following.lower in {"a", "an", "the"}:
             phrase = reading.source.folded[following.end + 1 : reading.sentence.end]
             yield f"is a {head_noun_type(phrase, reading.source.compiled.types)}"
