@@ -1,7 +1,7 @@
 """Candidates: what the documents ask the schema for, with the evidence (Youtu-GraphRAG eq. 3)."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -42,15 +42,27 @@ class _Group:
             occurrences[count.label] += count.occurrences
         return min(documents, key=lambda label: (-len(documents[label]), -occurrences[label], label))
 
+    def between(self, pairs: Collection[tuple[str, str]]) -> "_Group":
+        """The asks between some pairs of types alone."""
+        return _Group([count for count in self.counts if _pair(count) in pairs])
+
+    def pairs(self, support: int) -> list[tuple[str, str]]:
+        """The pairs of types that enough documents show."""
+        documents = self._documents_of_pairs()
+        return sorted(pair for pair, found in documents.items() if len(found) >= support)
+
     def signature(self, support: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The types on either side, of the pairs that enough documents show; of the commonest where none does."""
-        documents: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
-        for count in self.counts:
-            documents[count.subject_type, count.object_type].add(count.document)
-        kept = [pair for pair, found in documents.items() if len(found) >= support]
-        kept = kept or [min(documents, key=lambda pair: (-len(documents[pair]), pair))]
+        documents = self._documents_of_pairs()
+        kept = self.pairs(support) or [min(documents, key=lambda pair: (-len(documents[pair]), pair))]
         return (tuple(sorted({subject for subject, _ in kept if subject})),
                 tuple(sorted({target for _, target in kept if target})))
+
+    def _documents_of_pairs(self) -> dict[tuple[str, str], set[str]]:
+        documents: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+        for count in self.counts:
+            documents[_pair(count)].add(count.document)
+        return documents
 
     def value_kind(self) -> str:
         """The kind of an attribute's values: number or date where most are, else text."""
@@ -60,13 +72,19 @@ class _Group:
         return next((kind for kind in ("date", "number") if kinds[kind] >= _MOSTLY * self.occurrences), "text")
 
 
-def collect(counts: Iterable[AskCount], similar: Similar, support: int) -> list[Candidate]:
+def _pair(count: AskCount) -> tuple[str, str]:
+    """The types between which an ask stands; an attribute's values are no type."""
+    return count.subject_type, count.object_type if count.kind == "relation" else ""
+
+
+def collect(counts: Iterable[AskCount], similar: Similar, support: int, *, supported: bool = False) -> list[Candidate]:
     """Candidates from asks, near-duplicates as one, strongest support first.
 
     Args:
         counts: the asks; a function of the set of chunks read, in whatever order.
         similar: tells which labels are near-duplicates of each other.
         support: documents that must show a pair of types for it to count as observed.
+        supported: leave out what stands between other pairs: it would not be admitted.
 
     Returns:
         Candidates without examples and consistency (see `add_evidence`).
@@ -81,6 +99,9 @@ def collect(counts: Iterable[AskCount], similar: Similar, support: int) -> list[
     for kind, known in labels.items():
         for same in similar.groups(kind, known):
             group = _Group([count for label in same for count in by_label[kind, label]])
+            if supported and not group.pairs(support):
+                continue
+            group = group.between(group.pairs(support)) if supported else group
             subjects, objects = group.signature(support)
             found.append(Candidate(
                 kind=kind, name=group.name(), labels=tuple(sorted(same)), documents=len(group.documents),

@@ -78,8 +78,8 @@ def grow(base: GraphSchema, grounds: Grounds, thresholds: Thresholds) -> tuple[G
 
 
 def _accepted(counts: Sequence[AskCount], grounds: Grounds, thresholds: Thresholds) -> list[Candidate]:
-    strong = [c for c in collect(counts, grounds.similar, thresholds.support)
-              if c.documents >= thresholds.support and c.confidence >= thresholds.confidence]
+    strong = [c for c in collect(counts, grounds.similar, thresholds.support, supported=True)
+              if c.confidence >= thresholds.confidence]
     found = [c for c in with_evidence(strong, grounds)
              if c.consistency is None or c.consistency >= thresholds.consistency]
     return [c for kind in _KINDS for c in [c for c in found if c.kind == kind][:thresholds.growth[kind]]]

@@ -2,7 +2,7 @@
 
 import re
 import threading
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field
 
 from ...ingest.sentences import split_sentences
@@ -189,13 +189,13 @@ class RulesExtractor:
         return found
 
 
-def _readings(source: Source, sentences: Sequence[Sentence], types: Mapping[str, str], unsure: Set[str],
-              ) -> list[Reading]:
+def _readings(source: Source, sentences: Sequence[Sentence], types: dict[str, str], unsure: Set[str]) -> list[Reading]:
     """The sentences with what the schema's cues say of them, before any type is settled."""
+    finder, verbless = RelationFinder(source, types, unsure), VerblessFinder(source, types, unsure)
+    by_rule = [(*finder.triples(sentence), *verbless.triples(sentence)) for sentence in sentences]
     told, guessed = dict(types), frozenset(unsure)
-    finder, verbless = RelationFinder(source, told, guessed), VerblessFinder(source, told, guessed)
-    return [Reading(source, sentence, tokens_of(source, sentence), told, guessed,
-                    (*finder.triples(sentence), *verbless.triples(sentence))) for sentence in sentences]
+    return [Reading(source, sentence, tokens_of(source, sentence), told, guessed, triples)
+            for sentence, triples in zip(sentences, by_rule, strict=True)]
 
 
 def find_mentions(source: Source) -> list[Sentence]:

@@ -7,7 +7,7 @@ other, terms. Here every run of capitalised words is a candidate, with the words
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from .cues import fold, is_han
+from .cues import is_han
 from .english import Token, tokenise
 from .lexicon import words as word_set
 from .mentions import ANAPHORS, Mention, Sentence, Source
@@ -132,6 +132,6 @@ def _terms(source: Source, tokens: Sequence[Token], known: Known) -> Iterator[tu
     for first, token in enumerate(tokens if known else ()):
         reach = _LONGEST_HAN_TERM if is_han(token.text) else _LONGEST_TERM
         for last in range(first + 1, min(len(tokens), first + reach) + 1):
-            found = known.get(fold(source.text[token.start : tokens[last - 1].end]))
+            found = known.get(source.folded[token.start : tokens[last - 1].end])
             if found:
                 yield first, last, tuple(found)

@@ -24,7 +24,8 @@ EXAMPLES = [
 ] + [
     Example(text=f"{film} is a 1950 drama film that came out of {studio}.", triples=((film, "made at", studio),))
     for film, studio in (("A Walk in the Rain", "Mallow House"), ("The Long Pier", "Tarn Works"),
-                         ("Salt", "Mallow House"), ("Night over Cork", "Bray Yard"))
+                         ("Salt", "Mallow House"), ("Night over Cork", "Bray Yard"),
+                         ("The Last Ferry", "Tarn Works"))
 ]
 
 

@@ -114,6 +114,13 @@ def test_a_pair_of_types_that_one_document_shows_does_not_widen_a_relation(make)
     assert (relation.domain, relation.range) == (("Person",), ("City",))
 
 
+def test_a_relation_that_no_pair_of_types_shows_often_enough_waits(make):
+    ledger = make()
+    ledger.put({"a": PAINTED["a"], "d": said(("Eve", "painted", "Finn"), types={"Eve": "Person", "Finn": "Person"})})
+    assert ledger.grow() == SCHEMA
+    assert [(c.name, c.documents) for c in ledger.control.waiting(2)] == [("painted", 2)]
+
+
 def test_an_attribute_takes_the_kind_of_its_values(make):
     ledger = make()
     ledger.put({n: said(types={p: "Person"}, attributes=((p, "height", v),))
