@@ -74,7 +74,7 @@ def eval_extraction(
         help="A model's answers, JSON lines {id, triples}, each triple a list of head, relation and tail: scored "
              "before and after bounding. Without it the reasoner reads the sentences.")] = None,
     examples: Annotated[Path | None, typer.Option(
-        help="Sentences with their triples, JSON lines as of --gold, from which the schema's cues are learned "
+        help="Sentences with their triples, JSON lines as of --gold, from which the rules learn the schema "
              "first.")] = None,
     max_tokens: MaxTokens = None,
     *, as_json: AsJson = False,

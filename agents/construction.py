@@ -76,7 +76,7 @@ class BuildInput(TypedDict, total=False):
     schema: str
     """Seed schema, `open`, or a file; only for a knowledge base that has none yet."""
     examples: str
-    """File with sentences and their triples, from which the schema's cues are learned; as for `schema`."""
+    """File with sentences and their triples, from which the rules learn the schema; as for `schema`."""
     recorded: RecordedFormat | None
     """Read `paths` as recorded triples in this format, instead of asking the reasoner."""
 
@@ -173,7 +173,7 @@ class _Nodes:
                 "spent_before": spent.model_dump(include={"calls", "prompt", "completion"})}
 
     def _wanted_schema(self, schema: str, examples: str) -> GraphSchema | None:
-        """The schema that the caller names, with the cues that the caller's examples teach; None: neither is named."""
+        """The schema that the caller names, with what the caller's examples teach; None: neither is named."""
         if not (schema or examples):
             return None
         loaded = load_schema(schema or DEFAULT_SCHEMA)

@@ -57,5 +57,11 @@ def _changes(kind: ElementKind, before: tuple[SchemaElement, ...], after: tuple[
 
 def _fields(before: SchemaElement | None, after: SchemaElement) -> tuple[FieldChange, ...]:
     old = before.model_dump(mode="json") if before else type(after)(name=after.name).model_dump(mode="json")
-    return tuple(FieldChange(field=field, before=old[field], after=value)
+    return tuple(FieldChange(field=field, before=_shown(old[field]), after=_shown(value))
                  for field, value in after.model_dump(mode="json").items() if old[field] != value)
+
+
+def _shown(value: Any) -> Any:
+    """A field for people: of learned weights, how many there are."""
+    weights = isinstance(value, dict) and any(isinstance(weight, float) for weight in value.values())
+    return f"{len(value)} weights" if weights else value

@@ -10,7 +10,6 @@ from banyan.schemas.documents import Chunk
 from hypothesis import given
 from hypothesis import strategies as st
 
-
 # ---- calls ---------------------------------------------------------------------------------------
 
 

@@ -237,6 +237,13 @@ def test_a_difference_names_fields():
     assert diff(after, after) == []
 
 
+def test_learned_weights_are_counted_in_a_difference():
+    before, after = (GraphSchema(name="s", relation_types=(RelationType(name="r", learned=learned),))
+                     for learned in ({}, {"lead=made by": 1.5, "lead=of": -0.25}))
+    (change,) = diff(before, after)
+    assert [(f.field, f.before, f.after) for f in change.fields] == [("learned", {}, "2 weights")]
+
+
 def test_a_ledger_of_the_first_format_is_brought_up_to_date_without_a_call(shell, tmp_path):
     shell.write(TWO)
     shell.report()
@@ -246,7 +253,8 @@ def test_a_ledger_of_the_first_format_is_brought_up_to_date_without_a_call(shell
         decisions = json.dumps([{"kind": "relation", "name": "mentor of", "verdict": "accept", "new_name": "",
                                  "why": "enough"}])
         old.executescript(
-            "DROP TABLE asks; DROP TABLE repairs; ALTER TABLE schema_versions DROP COLUMN base; DROP TABLE communities; "
+            "DROP TABLE asks; DROP TABLE repairs; DROP TABLE communities; "
+            "ALTER TABLE schema_versions DROP COLUMN base; "
             "CREATE TABLE communities (id TEXT PRIMARY KEY, name TEXT NOT NULL, summary TEXT NOT NULL, "
             "keywords TEXT NOT NULL, members TEXT NOT NULL); "
             "INSERT INTO communities SELECT id, name, summary, '[]', '[]' FROM summaries; DROP TABLE summaries; "
