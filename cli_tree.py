@@ -54,7 +54,8 @@ def _show(knowledge_base: "KnowledgeBase", found: "Sequence[Community]", most: i
         print_json([{**community.model_dump(exclude={"keywords"}),
                      "keywords": [graph.entity(one).name for one in community.keywords]} for community in found])
         return
-    largest = sorted(found, key=lambda community: (-len(community.members), community.id))
+    # Size alone would put first what nothing but its loneliness holds together.
+    largest = sorted(found, key=lambda c: (-len(c.members) * max(c.cohesion, 0.0), -len(c.members), c.id))
     root = Tree(f"{escape(knowledge_base.layout.name)}: {len(found)} communities of {len(graph.entity_ids())} entities"
                 + (" [yellow](the tree is behind the facts: build again)[/yellow]" if knowledge_base.tree_behind()
                    else ""))

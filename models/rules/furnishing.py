@@ -3,13 +3,14 @@
 An entity type is of the kind of the seed type that lists its head noun ('film production company' is
 an Organization, as 'company' is one), and one type of each kind takes over that seed type's words. A
 relation is said as English says relations of its name, or as the verb of its agent noun ('organiser':
-organised), or as the seeds say it. Elements with cues of their own stay as they are.
+organised), or as the seeds say it; an attribute as the seeds say one of its name and kind. Elements
+with cues of their own stay as they are.
 """
 
 from collections import defaultdict
 from functools import cache
 
-from ...schemas.graph_schema import ANY, EntityType, GraphSchema, RelationType
+from ...schemas.graph_schema import ANY, AttributeType, EntityType, GraphSchema, RelationType, ValueKind
 from ...schemas.loading import load_schema
 from ...schemas.naming import label_key
 from .cues import FALLBACK, INVERSE, KINDS, MAY_BE, SUFFIX, TERM, readable
@@ -43,7 +44,9 @@ def furnish(schema: GraphSchema) -> GraphSchema:
     heirs = _heirs(schema, kinds)
     types = tuple(_furnished_type(t, kinds[t.name], heirs) if t.name in kinds else t for t in schema.entity_types)
     relations = tuple(r if r.cues else _furnished_relation(r) for r in schema.relation_types)
-    return schema.model_copy(update={"entity_types": types, "relation_types": relations})
+    attributes = tuple(a if a.cues else _furnished_attribute(a) for a in schema.attribute_types)
+    return schema.model_copy(update={"entity_types": types, "relation_types": relations,
+                                     "attribute_types": attributes})
 
 
 def kinds_of(schema: GraphSchema) -> dict[str, str]:
@@ -131,6 +134,23 @@ def _furnished_relation(relation: RelationType) -> RelationType:
     labels = [label_key(readable(name)) for name in relation.all_names()]
     cues = tuple(dict.fromkeys(cue for label in labels for cue in _relation_cues(label)))
     return relation.model_copy(update={"cues": {"en": cues}}) if cues else relation
+
+
+def _furnished_attribute(attribute: AttributeType) -> AttributeType:
+    """The attribute with the cues of a seed's attribute of its name and kind, where there is one."""
+    found = (_seed_attributes().get((label_key(readable(name)), attribute.kind)) for name in attribute.all_names())
+    cues = next((cues for cues in found if cues), {})
+    return attribute.model_copy(update={"cues": cues})
+
+
+@cache
+def _seed_attributes() -> dict[tuple[str, ValueKind], dict[str, tuple[str, ...]]]:
+    known: dict[tuple[str, ValueKind], dict[str, tuple[str, ...]]] = {}
+    for seed in _SEEDS:
+        for attribute in load_schema(seed).attribute_types:
+            for name in attribute.all_names():
+                known.setdefault((label_key(readable(name)), attribute.kind), attribute.cues)
+    return known
 
 
 def _relation_cues(label: str) -> tuple[str, ...]:

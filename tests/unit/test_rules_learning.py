@@ -10,7 +10,7 @@ from banyan.models.rules.extraction import RulesExtractor
 from banyan.models.rules.furnishing import furnish, kind_of
 from banyan.models.rules.learning import learn_schema
 from banyan.schemas.extraction import ExtractionRequest
-from banyan.schemas.graph_schema import EntityType, GraphSchema, RelationType
+from banyan.schemas.graph_schema import AttributeType, EntityType, GraphSchema, RelationType
 from banyan.schemas.loading import load_schema, seed_names
 
 BARE = GraphSchema(
@@ -45,6 +45,16 @@ def triples(extractor, text, schema):
     ("written work", "Work"), ("country", "Location"), ("football team", "SportsTeam"), ("zorb", "")])
 def test_the_kind_of_a_type_is_that_of_its_head_noun(name, kind):
     assert kind_of(EntityType(name=name)) == kind
+
+
+
+def test_a_bare_attribute_is_said_as_the_seeds_say_one_of_its_name_and_kind():
+    bare = GraphSchema(name="bare", entity_types=(EntityType(name="Person"),), attribute_types=(
+        AttributeType(name="birth_date", owners=("Person",), kind="date"),
+        AttributeType(name="death date", owners=("Person",), kind="number"),))
+    furnished = furnish(bare)
+    assert "born" in furnished.attribute_type("birth_date").all_cues()
+    assert furnished.attribute_type("death date").cues == {}
 
 
 def test_an_agent_noun_is_also_said_by_its_verb():
