@@ -14,7 +14,6 @@ from ...schemas.graph_schema import ANY, AttributeType, EntityType, GraphSchema,
 from ...schemas.loading import load_schema
 from ...schemas.naming import label_key
 from .cues import FALLBACK, INVERSE, KINDS, MAY_BE, SUFFIX, TERM, readable
-from .relation_words import IRREGULAR, SAME, WORDS_OF
 
 _SEEDS = ("encyclopedia", "literature", "general", "finance", "biomedical")
 """Where words are borrowed, the broadest first."""
@@ -26,6 +25,14 @@ _GENERAL_NOUNS = {
     "body": "Organization", "venue": "Location", "stadium": "Location", "series": "Work",
 }
 """Nouns whose kind the seeds' cues leave open or say too broadly."""
+
+_IRREGULAR: dict[str, tuple[str, ...]] = {
+    "writer": ("wrote", "written"), "singer": ("sang", "sung"), "builder": ("built",), "maker": ("made",),
+    "leader": ("led",), "holder": ("held",), "teacher": ("taught",), "seller": ("sold",), "winner": ("won",),
+    "keeper": ("kept",), "finder": ("found",), "speaker": ("spoke", "spoken"), "driver": ("drove", "driven"),
+    "buyer": ("bought",),
+}
+"""Agent noun -> past forms of its verb, where '-er' does not become '-ed'."""
 
 _SHORTEST_AGENT = 5
 _OF = " of "
@@ -154,8 +161,7 @@ def _seed_attributes() -> dict[tuple[str, ValueKind], dict[str, tuple[str, ...]]
 
 
 def _relation_cues(label: str) -> tuple[str, ...]:
-    known = WORDS_OF.get(SAME.get(label, label), ())
-    return (*known, *_agent_cues(label), *_seed_cues().get(label, ()))
+    return (*_agent_cues(label), *_seed_cues().get(label, ()))
 
 
 def _agent_cues(label: str) -> tuple[str, ...]:
@@ -166,7 +172,7 @@ def _agent_cues(label: str) -> tuple[str, ...]:
         return (f"{head}{_OF}".strip(),)
     if len(noun) < _SHORTEST_AGENT or not noun.endswith(("er", "or")):
         return ()
-    pasts = IRREGULAR.get(noun, (f"{noun[:-1]}d" if noun.endswith("er") else f"{noun[:-2]}ed",))
+    pasts = _IRREGULAR.get(noun, (f"{noun[:-1]}d" if noun.endswith("er") else f"{noun[:-2]}ed",))
     return (*(INVERSE + past for past in pasts), f"{INVERSE}{noun} of", f"'s {noun}")
 
 

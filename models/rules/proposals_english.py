@@ -83,26 +83,26 @@ class EnglishNouns:
         if last:
             link = _OF_OWNER.search(text, sentence.start, last.start)
             return Found(last, text[sentence.start : link.start()], "of") if link else None
-        begin, said = self._noun_before(sentence, end)
-        if not said:
-            return None
-        owner = self._possessor(sentence, begin)
-        if owner:
-            return Found(owner, said, "possessed")
+        begin, said, owned = self._noun(sentence, end)
+        if owned or not said:
+            return owned
         opens = _OPENS.search(text[sentence.start : begin])
         return Found(None, said, "topic") if opens and opens.start() == 0 else None
 
     def _of_phrase(self, sentence: Sentence, end: int) -> Found | None:
         """'had revenues of', 'with a height of'."""
-        begin, said = self._noun_before(sentence, end)
-        if not said:
-            return None
-        owner = self._possessor(sentence, begin)
-        if owner:
-            return Found(owner, said, "possessed")
+        begin, said, owned = self._noun(sentence, end)
+        if owned or not said:
+            return owned
         having = _HAVING.search(self._source.folded, sentence.start, begin)
         subject = self._subject(sentence, having.start()) if having else None
         return Found(subject, said, "has") if subject else None
+
+    def _noun(self, sentence: Sentence, end: int) -> tuple[int, str, Found | None]:
+        """The noun phrase before a place: where it begins, its words, and what is found if somebody possesses it."""
+        begin, said = self._noun_before(sentence, end)
+        owner = self._possessor(sentence, begin) if said else None
+        return begin, said, Found(owner, said, "possessed") if owner else None
 
     def _noun_before(self, sentence: Sentence, end: int) -> tuple[int, str]:
         """Where the noun phrase before a place begins, and its words; "" where there is none."""
