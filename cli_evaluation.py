@@ -95,8 +95,9 @@ def eval_extraction(
         raise CommandError("--examples teach the reasoner: leave them out, or leave out --recorded")
     said = load_recorded(recorded)
     _note_other_sentences(cases, said, recorded)
-    _print_scores({"recorded": score(schema, cases, said),
-                   "bounded": score(schema, cases, bounded_answers(schema, cases, said))}, as_json=as_json)
+    with opened(reasons=False) as resources:
+        bounded = bounded_answers(resources.bounds(schema), cases, said)
+    _print_scores({"recorded": score(schema, cases, said), "bounded": score(schema, cases, bounded)}, as_json=as_json)
 
 
 def _read_sentences(schema: "GraphSchema", cases: "Sequence[GoldCase]", examples: Path | None,
@@ -113,8 +114,8 @@ def _read_sentences(schema: "GraphSchema", cases: "Sequence[GoldCase]", examples
                 schema = learn_schema(schema, load_examples(examples, schema), resources.embedder)
         at_once = resources.settings.llm_concurrency if resources.settings.llm_base_url else 1
         with track(err, "sentences") as progress:
-            answers = reasoner_answers(reasoner, schema, cases, on_failure=failed.append, concurrency=at_once,
-                                       progress=progress)
+            answers = reasoner_answers(reasoner, resources.bounds(schema), cases, on_failure=failed.append,
+                                       concurrency=at_once, progress=progress)
     if failed:
         err.print(f"[red]{len(failed)} sentences failed[/red] and score 0; the first: {escape(failed[0])}")
     return answers

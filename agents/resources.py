@@ -8,16 +8,19 @@ from functools import cache
 
 from ..config import Settings
 from ..graph_store.accounts import Calls
+from ..graph_store.bounds import Bounds
 from ..graph_store.community_table import Community
 from ..graph_store.database import Database
 from ..graph_store.errors import WriterBusyError
 from ..graph_store.evolution import Thresholds
 from ..graph_store.schema_editing import KIND_NAMES
+from ..graph_store.similar_labels import SimilarLabels
 from ..graph_store.store import KnowledgeBase
 from ..graph_store.view_spec import parse_view
 from ..models.embedding import Embedder, load_embedder
 from ..models.reasoner import Reasoner
 from ..schemas.delta import Decision
+from ..schemas.graph_schema import GraphSchema
 from ..tools.retriever import Retriever
 
 STANDALONE_LEDGER = "calls.sqlite"
@@ -53,6 +56,10 @@ class Resources:
         return Thresholds(confidence=settings.schema_confidence, support=settings.schema_support,
                           consistency=settings.schema_consistency,
                           growth=dict.fromkeys(KIND_NAMES, settings.schema_growth))
+
+    def bounds(self, schema: GraphSchema) -> Bounds:
+        """A schema prepared for bounding as in a build, outside any knowledge base."""
+        return Bounds(schema, SimilarLabels(self.embedder, schema))
 
     def knowledge_base(self, name: str) -> KnowledgeBase:
         """A knowledge base for reading, as its ledger has it now.

@@ -7,37 +7,35 @@ from ..graph_store.bounding import Bounds, bound
 from ..models.reasoner import Reasoner, ReasonerError
 from ..schemas.documents import Chunk
 from ..schemas.extraction import ExtractedTriple, Extraction, ExtractionRequest
-from ..schemas.graph_schema import GraphSchema
 from ..schemas.naming import content_id
 from .extraction_files import GoldCase, Triple
 
 Progress = Callable[[int, int], None]
 
 
-def bounded_answers(schema: GraphSchema, cases: Sequence[GoldCase],
+def bounded_answers(bounds: Bounds, cases: Sequence[GoldCase],
                     recorded: Mapping[str, Sequence[Triple]]) -> dict[str, tuple[Triple, ...]]:
     """What bounding and grounding admit of recorded triples.
 
     Args:
-        schema: what bounds them.
+        bounds: the schema that bounds them.
         cases: the sentences that the triples were read from.
         recorded: triples by the sentence's id; they name no entity types, and their confidence is 1.
 
     Returns:
         The admitted triples of each sentence that has an answer, in a canonical order.
     """
-    bounds = Bounds(schema)
     return {case.id: _admitted(_said(recorded[case.id]), case, bounds) for case in cases if case.id in recorded}
 
 
-def reasoner_answers(reasoner: Reasoner, schema: GraphSchema, cases: Sequence[GoldCase], *, concurrency: int = 1,
+def reasoner_answers(reasoner: Reasoner, bounds: Bounds, cases: Sequence[GoldCase], *, concurrency: int = 1,
                      on_failure: Callable[[str], None] = lambda _: None,
                      progress: Progress = lambda *_: None) -> dict[str, tuple[Triple, ...]]:
     """What a reasoner finds in the sentences, bounded as in a build.
 
     Args:
         reasoner: reads each sentence by itself.
-        schema: shown to the reasoner, and what bounds its answers.
+        bounds: the schema that is shown to the reasoner and bounds its answers.
         cases: the sentences; their gold triples are not looked at.
         concurrency: how many sentences are read at once.
         on_failure: told, by sentence, when the reasoner failed for good; the sentence has no answer then.
@@ -46,11 +44,11 @@ def reasoner_answers(reasoner: Reasoner, schema: GraphSchema, cases: Sequence[Go
     Returns:
         The admitted triples and attributes of each sentence, in a canonical order.
     """
-    bounds = Bounds(schema)
     answers: dict[str, tuple[Triple, ...]] = {}
     pool = ThreadPoolExecutor(concurrency)
     try:
-        running = {pool.submit(reasoner.extract, ExtractionRequest(text=case.text), schema): case for case in cases}
+        running = {pool.submit(reasoner.extract, ExtractionRequest(text=case.text), bounds.schema): case
+                   for case in cases}
         for number, future in enumerate(as_completed(running), 1):
             case = running[future]
             try:

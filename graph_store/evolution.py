@@ -107,11 +107,11 @@ def waiting(schema: GraphSchema, grounds: Grounds, support: int) -> list[Candida
     Returns:
         Candidates without examples and consistency, which `with_evidence` adds.
     """
-    named = Bounds(schema).entity_type
+    named, known = Bounds(schema).entity_type, editing.known_labels(schema)
     counts = [count._replace(subject_type=named(count.subject_type) or "", object_type=(
         (named(count.object_type) or "") if count.kind == "relation" else count.object_type))
         for count in grounds.counts if (count.kind, count.label) not in grounds.declined
-        and editing.find_element(schema, count.kind, count.label) is None]
+        and (count.kind, count.label) not in known]
     return collect(counts, grounds.similar, support)
 
 

@@ -19,7 +19,7 @@ from .database import Database
 from .documents import Documents
 from .evolution import Grounds, Thresholds, decide, grow, waiting, with_evidence
 from .extractions import Extractions
-from .schema_editing import KIND_NAMES, elements, find_element, ordered
+from .schema_editing import KIND_NAMES, elements, find_element, known_labels, ordered
 from .schema_history import SchemaHistory
 from .similar_labels import SimilarLabels
 
@@ -110,9 +110,7 @@ class SchemaControl:
 
     def count_waiting(self) -> int:
         """How many labels wait for the schema, near-duplicates counted apart."""
-        schema, declined = self._history.current(), self._history.declined()
-        return sum((kind, label) not in declined and find_element(schema, kind, label) is None
-                   for kind, label in self.asks.labels())
+        return len(set(self.asks.labels()) - self._history.declined() - known_labels(self._history.current()))
 
     def grow(self, thresholds: Thresholds) -> bool:
         """Let the schema grow by thresholds, from its base; returns whether it changed.

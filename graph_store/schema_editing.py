@@ -46,6 +46,11 @@ def find_element(schema: GraphSchema, kind: ElementKind, name: str) -> SchemaEle
     return next(own, None) or next(other, None)
 
 
+def known_labels(schema: GraphSchema) -> set[tuple[ElementKind, str]]:
+    """Kind and key of every name that the schema's elements go by."""
+    return {(kind, label_key(name)) for kind in _GROUPS for e in elements(schema, kind) for name in e.all_names()}
+
+
 def element_of(candidate: Candidate, schema: GraphSchema, name: str = "") -> SchemaElement:
     """The element that a candidate would become.
 

@@ -7,6 +7,7 @@ from banyan.evaluation.datasets import DatasetError
 from banyan.evaluation.extraction import ExtractionScores, score, unknown_relations
 from banyan.evaluation.extraction_answers import bounded_answers, reasoner_answers
 from banyan.evaluation.extraction_files import GoldCase, load_gold, load_recorded
+from banyan.graph_store.bounds import Bounds
 from banyan.models.reasoner import ReasonerError
 from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from banyan.schemas.graph_schema import ROOT_TYPE, AttributeType, EntityType, GraphSchema, RelationType
@@ -158,7 +159,7 @@ def test_bounding_keeps_what_fits_and_stands_in_the_sentence():
     said = [("Jaws", "director", "Steven Spielberg"), ("Jaws", "cast_member", "Robert  Shaw"),
             ("Roy Scheider", "cast_member", "Jaws"), ("Jaws", "cast_member", "Richard Dreyfuss"),
             ("Jaws", "sequel", "Robert Shaw"), ("", "director", "Steven Spielberg"), ("Jaws", " ", "Jaws")]
-    found = bounded_answers(FILMS, [CASE], {"1": said, "other": said})
+    found = bounded_answers(Bounds(FILMS), [CASE], {"1": said, "other": said})
     assert set(found) == {"1"}
     assert ("Jaws", "director", "Steven Spielberg") in found["1"]
     after = score(FILMS, [CASE], found)
@@ -168,13 +169,13 @@ def test_bounding_keeps_what_fits_and_stands_in_the_sentence():
 
 def test_a_sentence_of_which_nothing_is_admitted_still_has_an_answer():
     cases = [CASE, CASE.model_copy(update={"id": "2"})]
-    assert bounded_answers(FILMS, cases, {"1": [("Quint", "director", "Hooper")]}) == {"1": ()}
+    assert bounded_answers(Bounds(FILMS), cases, {"1": [("Quint", "director", "Hooper")]}) == {"1": ()}
 
 
 @given(SAID)
 def test_whatever_was_said_nothing_made_up_is_left(said):
-    found = bounded_answers(FILMS, [CASE], {"1": said})
-    assert found == bounded_answers(FILMS, [CASE], {"1": said[::-1]})
+    found = bounded_answers(Bounds(FILMS), [CASE], {"1": said})
+    assert found == bounded_answers(Bounds(FILMS), [CASE], {"1": said[::-1]})
     after = score(FILMS, [CASE], found)
     assert (after.conformance, after.hallucination.subject, after.hallucination.object) == (1, 0, 0)
 
@@ -206,7 +207,7 @@ READ = "Steven Spielberg shot Jaws in 1975."
 def test_a_reasoners_triples_and_attributes_are_bounded(concurrency):
     cases = [GoldCase(id=str(number), text=READ, triples=()) for number in range(5)]
     told = []
-    found = reasoner_answers(Reader(), FILMS, cases, concurrency=concurrency,
+    found = reasoner_answers(Reader(), Bounds(FILMS), cases, concurrency=concurrency,
                              progress=lambda done, total: told.append((done, total)))
     assert set(found) == set("01234")
     assert set(found.values()) == {(("Jaws", "director", "Steven Spielberg"), ("Jaws", "publication date", "1975"))}
@@ -216,13 +217,13 @@ def test_a_reasoners_triples_and_attributes_are_bounded(concurrency):
 def test_a_sentence_that_failed_is_told_of_and_has_no_answer():
     cases = [GoldCase(id="1", text=READ, triples=()), GoldCase(id="2", text="Broken.", triples=())]
     told = []
-    assert set(reasoner_answers(Reader("Broken"), FILMS, cases, on_failure=told.append)) == {"1"}
+    assert set(reasoner_answers(Reader("Broken"), Bounds(FILMS), cases, on_failure=told.append)) == {"1"}
     assert told == ["2: the endpoint refused"]
 
 
 def test_a_defect_of_the_reasoner_is_not_hidden():
     with pytest.raises(AssertionError):
-        reasoner_answers(Reader(), FILMS.model_copy(update={"name": "other"}), [CASE])
+        reasoner_answers(Reader(), Bounds(FILMS.model_copy(update={"name": "other"})), [CASE])
 
 
 # Files
