@@ -158,15 +158,21 @@ def ask(
     mode: AnswerMode = "reject",
     *,
     no_agent: Annotated[bool, typer.Option("--no-agent", help="One round, no decomposition.")] = False,
+    trace: Annotated[bool, typer.Option("--trace", help="Show every step: sub-queries, what each route found and "
+                                                        "how, the ranking, and what was missing.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Answer a question from a knowledge base, with citations, or abstain."""
     with opened() as resources:
-        answer = _ask(resources, kb, mode, [("user", question)], agent=not no_agent)
+        answer = _ask(resources, kb, mode, [("user", question)], agent=not no_agent, trace=trace)
         if as_json:
             print_json(answer)
-        else:
-            _print_answer(answer)
+            return
+        if trace:
+            from .cli_trace import print_trace  # noqa: PLC0415
+
+            print_trace(out, answer["trace"])
+        _print_answer(answer)
 
 
 @app.command()
@@ -187,15 +193,16 @@ def chat(kb: Kb, mode: AnswerMode = "reject") -> None:
 
 
 def _ask(resources: "Resources", kb: str, mode: Literal["reject", "open"], messages: list[tuple[str, str]], *,
-         agent: bool) -> dict[str, Any]:
+         agent: bool, trace: bool = False) -> dict[str, Any]:
     from .agents.retrieval import AskContext, build_graph  # noqa: PLC0415
 
     answer: dict[str, Any] = {}
     with err.status("thinking") as status:
         events = build_graph(resources).stream(
-            cast("Any", {"knowledge_base": kb, "messages": messages}), context=AskContext(mode=mode, agent=agent),
-            stream_mode=["custom", "values"], output_keys=["answer", "abstained", "citations", "sub_queries",
-                                                           "iterations"])
+            cast("Any", {"knowledge_base": kb, "messages": messages}),
+            context=AskContext(mode=mode, agent=agent, trace=trace), stream_mode=["custom", "values"],
+            output_keys=["answer", "abstained", "confidence", "citations", "sub_queries", "iterations",
+                         *(["trace"] if trace else [])])
         for kind, event in events:
             if kind == "custom":
                 progress = cast("dict[str, Any]", event)

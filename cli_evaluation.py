@@ -2,13 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
 from rich.table import Table
 
-from .cli_shared import AsJson, CommandError, Kb, MaxTokens, err, opened, out, print_json
+from .cli_eval_retrieval import eval_retrieval
+from .cli_evaluation_qa import eval_qa
+from .cli_shared import AsJson, CommandError, MaxTokens, err, opened, out, print_json
 
 if TYPE_CHECKING:
     from .evaluation.extraction import ExtractionScores
@@ -16,54 +18,8 @@ if TYPE_CHECKING:
     from .schemas.graph_schema import GraphSchema
 
 evaluation_app = typer.Typer(no_args_is_help=True, help="Measure a knowledge base, or the extraction of facts.")
-
-
-@evaluation_app.command("retrieval")
-def eval_retrieval(
-    kb: Kb,
-    questions: Annotated[Path, typer.Option(help="Question file.")],
-    form: Annotated[Literal["musique", "hotpotqa", "2wiki", "generic"], typer.Option("--format")],
-    k: Annotated[str, typer.Option("--k", help="Cut-offs.")] = "2,5,10,20",
-    sub_queries: Annotated[Literal["none", "gold"], typer.Option(help="gold: the dataset's decomposition.")] = "none",
-    routes: Annotated[str, typer.Option(help="Routes switched on.")] = "entity,triple,community,dfs",
-    *,
-    no_agent: Annotated[bool, typer.Option("--no-agent", help="One round, no decomposition.")] = False,
-    as_json: AsJson = False,
-) -> None:
-    """Measure how much of what questions need is among the first passages."""
-    from .cli_progress import track  # noqa: PLC0415
-    from .evaluation.datasets import load_questions  # noqa: PLC0415
-    from .evaluation.retrieval import evaluate  # noqa: PLC0415
-
-    ks = _cut_offs(k)
-    loaded = load_questions(questions, form)
-    with opened() as resources, track(err, "questions") as progress:
-        report = evaluate(resources, kb, loaded, ks=ks, sub_queries=sub_queries, routes=_routes(routes),
-                          agent=not no_agent, progress=progress)
-    if as_json:
-        print_json(report.model_dump(exclude={"records"}))
-        return
-    table = Table("questions", *(f"recall@{cut}" for cut in report.recall), "p50 ms", "p95 ms")
-    table.add_row(str(report.questions), *(f"{value:.1f}" for value in report.recall.values()),
-                  *(str(value) for value in report.latency_ms.values()))
-    out.print(table)
-
-
-def _cut_offs(text: str) -> list[int]:
-    parts = [part.strip() for part in text.split(",")]
-    if not all(part.isdecimal() and int(part) > 0 for part in parts):
-        raise CommandError(f"--k takes positive numbers with commas between, as in 2,5,10; not {text!r}")
-    return [int(part) for part in parts]
-
-
-def _routes(text: str) -> list[Any]:
-    from .schemas.retrieval import ROUTES  # noqa: PLC0415
-
-    wanted = [part.strip() for part in text.split(",") if part.strip()]
-    unknown = sorted(set(wanted) - set(ROUTES))
-    if unknown:
-        raise CommandError(f"there is no route {unknown[0]!r}; there are: {', '.join(ROUTES)}")
-    return wanted
+evaluation_app.command("retrieval")(eval_retrieval)
+evaluation_app.command("qa")(eval_qa)
 
 
 @evaluation_app.command("extraction")

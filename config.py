@@ -38,10 +38,16 @@ class Settings(BaseSettings):
                                                                    "must be than those of different candidates")
     schema_growth: int = Field(20, ge=0, description="most new elements of each kind that join by themselves")
 
-    max_sub_queries: int = Field(5, ge=1)
-    max_rounds: int = Field(3, ge=1)
+    max_sub_queries: int = Field(5, ge=1, description="parts of a question searched in one round")
+    max_rounds: int = Field(3, ge=1, description="rounds of retrieval for a question")
+    # What the two caps above allow (1 + 3 x 5, along 4 routes): raising those alone does not raise the cost.
+    max_sub_queries_in_all: int = Field(16, ge=1, description="sub-queries of all rounds, the question among them")
+    max_tool_calls: int = Field(64, ge=1, description="searches of a sub-query along a route, over all rounds")
+    abstain_below: float = Field(0.5, ge=0, le=1, description="confidence below which mode reject abstains")
     context_tokens: int = Field(3000, ge=100, description="budget of the passages given to the answer")
     top_k: int = Field(100, ge=1, description="chunks ranked for a question")
+    reranker: str = Field("", description="sentence-transformers CrossEncoder, name or folder; empty: none")
+    rerank_passages: int = Field(30, ge=1, description="best passages that the cross-encoder reorders")
 
 
 __all__ = ["DEFAULT_EMBEDDING_MODEL", "Settings"]

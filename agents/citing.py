@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from ..graph_store.documents import Documents
 from ..graph_store.errors import UnknownDocumentError
 from ..graph_store.grounding import SourceText
-from ..ingest.tokens import estimate_tokens
+from ..ingest.sentences import split_sentences
+from ..ingest.tokens import estimate_tokens, first_tokens
 from ..schemas.documents import Citation
 from ..schemas.retrieval import Answer, Claim, DraftAnswer, Mode, Passage
 
@@ -14,18 +15,42 @@ OWN_KNOWLEDGE = "(Not from the documents.)"
 
 
 def within_budget(passages: Sequence[Passage], tokens: int) -> list[Passage]:
-    """The first passages whose estimated tokens fit a budget together; the best one always."""
+    """The first passages whose estimated tokens fit a budget together.
+
+    Args:
+        passages: the evidence, best first.
+        tokens: the budget, titles included.
+
+    Returns:
+        Passages up to the first that does not fit. One that alone is longer than the budget could
+        never be seen whole: it is cut to the sentences that fit what is left (its start stays, so
+        that quotes of it are found in the source), and ends the list.
+    """
     kept: list[Passage] = []
     left = tokens
     for passage in passages:
-        left -= estimate_tokens(passage.title) + estimate_tokens(passage.text)
-        if kept and left < 0:
-            break
+        cost = estimate_tokens(passage.title) + estimate_tokens(passage.text)
+        if cost > left:
+            cut = _cut(passage, left, whole_words=not kept) if cost > tokens else None
+            return [*kept, cut] if cut else kept
+        left -= cost
         kept.append(passage)
     return kept
 
 
-def cite(draft: DraftAnswer, passages: Sequence[Passage], documents: Documents, mode: Mode) -> Answer:
+def _cut(passage: Passage, tokens: int, *, whole_words: bool) -> Passage | None:
+    """A passage cut to a budget: whole sentences, or where not one fits, words if that is allowed, else None."""
+    # A title that would leave nothing for the text is cut as well.
+    title = passage.title[:first_tokens(passage.title, tokens // 2)]
+    end = first_tokens(passage.text, tokens - estimate_tokens(title))
+    sentences = [last for _, last in split_sentences(passage.text) if last <= end]
+    if not sentences and not whole_words:
+        return None
+    return passage.model_copy(update={"title": title, "text": passage.text[:sentences[-1] if sentences else end]})
+
+
+def cite(draft: DraftAnswer, passages: Sequence[Passage], documents: Documents, mode: Mode,
+         abstain_below: float = 0.0) -> Answer:
     """Check a draft's quotes and number them.
 
     Args:
@@ -34,6 +59,7 @@ def cite(draft: DraftAnswer, passages: Sequence[Passage], documents: Documents, 
         documents: the sources.
         mode: "reject": a claim without a sound quote is left out, and without any claim the answer
             abstains; "open": such a claim stays, marked as not from the documents.
+        abstain_below: in mode "reject" a draft of less confidence abstains.
 
     Returns:
         The answer with `[n]` behind each claim; every citation's quote is
@@ -41,15 +67,18 @@ def cite(draft: DraftAnswer, passages: Sequence[Passage], documents: Documents, 
     """
     citations: list[Citation] = []
     lines: list[str] = []
-    for claim in draft.claims if draft.answerable or mode == "open" else ():
+    sure = draft.answerable and draft.confidence >= abstain_below
+    for claim in draft.claims if sure or mode == "open" else ():
         numbers = _cited(claim, passages, documents, citations)
         if numbers:
             lines.append(f"{claim.text} {''.join(f'[{n}]' for n in numbers)}")
         elif mode == "open":
             lines.append(f"{claim.text} {OWN_KNOWLEDGE}")
+    confidence = draft.confidence if draft.answerable else 0.0
     if not lines:
-        return Answer(answer=NOT_FOUND, abstained=True)
-    return Answer(answer="\n".join(lines), abstained=False, citations=tuple(citations))
+        return Answer(answer=NOT_FOUND, abstained=True, confidence=confidence)
+    return Answer(answer="\n".join(lines), abstained=False, confidence=confidence, short=draft.short,
+                  citations=tuple(citations))
 
 
 def _cited(claim: Claim, passages: Sequence[Passage], documents: Documents, citations: list[Citation]) -> list[int]:

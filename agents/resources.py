@@ -19,6 +19,7 @@ from ..graph_store.store import KnowledgeBase
 from ..graph_store.view_spec import parse_view
 from ..models.embedding import Embedder, load_embedder
 from ..models.reasoner import Reasoner
+from ..models.reranker import Reranker, load_reranker
 from ..schemas.delta import Decision
 from ..schemas.graph_schema import GraphSchema
 from ..tools.retriever import Retriever
@@ -30,10 +31,12 @@ STANDALONE_LEDGER = "calls.sqlite"
 class Resources:
     """Opened once for a process and shared by its threads; everything is made when first needed."""
 
-    def __init__(self, settings: Settings | None = None, embedder: Embedder | None = None) -> None:
-        """Remember the settings; `embedder` replaces the one they name."""
+    def __init__(self, settings: Settings | None = None, embedder: Embedder | None = None,
+                 reranker: Reranker | None = None) -> None:
+        """Remember the settings; `embedder` and `reranker` replace those that they name."""
         self.settings = settings or Settings()
         self._embedder = embedder
+        self._reranker = reranker
         self._readers: dict[str, KnowledgeBase] = {}
         self._writers: dict[str, KnowledgeBase] = {}
         self._retrievers: dict[str, Retriever] = {}
@@ -48,6 +51,18 @@ class Resources:
             if self._embedder is None:
                 self._embedder = load_embedder(self.settings)
             return self._embedder
+
+    @property
+    def reranker(self) -> Reranker | None:
+        """The cross-encoder; None where none is set.
+
+        Raises:
+            RerankerError: the one that is set cannot be used.
+        """
+        with self._lock:
+            if self._reranker is None:
+                self._reranker = load_reranker(self.settings)
+            return self._reranker
 
     @property
     def thresholds(self) -> Thresholds:

@@ -3,17 +3,16 @@
     condense -> decompose -> [entity_search | triple_search | community_search | dfs_search] per sub-query
              -> fuse -> reflect -> (new sub-queries: search again, at most `max_rounds`) -> answer
 
-Read from top to bottom.
+Read from top to bottom. What is searched next is decided in `planning` and `chaining`; each step leaves
+a `TraceStep` in the state.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langgraph.checkpoint.base import BaseCheckpointSaver
-from langgraph.config import get_stream_writer
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.message import add_messages
 from langgraph.graph.state import CompiledStateGraph
@@ -21,9 +20,9 @@ from langgraph.runtime import Runtime
 from langgraph.types import Send
 from typing_extensions import TypedDict
 
+from ..graph_store.bounds import Bounds
 from ..models.reasoner import Reasoner
 from ..schemas.errors import BanyanError
-from ..schemas.naming import normalise
 from ..schemas.retrieval import (
     ROUTES,
     Evidence,
@@ -32,13 +31,19 @@ from ..schemas.retrieval import (
     Route,
     SubAnswer,
     SubQuery,
+    Switches,
 )
+from ..schemas.trace import TraceStep
 from ..tools.retriever import Retriever
+from ..tools.timing import stage
+from . import tracing
+from .chaining import merged, names_known_to, next_parts, waits
 from .citing import cite, within_budget
+from .planning import Caps, Plan, in_schema, key, plan_round
+from .reranking import reranked
 from .resources import Resources, default_resources
 
 MAX_QUESTION = 10_000
-_PLACE = re.compile(r"#\d")
 
 
 class QuestionError(BanyanError):
@@ -54,8 +59,26 @@ class AskContext:
                                                    "knowledge allowed, and marked"})
     agent: bool = field(default=True, metadata={"description": "decompose and reflect; else one round"})
     routes: tuple[Route, ...] = field(default=ROUTES, metadata={"description": "routes switched on"})
+    dense: bool = field(default=True, metadata={"description": "passages are also found by their vectors"})
+    lexical: bool = field(default=True, metadata={"description": "passages are also found by their words"})
+    spreading: bool = field(default=True, metadata={"description": "evidence reaches what it is connected to"})
+    beta: float | None = field(default=None, metadata={"description": "share of the graph routes against communities, "
+                                                       "0 to 1; none: by the question"})
+    abstain_below: float | None = field(default=None, metadata={"description": "confidence below which mode reject "
+                                                                "abstains; none: as set"})
     max_rounds: int | None = field(default=None, metadata={"description": "cap on rounds of retrieval"})
     max_sub_queries: int | None = field(default=None, metadata={"description": "cap on sub-queries of a round"})
+    max_sub_queries_in_all: int | None = field(default=None, metadata={"description": "cap on sub-queries of all "
+                                                                         "rounds, the question among them"})
+    max_tool_calls: int | None = field(default=None, metadata={"description": "cap on searches of one sub-query along "
+                                                                 "one route, over all rounds"})
+    trace: bool = field(default=False, metadata={"description": "answer with every step taken, in short texts"})
+
+    @property
+    def switches(self) -> Switches:
+        """What is on in retrieval."""
+        return Switches(routes=self.routes, dense=self.dense, lexical=self.lexical, spreading=self.spreading,
+                        beta=self.beta)
 
 
 class AskInput(TypedDict, total=False):
@@ -71,11 +94,17 @@ class AskOutput(TypedDict, total=False):
 
     answer: str
     abstained: bool
+    confidence: float
+    """The chance that the passages answer the question, 0 to 1; an answer that abstains has one too."""
+    short: str
+    """The answer in the fewest words, where it has such."""
     citations: list[dict[str, Any]]
     """{id, document, start, end, quote}"""
     sub_queries: list[str]
     iterations: int
     messages: Annotated[list[AnyMessage], add_messages]
+    trace: list[dict[str, Any]]
+    """Every step as `TraceStep` data, where the context asks for it."""
 
 
 class Found(TypedDict):
@@ -91,6 +120,11 @@ def _gathered(old: list[Found], new: list[Found]) -> list[Found]:
     return [*old, *new] if new else []
 
 
+def _traced(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Add steps; the step "question" begins a new trace."""
+    return new if new and new[0]["step"] == "question" else [*old, *new]
+
+
 class AskState(AskInput, AskOutput, total=False):
     """What passes between the nodes. Sub-queries are numbered over all rounds from 0."""
 
@@ -98,17 +132,24 @@ class AskState(AskInput, AskOutput, total=False):
     """All sub-queries so far, as `SubQuery` data, in the words in which they were searched."""
     history: list[dict[str, Any]]
     """Sub-queries as asked of the reasoner, with the answers found, as `SubAnswer` data."""
+    planned: list[dict[str, Any]]
+    """The same sub-queries in the same order, as `SubQuery` data; some wait for answers of others."""
     round_start: int
     """The number of the first sub-query of the current round."""
+    searches: list[tuple[int, Route]]
+    """What the current round searches: a sub-query's number and a route."""
     found: Annotated[list[Found], _gathered]
     ranking: list[tuple[str, float]]
     """The best chunks as (id, weight), best first."""
+    steps: Annotated[list[dict[str, Any]], _traced]
+    """Every step so far as `TraceStep` data."""
 
 
 class SearchInput(TypedDict):
     """What one search is sent."""
 
     knowledge_base: str
+    round: int
     number: int
     sub_query: dict[str, Any]
 
@@ -118,6 +159,7 @@ class _Nodes:
 
     def __init__(self, resources: Resources | None) -> None:
         self._given = resources
+        self._prepared: dict[str, Bounds] = {}
 
     @property
     def _resources(self) -> Resources:
@@ -135,38 +177,64 @@ class _Nodes:
         ranked = [retriever.passage(*item) for item in state["ranking"] if item[0] in retriever.index.chunk_row]
         return within_budget(ranked, self._resources.settings.context_tokens)
 
+    def _caps(self, context: AskContext) -> Caps:
+        """The context's caps; those that it does not set are the settings'."""
+        settings = self._resources.settings
+        given = {"rounds": (context.max_rounds, settings.max_rounds),
+                 "sub_queries": (context.max_sub_queries, settings.max_sub_queries),
+                 "sub_queries_in_all": (context.max_sub_queries_in_all, settings.max_sub_queries_in_all),
+                 "tool_calls": (context.max_tool_calls, settings.max_tool_calls)}
+        return Caps(**{name: default if value is None else value for name, (value, default) in given.items()})
+
+    def _in_schema(self, state: AskState, parts: Sequence[SubQuery]) -> tuple[list[SubQuery], list[str]]:
+        """Sub-queries in the terms of the schema in force, with notes of what was mapped or dropped."""
+        schema = self._resources.knowledge_base(state["knowledge_base"]).schemas.current()
+        bounds = self._prepared.get(state["knowledge_base"])
+        if bounds is None or bounds.schema != schema:
+            self._prepared[state["knowledge_base"]] = bounds = self._resources.bounds(schema)
+        mapped = [in_schema(part, bounds) for part in parts]
+        return [part for part, _ in mapped], [note for _, notes in mapped for note in notes]
+
     def condense(self, state: AskState, runtime: Runtime[AskContext]) -> dict[str, Any]:
         """Make the question stand alone: a follow-up is rewritten from the conversation before it."""
         name = state.get("knowledge_base") or (runtime.context or AskContext()).knowledge_base
         earlier, question = _conversation(state)
         self._resources.knowledge_base(name)
+        # What is set wrongly is said before anything is paid for.
+        self._caps(runtime.context or AskContext())
+        self._resources.reranker  # noqa: B018
         if earlier:
             question = self._resources.reasoner(name).condense(question, earlier)
-        return {"knowledge_base": name, "question": question, "asked": [], "history": [], "round_start": 0,
-                "found": [], "ranking": [], "iterations": 0}
+        step = TraceStep(step="question", text=tracing.short(question))
+        # An earlier question of the thread may have been asked with its trace.
+        old_trace: dict[str, Any] = {"trace": []} if state.get("trace") else {}
+        return {"knowledge_base": name, "question": question, "asked": [], "history": [], "planned": [],
+                "round_start": 0, "searches": [], "found": [], "ranking": [], "iterations": 0,
+                "steps": [tracing.data(step)], **old_trace}
 
     def decompose(self, state: AskState, runtime: Runtime[AskContext]) -> dict[str, Any]:
         """Break the question into atomic sub-queries in the schema's terms."""
-        context, question = runtime.context or AskContext(), state["question"]
-        whole = SubQuery(question=question)
-        if not context.agent:
-            return {"asked": [whole.model_dump()], "iterations": 1}
-        limit = context.max_sub_queries or self._resources.settings.max_sub_queries
-        schema = self._resources.knowledge_base(state["knowledge_base"]).schemas.current()
-        parts = self._reasoner(state).decompose(question, schema, limit)[:limit]
-        _progress("decompose", [part.question for part in parts])
+        context, whole = runtime.context or AskContext(), SubQuery(question=state["question"])
+        caps, parts, notes = self._caps(context), list[SubQuery](), list[str]()
+        if context.agent:
+            schema = self._resources.knowledge_base(state["knowledge_base"]).schemas.current()
+            with stage("decompose"):
+                said = self._reasoner(state).decompose(whole.question, schema, caps.sub_queries)
+            parts, notes = self._in_schema(state, said[:caps.sub_queries])
         # The whole question is searched as well: a decomposition that went wrong must not hide it.
-        return {"asked": [part.model_dump() for part in _distinct([whole, *_ready(parts)])],
-                "history": [SubAnswer(question=part.question).model_dump() for part in parts], "iterations": 1}
+        waiting = [part for part in parts if waits(part.question)]
+        plan = plan_round([whole, *(part for part in parts if not waits(part.question))], (), 0, context.routes, caps)
+        return {"asked": _asked(plan), "searches": list(plan.searches), "iterations": 1,
+                "planned": [part.model_dump() for part in parts],
+                "history": [SubAnswer(question=part.question).model_dump() for part in parts],
+                "steps": [tracing.data(tracing.decomposed(plan, waiting, notes))]}
 
-    def fan_out(self, state: AskState, runtime: Runtime[AskContext]) -> list[Send]:
+    def fan_out(self, state: AskState) -> list[Send]:
         """One search for each new sub-query and each of its routes that is switched on."""
-        context = runtime.context or AskContext()
         sends = [
-            Send(f"{route}_search", SearchInput(knowledge_base=state["knowledge_base"], number=number,
-                                                sub_query=data))
-            for number, data in enumerate(state["asked"]) if number >= state["round_start"]
-            for route in SubQuery(**data).routes if route in context.routes
+            Send(f"{route}_search", SearchInput(knowledge_base=state["knowledge_base"], round=state["iterations"],
+                                                number=number, sub_query=state["asked"][number]))
+            for number, route in state["searches"]
         ]
         return sends or [Send("fuse", state)]
 
@@ -175,8 +243,10 @@ class _Nodes:
         retriever = self._retriever(state)
         query = retriever.queries([SubQuery(**state["sub_query"])])[0]
         evidence = retriever.search(route, query)
+        step = tracing.searched(retriever, (state["round"], state["number"], route), evidence)
         return {"found": [Found(number=state["number"], route=route,
-                                evidence=[item.model_dump() for item in evidence])]}
+                                evidence=[item.model_dump() for item in evidence])],
+                "steps": [tracing.data(step)]}
 
     def entity_search(self, state: SearchInput) -> dict[str, Any]:
         """The entity route."""
@@ -194,43 +264,73 @@ class _Nodes:
         """The path route."""
         return self.search("dfs", state)
 
-    def fuse(self, state: AskState) -> dict[str, Any]:
+    def fuse(self, state: AskState, runtime: Runtime[AskContext]) -> dict[str, Any]:
         """Rank the passages by all that was found for all sub-queries so far."""
-        retriever = self._retriever(state)
+        retriever, switches = self._retriever(state), (runtime.context or AskContext()).switches
         queries = retriever.queries([SubQuery(**data) for data in state["asked"]])
         evidence: list[list[Evidence]] = [[] for _ in queries]
         for found in sorted(state.get("found", []), key=lambda f: (f["number"], f["route"])):
             evidence[found["number"]].extend(Evidence(**item) for item in found["evidence"])
-        ranking = retriever.ranking(retriever.rank(queries, evidence), self._resources.settings.top_k)
-        _progress("fuse", [retriever.passage(*ranked).title for ranked in ranking[:5]])
-        return {"ranking": ranking}
+        ranking = retriever.ranking(retriever.rank(queries, evidence, switches), self._resources.settings.top_k)
+        ranking, how = self._reranked(retriever, [query.text for query in queries], ranking)
+        return {"ranking": ranking,
+                "steps": [tracing.data(tracing.fused(retriever, state["iterations"], ranking, how))]}
+
+    def _reranked(self, retriever: Retriever, questions: Sequence[str],
+                  ranking: list[tuple[str, float]]) -> tuple[list[tuple[str, float]], str]:
+        """The ranking, its best passages reordered by a cross-encoder if one is set, and a word on that."""
+        reranker, best = self._resources.reranker, self._resources.settings.rerank_passages
+        if reranker is None:
+            return ranking, ""
+        passages = [retriever.passage(*ranked) for ranked in ranking[:best]]
+        texts = [f"{passage.title}\n{passage.text}".strip() for passage in passages]
+        return reranked(reranker, questions, texts, ranking), f"the best {len(texts)} reordered by the cross-encoder"
 
     def reflect(self, state: AskState, runtime: Runtime[AskContext]) -> dict[str, Any]:
         """Judge the evidence; ask for what is missing, never what was asked before."""
-        context, settings = runtime.context or AskContext(), self._resources.settings
-        rounds = context.max_rounds or settings.max_rounds
-        start = len(state["asked"])
-        if not context.agent or state["iterations"] > rounds:
+        context, start = runtime.context or AskContext(), len(state["asked"])
+        if not context.agent:
             return {"round_start": start}
         history = [SubAnswer(**data) for data in state["history"]]
         passages = self._passages(state)
         schema = self._resources.knowledge_base(state["knowledge_base"]).schemas.current()
-        said = self._reasoner(state).reflect(state["question"], history, passages, schema)
-        known = [*said.sub_answers, *history[len(said.sub_answers):]]
-        if said.sufficient or state["iterations"] == rounds:
-            return {"round_start": start, "history": [item.model_dump() for item in known]}
-        limit = context.max_sub_queries or settings.max_sub_queries
-        asked = {normalise(data["question"]) for data in state["asked"]}
-        new = [part for part in _distinct(_ready(said.sub_queries)) if normalise(part.question) not in asked][:limit]
-        _progress("reflect", [part.question for part in new])
-        return {"round_start": start, "iterations": state["iterations"] + bool(new),
-                "asked": [*state["asked"], *(part.model_dump() for part in new)],
-                "history": [item.model_dump() for item in
-                            (*known, *(SubAnswer(question=part.question) for part in new))]}
+        with stage("reflect"):
+            said = self._reasoner(state).reflect(state["question"], history, passages, schema)
+        caps, is_name = self._caps(context), names_known_to(self._retriever(state))
+        known = merged(history, said.sub_answers, is_name, caps.sub_queries)
+        update: dict[str, Any] = {"round_start": start, "history": [item.model_dump() for item in known]}
+        if said.sufficient:
+            step = tracing.reflected(state["iterations"], "", known, None, sufficient=True)
+            return update | {"steps": [tracing.data(step)]}
+        plan, notes = self._next_round(state, said.sub_queries, known, context)
+        step = tracing.reflected(state["iterations"], said.missing, known, plan, sufficient=False, notes=notes)
+        new = [part for _, part in plan.new]
+        return update | {
+            "iterations": state["iterations"] + bool(new), "asked": [*state["asked"], *_asked(plan)],
+            "searches": list(plan.searches), "steps": [tracing.data(step)],
+            "planned": [*state["planned"], *(part.model_dump() for part in new)],
+            "history": [*update["history"], *(SubAnswer(question=part.question).model_dump() for part in new)]}
 
-    def go_on(self, state: AskState, runtime: Runtime[AskContext]) -> list[Send] | str:
+    def _next_round(self, state: AskState, said: Sequence[SubQuery], known: Sequence[SubAnswer],
+                    context: AskContext) -> tuple[Plan, list[str]]:
+        """What is searched next within the caps, and notes of what is not."""
+        caps, asked = self._caps(context), [SubQuery(**data) for data in state["asked"]]
+        planned = [SubQuery(**data) for data in state["planned"]]
+        parts, notes = self._in_schema(state, next_parts(
+            said, planned, known, {key(part.question) for part in asked}, names_known_to(self._retriever(state)),
+            caps.sub_queries))
+        if state["iterations"] == caps.rounds:
+            left = [f"cap of {caps.rounds} rounds: left out {part.question!r}" for part in parts]
+            return Plan((), (), ()), left
+        plan = plan_round(parts, asked, len(state["found"]), context.routes, caps)
+        still = [item.question for item in known if waits(item.question) and not item.answer]
+        if not plan.new:
+            notes += [f"{question!r} waits for an answer that was not found" for question in still]
+        return plan, notes
+
+    def go_on(self, state: AskState) -> list[Send] | str:
         """Search again if there are new sub-queries, else answer."""
-        return self.fan_out(state, runtime) if len(state["asked"]) > state["round_start"] else "answer"
+        return self.fan_out(state) if len(state["asked"]) > state["round_start"] else "answer"
 
     def answer(self, state: AskState, runtime: Runtime[AskContext]) -> dict[str, Any]:
         """Answer from the passages, check every citation against its source, or abstain."""
@@ -238,11 +338,15 @@ class _Nodes:
         history = [SubAnswer(**data) for data in state["history"]]
         draft = self._reasoner(state).answer(state["question"], history, passages, context.mode)
         documents = self._resources.knowledge_base(state["knowledge_base"]).documents
-        checked = cite(draft, passages, documents, context.mode)
+        below = self._resources.settings.abstain_below if context.abstain_below is None else context.abstain_below
+        checked = cite(draft, passages, documents, context.mode, below)
+        step = tracing.data(tracing.answered(state["iterations"], checked))
         return {"answer": checked.answer, "abstained": checked.abstained,
+                "confidence": round(checked.confidence, 4), "short": checked.short,
                 "citations": [citation.model_dump() for citation in checked.citations],
                 "sub_queries": [data["question"] for data in state["asked"]],
-                "messages": [AIMessage(checked.answer)]}
+                "messages": [AIMessage(checked.answer)], "steps": [step],
+                **({"trace": [*state["steps"], step]} if context.trace else {})}
 
 
 def _conversation(state: AskState) -> tuple[list[tuple[str, str]], str]:
@@ -265,18 +369,8 @@ def _conversation(state: AskState) -> tuple[list[tuple[str, str]], str]:
     return [(roles[m.type], m.text) for m in messages if m.type in roles], question
 
 
-def _ready(parts: Sequence[SubQuery]) -> list[SubQuery]:
-    """The sub-queries that can be searched now: one that waits for an answer (`#1`) is filled by `reflect`."""
-    return [part for part in parts if not _PLACE.search(part.question)]
-
-
-def _distinct(parts: Sequence[SubQuery]) -> list[SubQuery]:
-    """The sub-queries without repetitions; a part equal to an earlier one gives it its schema elements."""
-    return list({normalise(part.question): part for part in parts}.values())
-
-
-def _progress(step: str, found: Sequence[str]) -> None:
-    get_stream_writer()({"step": step, "found": list(found)})
+def _asked(plan: Plan) -> list[dict[str, Any]]:
+    return [part.model_dump() for _, part in plan.new]
 
 
 def build_graph(resources: Resources | None = None, checkpointer: BaseCheckpointSaver[str] | None = None,

@@ -2,93 +2,127 @@
 
 import re
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal
-
-import numpy as np
 
 from ..agents.resources import Resources
 from ..agents.retrieval import AskContext, build_graph
 from ..schemas.documents import Chunk, Frozen
-from ..schemas.retrieval import ROUTES, Route, SubQuery
+from ..schemas.retrieval import EVERYTHING, SubQuery, Switches
 from ..tools.retriever import Retriever
-from .datasets import GoldPassage, GoldStep, Question, is_gold
+from ..tools.timing import listening
+from .datasets import DatasetError, GoldPassage, GoldStep, Question, is_gold
+from .report import QuestionRecord
 
 SubQueries = Literal["none", "gold"]
-Ranking = list[tuple[str, float]]
+Search = Callable[[Question], list[str]]
+"""Ranks chunks for a question, by id, best first."""
+Progress = Callable[[int, int], None]
 _PLACE = re.compile(r"#(\d+)")
 
 
-class QuestionRecord(Frozen):
-    """What was found for one question."""
+class Setting(Frozen):
+    """How questions are searched.
 
-    id: str
-    question: str
-    ranks: tuple[int | None, ...]
-    """For each gold passage its place among the ranked documents, from 1; None beyond the last."""
-    milliseconds: float
+    `agent`: decompose and reflect; else one round with the question as it is. `sub_queries` "gold":
+    the dataset's own decomposition, earlier answers filled in, instead of the agent's.
+    """
 
-
-class RetrievalReport(Frozen):
-    """Recall at k in %, and latency, over all questions."""
-
-    questions: int
-    recall: dict[str, float]
-    latency_ms: dict[str, float]
-    records: tuple[QuestionRecord, ...]
+    switches: Switches = EVERYTHING
+    agent: bool = True
+    sub_queries: SubQueries = "none"
 
 
-def evaluate(resources: Resources, name: str, questions: Sequence[Question], *, ks: Sequence[int],
-             sub_queries: SubQueries = "none", routes: Collection[Route] = ROUTES, agent: bool = True,
-             progress: Callable[[int, int], None] = lambda *_: None) -> RetrievalReport:
-    """Rank the passages for each question and see where the gold ones stand.
+def setting_search(resources: Resources, name: str, setting: Setting, depth: int) -> Search:
+    """Searching a knowledge base in one setting.
 
     Args:
         resources: models and knowledge bases.
         name: the knowledge base.
+        setting: how.
+        depth: how many documents matter.
+
+    Raises:
+        DatasetError: fewer chunks are ranked than that.
+    """
+    if setting.sub_queries == "gold":
+        return _gold_search(resources.retriever(name), setting.switches)
+    if depth > resources.settings.top_k:
+        raise DatasetError(f"recall at {depth} cannot be told: {resources.settings.top_k} passages are ranked for a "
+                           "question; set BANYAN_TOP_K higher")
+    return _agent_search(resources, name, setting)
+
+
+def run(search: Search, chunks: Mapping[str, Chunk], questions: Sequence[Question],
+        progress: Progress = lambda *_: None) -> list[QuestionRecord]:
+    """Rank the passages for each question and see where the gold ones stand.
+
+    Args:
+        search: what ranks them.
+        chunks: all chunks by id.
         questions: with their gold passages.
-        ks: the cut-offs.
-        sub_queries: "gold": search with the dataset's own decomposition, earlier answers filled in,
-            instead of the agent's.
-        routes: the routes switched on.
-        agent: decompose and reflect; else one round with the question as it is.
         progress: told (done, all) after each question.
 
     Returns:
-        The report; recall of a question is the share of its gold passages among the first k
-        documents.
+        A record for each question, in their order.
     """
-    retriever = resources.retriever(name)
-    search = _gold_search(retriever, routes) if sub_queries == "gold" else _agent_search(
-        resources, name, AskContext(routes=tuple(r for r in ROUTES if r in routes), agent=agent))
-    records: list[QuestionRecord] = []
+    # What is made at the first question and kept must not count as that question's time.
+    search(Question(id="", question=next(iter(chunks.values())).titled_text()[:200], gold=()))
+    records = []
     for number, question in enumerate(questions, 1):
-        started = time.perf_counter()
-        ranking = search(question)
-        elapsed = (time.perf_counter() - started) * 1000
-        ranked = [retriever.index.chunks[retriever.index.chunk_row[chunk_id]] for chunk_id, _ in ranking]
-        records.append(QuestionRecord(id=question.id, question=question.question, milliseconds=round(elapsed, 2),
-                                      ranks=tuple(_rank(gold, ranked) for gold in question.gold)))
+        with listening() as times:
+            started = time.perf_counter()
+            ranking = search(question)
+            elapsed = (time.perf_counter() - started) * 1000
+        ranked = [chunks[one] for one in ranking]
+        records.append(QuestionRecord(
+            id=question.id, question=question.question, type=question.group, milliseconds=round(elapsed, 2),
+            stages=times.milliseconds(), ranks=tuple(_rank(gold, ranked) for gold in question.gold)))
         progress(number, len(questions))
-    return _report(records, ks)
+    return records
 
 
-def _agent_search(resources: Resources, name: str, context: AskContext) -> Callable[[Question], Ranking]:
+def asked(question: Question, sub_queries: SubQueries) -> list[str]:
+    """What is searched for a question: itself, or the steps of its decomposition with answers filled in."""
+    return list(_filled(question)) if sub_queries == "gold" else [question.question]
+
+
+def absent_gold(questions: Sequence[Question], chunks: Mapping[str, Chunk]) -> int:
+    """How many gold passages no chunk belongs to.
+
+    Raises:
+        DatasetError: none of them is there, or there are no chunks: the file is about other documents.
+    """
+    by_key: dict[str, list[Chunk]] = {}
+    for chunk in chunks.values():
+        by_key.setdefault(f"id {chunk.document_id}", []).append(chunk)
+        by_key.setdefault(f"title {chunk.title}", []).append(chunk)
+    wanted = {gold for question in questions for gold in question.gold}
+    there = {gold for gold in wanted if any(
+        is_gold(gold, chunk) for chunk in by_key.get(f"id {gold.id}" if gold.id else f"title {gold.title}", ()))}
+    if not there:
+        raise DatasetError("none of the gold passages is in the knowledge base: name the one that holds the "
+                           "questions' documents (--kb), and the file's form (--format)")
+    return len(wanted) - len(there)
+
+
+def _agent_search(resources: Resources, name: str, setting: Setting) -> Search:
     graph = build_graph(resources)
+    context = AskContext(agent=setting.agent, **dict(setting.switches))
 
-    def search(question: Question) -> Ranking:
+    def search(question: Question) -> list[str]:
         state = graph.invoke({"knowledge_base": name, "question": question.question}, context=context,
                              output_keys=["ranking"], interrupt_before=["answer"])
-        return list(state["ranking"])
+        return [one for one, _ in state["ranking"]]
 
     return search
 
 
-def _gold_search(retriever: Retriever, routes: Collection[Route]) -> Callable[[Question], Ranking]:
-    def search(question: Question) -> Ranking:
+def _gold_search(retriever: Retriever, switches: Switches) -> Search:
+    def search(question: Question) -> list[str]:
         queries = retriever.queries([SubQuery(question=text) for text in _filled(question)])
-        scores = retriever.rank(queries, [retriever.evidence(query, routes) for query in queries])
-        return retriever.ranking(scores, len(retriever.index.chunks))
+        scores = retriever.rank(queries, [retriever.evidence(query, switches.routes) for query in queries], switches)
+        return [one for one, _ in retriever.ranking(scores, len(retriever.index.chunks))]
 
     return search
 
@@ -115,15 +149,3 @@ def _rank(gold: GoldPassage, ranked: Sequence[Chunk]) -> int | None:
         if is_gold(gold, chunk):
             return list(seen).index(chunk.document_id) + 1
     return None
-
-
-def _report(records: Sequence[QuestionRecord], ks: Sequence[int]) -> RetrievalReport:
-    times = [record.milliseconds for record in records] or [0.0]
-    recall = {
-        str(k): round(100 * float(np.mean([float(np.mean([rank is not None and rank <= k for rank in record.ranks]))
-                                           for record in records] or [0.0])), 2)
-        for k in ks
-    }
-    return RetrievalReport(questions=len(records), recall=recall, records=tuple(records),
-                           latency_ms={"p50": round(float(np.percentile(times, 50)), 2),
-                                       "p95": round(float(np.percentile(times, 95)), 2)})

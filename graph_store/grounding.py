@@ -41,6 +41,13 @@ def words(text: str) -> list[str]:
     return _WORD.findall(_fold(text)[0])
 
 
+def word_places(text: str) -> list[tuple[str, int, int]]:
+    """The words as `words` gives them, each with where it starts and ends in the text as it is written."""
+    folded, offsets = _fold(text)
+    return [(match[0], offsets[match.start()], _after_accents(text, offsets[match.end() - 1] + 1))
+            for match in _WORD.finditer(folded)]
+
+
 def _fold(text: str) -> tuple[str, list[int] | range]:
     """The folded text and, for each of its characters, the offset in `text` that it came from."""
     if text.isascii():

@@ -35,6 +35,11 @@ def estimate_tokens(text: str) -> int:
     return sum(1 for _ in _TOKEN.finditer(text))
 
 
+def first_tokens(text: str, count: int) -> int:
+    """Where the first `count` estimated tokens of a text end, in characters."""
+    return max((match.end() for match in islice(_TOKEN.finditer(text), max(count, 0))), default=0)
+
+
 def fits(text: str, max_tokens: int) -> bool:
     """Whether the estimate is at most `max_tokens`; stops counting as soon as it is not."""
     return sum(1 for _ in islice(_TOKEN.finditer(text), max_tokens + 1)) <= max_tokens

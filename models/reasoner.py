@@ -52,7 +52,10 @@ class Reasoner(Protocol):
 
     def answer(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
                mode: Mode) -> DraftAnswer:
-        """The answer in claims with verbatim quotes; `answerable=False` where it is not in them."""
+        """The answer in claims with verbatim quotes and how sure it is; `answerable=False` where there is none.
+
+        Whether a doubtful answer is shown is for the caller to decide, by its `confidence`.
+        """
 
     def condense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
         """A follow-up question made to stand alone; `messages` are (role, text), oldest first."""

@@ -11,10 +11,30 @@ ROUTES: tuple[Route, ...] = ("entity", "triple", "community", "dfs")
 Mode = Literal["reject", "open"]
 
 
+class Switches(Frozen):
+    """What is on in retrieval; by default everything.
+
+    `dense` and `lexical` are the chunks' own scores by vector and by words, `spreading` the walk over
+    the entity-chunk graph (off: seeds weigh the passages that mention them and no others), and `beta`
+    a fixed share of the graph routes (None: by the question, UniAI-GraphRAG eq. 9).
+    """
+
+    routes: tuple[Route, ...] = ROUTES
+    dense: bool = True
+    lexical: bool = True
+    spreading: bool = True
+    beta: float | None = Field(default=None, ge=0, le=1)
+
+
+EVERYTHING = Switches()
+
+
 class SubQuery(Frozen):
     """One atomic question with the schema elements it uses and the routes it should take.
 
-    `question` may hold `#1`, `#2`, ... for the answers of earlier sub-queries (from 1).
+    `question` may hold `#1`, `#2`, ... for the answers of earlier sub-queries (from 1). `follows` are the
+    numbers (from 0, among all that are searched) of those sub-queries: what is found for them stands in
+    for their answers while these are not known.
     """
 
     question: str = Field(min_length=1)
@@ -22,6 +42,7 @@ class SubQuery(Frozen):
     relations: tuple[str, ...] = ()
     attributes: tuple[str, ...] = ()
     routes: tuple[Route, ...] = ROUTES
+    follows: tuple[int, ...] = ()
 
 
 class Evidence(Frozen):
@@ -39,8 +60,26 @@ class Evidence(Frozen):
     path: tuple[str, ...] = ()
 
 
+class TypedFact(Frozen):
+    """A date or number that the graph has of an entity, stated in a passage.
+
+    `entities` are the entity's names, `asked_by` the names and cue words of the attribute, `value` the
+    source's words, `normal` their normal form; `start` and `end` are where the chunk states it.
+    """
+
+    entities: tuple[str, ...]
+    asked_by: tuple[str, ...]
+    value: str
+    normal: str
+    start: int
+    end: int
+
+
 class Passage(Frozen):
-    """A chunk as the reasoner sees it when it reflects and answers; offsets in the document."""
+    """A chunk as the reasoner sees it when it reflects and answers; offsets in the document.
+
+    `facts` are the typed values that the graph has from this chunk.
+    """
 
     chunk_id: str
     document: str
@@ -48,6 +87,7 @@ class Passage(Frozen):
     text: str
     start: int
     score: float
+    facts: tuple[TypedFact, ...] = ()
 
 
 class SubAnswer(Frozen):
@@ -87,20 +127,32 @@ class Quote(BaseModel):
 
 
 class DraftAnswer(BaseModel):
-    """What a reasoner answers, before its quotes are checked against the sources."""
+    """What a reasoner answers, before its quotes are checked against the sources.
+
+    `answerable` says whether the passages hold anything to answer with, `confidence` how likely the
+    answer is right: whether it is shown is for the caller to decide. `short` is the answer itself in
+    the fewest words ("Warsaw"), empty where it takes sentences.
+    """
 
     model_config = ConfigDict(extra="ignore")
 
     answerable: bool
     claims: list[Claim] = Field(default_factory=list)
     confidence: float = Field(default=1.0, ge=0, le=1)
+    short: str = ""
 
 
 class Answer(Frozen):
-    """The checked answer: every citation's quote stands in its document."""
+    """The checked answer: every citation's quote stands in its document.
+
+    `confidence` is the chance that the passages answer the question, 0 where nothing does; an answer
+    that abstains carries it too. `short` is as in `DraftAnswer`.
+    """
 
     answer: str
     abstained: bool
+    confidence: float = 0.0
+    short: str = ""
     citations: tuple[Citation, ...] = ()
     sub_queries: tuple[str, ...] = ()
     iterations: int = 0

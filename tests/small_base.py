@@ -7,10 +7,17 @@ from banyan.graph_store.store import KnowledgeBase
 from banyan.models.embedding import Embedder
 from banyan.schemas.documents import Document
 from banyan.schemas.extraction import ExtractedEntity, ExtractedTriple, Extraction
-from banyan.schemas.graph_schema import open_schema
+from banyan.schemas.graph_schema import GraphSchema, open_schema
 from banyan.schemas.retrieval import CommunityDigest, CommunitySummary
 
 Triples = Sequence[tuple[str, str, str]]
+
+PEOPLE = {
+    "ada": "Ada Byron was a mathematician. She was born in Ulm, Germany, on 3 May 1801.",
+    "ulm": "Ulm is a city in Germany.  Ulm lies on the\nriver Danube.",
+    "carl": "Carl Berg was a painter. He was born in Turku.",
+    "zh": "林小雨出生于宁波。宁波位于浙江。",
+}
 
 
 def summarise(digests: Sequence[CommunityDigest]) -> list[CommunitySummary]:
@@ -38,8 +45,22 @@ def finish(kb: KnowledgeBase) -> None:
     kb.save_graph()
 
 
-def create(home: Path, name: str, embedder: Embedder) -> KnowledgeBase:
-    """An empty knowledge base with the open schema."""
+def create(home: Path, name: str, embedder: Embedder, schema: GraphSchema | None = None) -> KnowledgeBase:
+    """An empty knowledge base with the open schema, or another one."""
     kb = KnowledgeBase.create(home, name, embedder)
-    kb.schemas.append(open_schema(), (), "seed")
+    kb.schemas.append(schema or open_schema(), (), "seed")
     return kb
+
+
+def people(home: Path, name: str, embedder: Embedder, schema: GraphSchema | None = None) -> None:
+    """The knowledge base of PEOPLE."""
+    with create(home, name, embedder, schema) as kb, kb.writing():
+        put(kb, "ada", PEOPLE["ada"], title="Ada Byron", entities={"Ada Byron": "Person", "Ulm": "City"},
+            triples=[("Ada Byron", "born_in", "Ulm")])
+        put(kb, "ulm", PEOPLE["ulm"], title="Ulm", entities={"Ulm": "City", "Danube": "River"},
+            triples=[("Ulm", "lies_on", "Danube")])
+        put(kb, "carl", PEOPLE["carl"], title="Carl Berg", entities={"Carl Berg": "Person", "Turku": "City"},
+            triples=[("Carl Berg", "born_in", "Turku")])
+        put(kb, "zh", PEOPLE["zh"], title="林小雨", entities={"林小雨": "Person", "宁波": "City"},
+            triples=[("林小雨", "出生于", "宁波")])
+        finish(kb)

@@ -39,13 +39,13 @@ def _facts(index: RetrievalIndex, query: Query, community: Community, limit: int
     if not found:
         return []
     rows = np.unique(np.concatenate(found))
-    cosines = index.triple_vectors[rows] @ query.vector
+    cosines = query.meaning.triples[rows]
     evidence = []
     for place in np.argsort(-cosines, kind="stable")[:limit]:
         edge = index.edges[rows[place]]
         text = index.graph.triple(edge).text()
         evidence.append(Evidence(
-            route="community", text=text, score=max(0.0, float(cosines[place])) * query.trust,
+            route="community", text=text, score=min(1.0, max(0.0, float(cosines[place]))) * query.trust,
             chunk_ids=tuple(index.graph.triple_support(edge)), entity_ids=(edge[0], edge[2]),
             path=(f"community {community.name}", text)))
     return evidence

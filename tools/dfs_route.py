@@ -1,11 +1,16 @@
-"""The path route: depth-first traversal from the entities already found, guided by the sub-query (eq. 10).
+"""The path route: traversal from what a question names along the triples nearest to it (eq. 10).
 
-A path grows by the triples nearest to the question. At every node only the best `_BRANCHES` are
-followed, so that a start leads to at most 2 + 4 + ... + 2 ** MAX_HOPS paths; all triples of a node are
-compared with the question, once for a query and in one product; and no path comes back to an entity.
+A question that was taken apart is a chain of sub-queries, and a path answers it step by step: its first
+hop is guided by the first sub-query of the chain, its second by the second, so that the path of a later
+step sets out where the earlier one would have ended, before anybody has answered that. Beyond the chain
+the last sub-query guides, up to five hops.
+
+At each depth only the best `_BEAM` paths go on, each along the best `_BRANCHES` triples of its end: the
+work is bounded by MAX_HOPS * _BEAM * _BRANCHES, whatever the degree of a node. No path comes back to an
+entity.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,83 +21,88 @@ from .index import RetrievalIndex, Rows
 from .query import Query
 
 MAX_HOPS = 5
-_STARTS = 4
-_BRANCHES = 2
+# Wide enough for a few names with a few ways each; between 5 and 30 recall on benchmarks/questions does not change.
+_BEAM = 10
+_BRANCHES = 5
+# Besides names: the triples nearest to the first sub-query, whose entities a question may only describe.
+_NEAREST = 2
 _NONE: Rows = np.zeros(0, np.intp)
 
 
 @dataclass(frozen=True)
 class _Path:
     entities: tuple[str, ...]
-    edges: tuple[EdgeKey, ...]
-    cosines: tuple[float, ...]
+    rows: tuple[int, ...]
+    product: float
+    """Of the start's score and the cosines of the triples."""
 
     @property
     def score(self) -> float:
-        """The mean cosine of its triples: what one poor hop costs, the others must make up for."""
-        return sum(self.cosines) / len(self.cosines)
+        """The geometric mean: one poor hop breaks a path, and long paths compare with short ones."""
+        return float(self.product ** (1 / (len(self.rows) + 1)))
 
 
-def search(index: RetrievalIndex, query: Query, limit: int, starts: Sequence[str]) -> list[Evidence]:
-    """Paths of at most five hops.
+def search(index: RetrievalIndex, query: Query, limit: int) -> list[Evidence]:
+    """Paths of at most five hops, at least as many as the chain has steps.
 
     Args:
         index: the knowledge base in memory.
-        query: the sub-query.
+        query: the sub-query, with those it follows.
         limit: how many at most.
-        starts: ids of the entities to set out from, best first.
 
     Returns:
-        Evidence, best first: each path with the chunks of its triples, scored by the mean cosine of
-        its triples times the trust in vectors.
+        Evidence about the two ends of each path's last triple, best first; scored by the geometric
+        mean of its cosines times the trust in vectors.
     """
-    walk = _Walk(index, query)
-    paths = [path for start in list(dict.fromkeys(starts))[:_STARTS] if start in index.entity_row
-             for path in walk.from_entity(start)]
-    ranked = sorted(paths, key=lambda path: (-path.score, path.edges))
-    return [_evidence(index, path, query.trust) for path in ranked[:limit]]
+    steps = query.chain[-MAX_HOPS:]
+    found: list[_Path] = []
+    beam = [_Path((one,), (), score) for one, score in sorted(_starts(index, steps[0]).items())
+            if one in index.incident_rows]
+    for hop in range(MAX_HOPS):
+        guide = steps[min(hop, len(steps) - 1)].meaning.triples
+        beam = _best(longer for path in beam for longer in _extended(index, path, guide))
+        if hop + 1 >= len(steps):
+            found.extend(beam)
+    found.sort(key=lambda path: (-path.score, len(path.rows), path.rows, path.entities))
+    return [_evidence(index, path, query.trust) for path in found[:limit]]
 
 
-class _Walk:
-    """The traversal for one query; neighbourhoods are scored once."""
+def _starts(index: RetrievalIndex, first: Query) -> Mapping[str, float]:
+    """Where paths set out, with scores: named entities (1), and the ends of the nearest triples (their cosines)."""
+    cosines = first.meaning.triples
+    starts = {one: 1.0 for named in first.meaning.names for one in named.entities}
+    for row in np.argsort(-cosines, kind="stable")[:_NEAREST]:
+        for one in (index.edges[row][0], index.edges[row][2]):
+            if cosines[row] > 0:
+                starts.setdefault(one, min(1.0, float(cosines[row])))
+    return starts
 
-    def __init__(self, index: RetrievalIndex, query: Query) -> None:
-        self._index = index
-        self._query = query
-        self._scored: dict[str, list[tuple[float, EdgeKey]]] = {}
 
-    def from_entity(self, start: str) -> Iterator[_Path]:
-        yield from self._extend(_Path((start,), (), ()))
+def _best(paths: Iterable[_Path]) -> list[_Path]:
+    """The best paths of one length."""
+    return sorted(paths, key=lambda path: (-path.product, path.rows, path.entities))[:_BEAM]
 
-    def _extend(self, path: _Path) -> Iterator[_Path]:
-        if len(path.edges) == MAX_HOPS:
+
+def _extended(index: RetrievalIndex, path: _Path, guide: np.ndarray) -> Iterable[_Path]:
+    rows = index.incident_rows.get(path.entities[-1], _NONE)
+    cosines = guide[rows]
+    for place in np.argsort(-cosines, kind="stable")[:_BRANCHES]:
+        if cosines[place] <= 0:
             return
-        here, followed = path.entities[-1], 0
-        for cosine, edge in self._neighbours(here):
-            there = edge[2] if edge[0] == here else edge[0]
-            if there in path.entities:
-                continue
-            longer = _Path((*path.entities, there), (*path.edges, edge), (*path.cosines, cosine))
-            yield longer
-            yield from self._extend(longer)
-            followed += 1
-            if followed == _BRANCHES:
-                return
+        there = _other_end(index.edges[rows[place]], path.entities[-1])
+        if there not in path.entities:
+            yield _Path((*path.entities, there), (*path.rows, int(rows[place])),
+                        path.product * min(1.0, float(cosines[place])))
 
-    def _neighbours(self, one: str) -> list[tuple[float, EdgeKey]]:
-        """An entity's triples with their cosines to the question, best first, equal ones by key."""
-        if one not in self._scored:
-            rows = self._index.incident_rows.get(one, _NONE)
-            cosines = self._index.triple_vectors[rows] @ self._query.vector
-            order = np.argsort(-cosines, kind="stable")
-            self._scored[one] = [(cosine, self._index.edges[row]) for cosine, row in
-                                 zip(cosines[order].tolist(), rows[order].tolist(), strict=True)]
-        return self._scored[one]
+
+def _other_end(edge: EdgeKey, here: str) -> str:
+    return edge[2] if edge[0] == here else edge[0]
 
 
 def _evidence(index: RetrievalIndex, path: _Path, trust: float) -> Evidence:
-    triples = [index.graph.triple(edge) for edge in path.edges]
-    chunks = dict.fromkeys(chunk for edge in path.edges for chunk in index.graph.triple_support(edge))
-    return Evidence(route="dfs", text="; ".join(triple.text() for triple in triples),
-                    score=max(0.0, path.score) * trust, chunk_ids=tuple(chunks), entity_ids=path.entities[1:],
+    edges = [index.edges[row] for row in path.rows]
+    triples = [index.graph.triple(edge) for edge in edges]
+    chunks = dict.fromkeys(chunk for edge in edges for chunk in index.graph.triple_support(edge))
+    return Evidence(route="dfs", text="; ".join(triple.text() for triple in triples), score=path.score * trust,
+                    chunk_ids=tuple(chunks), entity_ids=path.entities[-2:],
                     path=(index.graph.entity(path.entities[0]).name, *(triple.text() for triple in triples)))

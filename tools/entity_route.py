@@ -21,9 +21,9 @@ def search(index: RetrievalIndex, query: Query, limit: int) -> list[Evidence]:
     """
     scores: dict[str, float] = {}
     how: dict[str, str] = {}
-    for name, entities in index.names.find(query.text):
-        for one in entities:
-            scores[one], how[one] = 1.0, f"the question names {name!r}"
+    for named in query.meaning.names:
+        for one in named.entities:
+            scores[one], how[one] = 1.0, f"the question names {named.name!r}"
     for one, cosine in index.store.vectors.nearest("entities", query.vector[None, :], limit)[0]:
         if one in index.entity_row and one not in scores and cosine > 0:
             scores[one], how[one] = cosine * query.trust, f"near the question ({cosine:.2f})"

@@ -5,113 +5,116 @@ are restart weights of one walk over the entity-chunk graph (tools/spreading.py)
 weights rank the chunks. beta(q) of UniAI-GraphRAG eq. 8 and 9 divides the entities' share between the
 graph routes and the community route before the walk, where the paper adds two finished scores.
 
+A sub-query that waits for the answer of another ("Who won the election in #1?") is not held up until
+somebody has answered that one: the entities to which the other's walk leads stand in for the answer.
+They restart this walk too, and a chunk counts by its own score times what it has to do with them.
+
 Everything that rests on vectors is weighted by the trust in them (graph_store/reliability.py), so
 that an embedding model that is blind to a script does not drag a sound lexical channel down.
 """
 
-import math
-from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..graph_store.grounding import words
-from ..schemas.retrieval import Evidence, Route
+from ..schemas.retrieval import EVERYTHING, Evidence, Route, Switches
+from .beta import beta
+from .chunk_scores import Scores, chunk_scores
 from .index import RetrievalIndex
 from .query import Query
 
-Scores = NDArray[np.float32]
-
-# The values below are round numbers, but they were chosen among a few tried on MuSiQue-train-100, and the
-# fusion of lexical ranks on the Chinese reports: recall on these two sets is not held out, and a sweep on
-# other data is due (ARCHITECTURE.md, known limits).
-# Eq. 9 gives no values. With these a question without any name has beta of at least 0.27, one that is
-# nothing but names 0.98: names are what the graph is about, so their density counts most.
-_DENSITY_WEIGHT = 4.0
-_ABSTRACTION_WEIGHT = 1.0
-# Shares of the restart, each half of the one before: a path says most about what a question is
-# after, then a triple, then a bare name, then a theme.
-_SHARES: dict[Route, float] = {"dfs": 1.0, "triple": 1 / 2, "entity": 1 / 4, "community": 1 / 8}
-# The chunks' own scores get half of what all routes together can get.
-_CHUNK_SHARE = 0.5
-# Only the best chunks restart the walk, and by the fourth power of their score: the flat tail of
-# dense scores (0.2 to 0.4 for anything in the language) would else outweigh the head by number.
+# Restart weights. The chunks' own scores have 1; what follows is relative to it. All values were chosen in a
+# sweep over questions of our own (benchmarks/fusion_sweep.py), where none of them is critical.
+_SHARES: dict[Route, float] = {"dfs": 1 / 2, "triple": 1 / 2, "entity": 1 / 4, "community": 1 / 4}
+_LEAD_SHARE = 1.0
+# Only the best chunks restart the walk, and by a power of their score: the flat tail of dense scores
+# (0.2 to 0.4 for anything in the language) would else outweigh the head by number.
 _CHUNK_SEEDS = 200
-_SHARPNESS = 4
-# The best few of a route's evidence carry it, as the five facts do in HippoRAG 2.
-_EVIDENCE_SEEDS = 5
+_CHUNK_SHARPNESS = 6
+_EVIDENCE_SHARPNESS = 8
+# The entities that stand in for an answer: the best, by the square of their weight.
+_LEAD_SEEDS = 50
+_LEAD_SHARPNESS = 2
+# A chunk's score is multiplied by this power of its weight in a walk from the lead: linearly, the entities
+# that chance puts first would decide alone.
+_LEAD_POWER = 0.5
+# Of what no lead reaches this much is left: a wrong lead must not hide a chunk.
+_UNREACHED = 1e-6
 
 
-def beta(index: RetrievalIndex, question: str) -> float:
-    """How far a question is about named things rather than themes (UniAI-GraphRAG eq. 9), 0 to 1.
+@dataclass(frozen=True, eq=False)
+class Walk:
+    """Where the evidence for a sub-query leads: weights of shapes (entities,) and (chunks,)."""
 
-    Args:
-        index: whose entities count as names.
-        question: the question.
-    """
-    # The words in which names are found, not `terms`: of a CJK name the two share nothing.
-    said = words(question)
-    if not said:
-        return 0.5
-    named = Counter(word for name, _ in index.names.find(question) for word in name.split(" "))
-    plain = Counter(said) - named
-    density = 1 - plain.total() / len(said)
-    abstraction = 0.0
-    if len(plain) > 1:
-        shares = [count / plain.total() for count in plain.values()]
-        abstraction = -sum(p * math.log(p) for p in shares) / math.log(len(said))
-    return 1 / (1 + math.exp(-(_DENSITY_WEIGHT * density - _ABSTRACTION_WEIGHT * abstraction)))
+    entities: Scores
+    chunks: Scores
 
 
-def lexical_scores(index: RetrievalIndex, question: str) -> Scores:
-    """Reciprocal rank fusion of two rankings of the chunks: by their BM25 and by their document's.
-
-    A chunk rarely repeats what its document is about: the document's score tells reports on one
-    company from those on another. Ranks are fused, because the two scores have no common scale.
-
-    Returns:
-        Shape (chunks,); 0 where neither shares a term with the question.
-    """
-    documents, number = index.documents
-    return _reciprocal_rank(index.lexical.scores(question)) + _reciprocal_rank(documents.scores(question)[number])
-
-
-def _reciprocal_rank(scores: Scores) -> Scores:
-    """1 / (60 + rank), equal for equal scores, 0 for a score of 0; 60 as in Cormack et al. 2009."""
-    rank = np.searchsorted(np.sort(-scores), -scores, side="left") + 1
-    return np.where(scores > 0, 1 / (60 + rank), 0).astype(np.float32)
-
-
-def chunk_scores(index: RetrievalIndex, query: Query) -> Scores:
-    """Dense and lexical scores of each chunk, 0 to 1, shape (chunks,).
-
-    The trust in vectors divides the weight: what they cannot be trusted with, words decide.
-    """
-    dense = _scaled(index.chunk_vectors @ query.vector)
-    lexical = _scaled(lexical_scores(index, query.text))
-    return query.trust * dense + (1 - query.trust) * lexical
-
-
-def rank(index: RetrievalIndex, query: Query, evidence: Sequence[Evidence]) -> Scores:
-    """The weight of each chunk for one sub-query, shape (chunks,).
+def walk(index: RetrievalIndex, query: Query, evidence: Sequence[Evidence], switches: Switches = EVERYTHING,
+         before: Sequence[Walk] = ()) -> Walk:
+    """Spread what was found for one sub-query over the entity-chunk graph.
 
     Args:
         index: the knowledge base in memory.
         query: the sub-query.
         evidence: what the routes found for it.
+        switches: what is on.
+        before: the walks of the queries it follows, in their order.
     """
     entities = len(index.entity_ids)
     restart = np.zeros(entities + len(index.chunks), np.float32)
-    graph_weight = beta(index, query.text)
+    graph_weight = beta(query) if switches.beta is None else switches.beta
     for route, share in _SHARES.items():
-        weight = share * (1 - graph_weight if route == "community" else graph_weight) / sum(_SHARES.values())
+        weight = share * (1 - graph_weight if route == "community" else graph_weight)
         # Names are found by their letters; everything else by vectors.
         trust = 1.0 if route == "entity" else query.trust
         for row, value in _entity_seeds(index, route, evidence).items():
             restart[row] += weight * trust * value
-    restart[entities:] = _CHUNK_SHARE * _sharpened(chunk_scores(index, query))
-    return index.spreading.spread(restart)[entities:]
+    own = _sharpened(chunk_scores(index, query, switches), _CHUNK_SEEDS, _CHUNK_SHARPNESS)
+    lead = _lead(index, query, before)
+    if lead.any():
+        restart[:entities] += _LEAD_SHARE * lead
+        own = _reached(own, _spread(index, np.concatenate([lead, np.zeros_like(own)]), switches).chunks)
+    restart[entities:] = own
+    return _spread(index, restart, switches)
+
+
+def _spread(index: RetrievalIndex, restart: Scores, switches: Switches) -> Walk:
+    entities = len(index.entity_ids)
+    if not switches.spreading:
+        return Walk(restart[:entities], _handed_on(index, restart))
+    weights = index.spreading.spread(restart)
+    return Walk(weights[:entities], weights[entities:])
+
+
+def _handed_on(index: RetrievalIndex, restart: Scores) -> Scores:
+    """The chunks' own weights with each entity's, divided among the chunks that mention it: no walk."""
+    entities = len(index.entity_ids)
+    weights = restart[entities:].copy()
+    for row in np.flatnonzero(restart[:entities]):
+        chunks = index.support[row]
+        weights[chunks] += restart[row] / max(1, len(chunks))
+    return weights
+
+
+def _lead(index: RetrievalIndex, query: Query, before: Sequence[Walk]) -> Scores:
+    """The entities that stand in for the answers a query waits for, weights summing to 1 or 0.
+
+    What the earlier query named itself is not its answer.
+    """
+    lead = np.zeros(len(index.entity_ids), np.float32)
+    for earlier, walked in zip(query.follows, before, strict=True):
+        found = walked.entities.copy()
+        found[[index.entity_row[one] for named in earlier.meaning.names for one in named.entities]] = 0
+        lead += _sharpened(found, _LEAD_SEEDS, _LEAD_SHARPNESS)
+    return _shared_out(lead)
+
+
+def _reached(own: Scores, reach: Scores) -> Scores:
+    """Chunks' weights by how far the lead reaches them, summing to 1."""
+    best = float(reach.max(initial=0.0))
+    return _shared_out(own * (reach / best + _UNREACHED) ** _LEAD_POWER) if best > 0 else own
 
 
 def _entity_seeds(index: RetrievalIndex, route: Route, evidence: Iterable[Evidence]) -> dict[int, float]:
@@ -121,27 +124,24 @@ def _entity_seeds(index: RetrievalIndex, route: Route, evidence: Iterable[Eviden
     frequent word. Of the entity route only what the question names counts; what is merely near to it
     the triples know better.
     """
-    found = [e for e in evidence if e.route == route and (route != "entity" or e.score == 1.0)]
+    found = (e for e in evidence if e.route == route and (route != "entity" or e.score == 1.0))
     weights: dict[int, float] = {}
-    for item in sorted(found, key=lambda e: (-e.score, e.text))[:_EVIDENCE_SEEDS]:
+    for item in found:
         # An entity may be gone since it was found: a document was deleted in between.
         for row in (index.entity_row[one] for one in item.entity_ids if one in index.entity_row):
-            weights[row] = max(weights.get(row, 0.0), item.score / max(1, len(index.support[row])))
+            weights[row] = max(weights.get(row, 0.0), item.score**_EVIDENCE_SHARPNESS / max(1, len(index.support[row])))
     total = sum(weights.values())
     return {row: weight / total for row, weight in sorted(weights.items())} if total > 0 else {}
 
 
-def _sharpened(scores: Scores) -> Scores:
-    kept = np.zeros_like(scores)
-    best = np.argsort(-scores, kind="stable")[:_CHUNK_SEEDS]
-    kept[best] = scores[best] ** _SHARPNESS
-    total = float(kept.sum())
-    return kept / total if total > 0 else kept
+def _sharpened(scores: Scores, kept: int, power: float) -> Scores:
+    """A power of the best scores, summing to 1 or 0; the others 0."""
+    sharp = np.zeros_like(scores)
+    best = np.argsort(-scores, kind="stable")[:kept]
+    sharp[best] = scores[best] ** power
+    return _shared_out(sharp)
 
 
-def _scaled(scores: Scores) -> Scores:
-    """Scores moved to 0..1; all zero where they do not differ."""
-    if not len(scores):
-        return scores
-    low, high = float(scores.min()), float(scores.max())
-    return (scores - low) / (high - low) if high > low else np.zeros_like(scores)
+def _shared_out(weights: Scores) -> Scores:
+    total = float(weights.sum())
+    return weights / np.float32(total) if total > 0 else weights

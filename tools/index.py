@@ -11,9 +11,11 @@ from ..graph_store.store import KnowledgeBase
 from ..models.embedding import Vectors
 from ..schemas.documents import Chunk
 from ..schemas.naming import triple_id
+from ..schemas.retrieval import TypedFact
 from .lexical import LexicalIndex
 from .names import NameTrie
 from .spreading import SpreadingGraph
+from .typed_facts import facts_by_chunk
 
 Rows = NDArray[np.intp]
 
@@ -47,6 +49,11 @@ class RetrievalIndex:
                 np.array([number[chunk.document_id] for chunk in self.chunks], np.intp))
 
     @cached_property
+    def typed_facts(self) -> dict[str, tuple[TypedFact, ...]]:
+        """The dates and numbers of each chunk."""
+        return facts_by_chunk(self.graph, self.store.schemas.current())
+
+    @cached_property
     def names(self) -> NameTrie:
         """The trie of all entities' names."""
         return NameTrie((name, one) for one in self.entity_ids for name in self.graph.names(one))
@@ -78,6 +85,14 @@ class RetrievalIndex:
         for row, (head, _, tail) in enumerate(self.edges):
             for end in {head, tail}:
                 rows.setdefault(end, []).append(row)
+        return {one: np.array(found, np.intp) for one, found in rows.items()}
+
+    @cached_property
+    def relation_rows(self) -> dict[str, Rows]:
+        """For each relation the rows of its triples, ascending."""
+        rows: dict[str, list[int]] = {}
+        for row, (_, relation, _) in enumerate(self.edges):
+            rows.setdefault(relation, []).append(row)
         return {one: np.array(found, np.intp) for one, found in rows.items()}
 
     @cached_property

@@ -1,20 +1,24 @@
 """The retriever: embeds sub-queries together, runs routes, fuses; long-lived and read-only."""
 
+import threading
 from collections.abc import Collection, Sequence
 
 import numpy as np
 
 from ..graph_store.store import KnowledgeBase
-from ..models.embedding import RememberingEmbedder
-from ..schemas.retrieval import ROUTES, Evidence, Passage, Route, SubQuery
+from ..schemas.retrieval import EVERYTHING, ROUTES, Evidence, Passage, Route, SubQuery, Switches
 from . import community_route, dfs_route, entity_route, fusion, triple_route
+from .chunk_scores import Scores
+from .hops import second_hop
 from .index import RetrievalIndex
-from .query import Query
+from .query import Meaning, Query, wording
+from .timing import stage
 
 # Evidence of one route for one sub-query.
 _EVIDENCE = 20
-# Of the latest sub-queries: more than all open questions of a busy server ask at once, and 1.5 MB.
-_VECTORS_KEPT = 1000
+# Of the latest sub-queries: what the open questions of a busy server ask at once. Each keeps its cosine to
+# every triple, 0.4 MB of 100,000.
+_MEANINGS_KEPT = 64
 
 
 class Retriever:
@@ -24,48 +28,84 @@ class Retriever:
         """Read the knowledge base into memory."""
         self.version = knowledge_base.version()
         self.index = RetrievalIndex(knowledge_base)
-        # Each route and each fusion asks for the same few vectors.
-        self._embedder = RememberingEmbedder(knowledge_base.embedder, _VECTORS_KEPT)
+        # Each route and each fusion asks for the same few.
+        self._meanings: dict[str, Meaning] = {}
+        self._lock = threading.Lock()
 
     def queries(self, sub_queries: Sequence[SubQuery]) -> list[Query]:
-        """The sub-queries with their vectors; those not seen lately are embedded in one batch."""
-        texts = [sub_query.question for sub_query in sub_queries]
-        vectors = self._embedder.encode(texts)
-        return [Query(sub_query, vector, self.index.reliability.of(text))
-                for sub_query, vector, text in zip(sub_queries, vectors, texts, strict=True)]
+        """The sub-queries as they are searched, in their order.
+
+        Args:
+            sub_queries: each follows only such as stand before it; those not seen lately are embedded
+                in one batch.
+        """
+        made: list[Query] = []
+        for sub_query, meaning in zip(sub_queries, self._meant([wording(one.question) for one in sub_queries]),
+                                      strict=True):
+            made.append(Query(sub_query, meaning, tuple(made[number] for number in sub_query.follows)))
+        return made
+
+    def _meant(self, texts: Sequence[str]) -> list[Meaning]:
+        """The texts' meanings. Threads wait for each other, so that what several want at once is embedded once."""
+        with stage("embed"), self._lock:
+            wanted = list(dict.fromkeys(texts))
+            new = [text for text in wanted if text not in self._meanings]
+            vectors = self.index.embedder.encode(new) if new else ()
+            # What was used last stands last.
+            found = {text: self._meanings.pop(text) for text in wanted if text in self._meanings}
+            found.update((text, Meaning(self.index, text, vector)) for text, vector in zip(new, vectors, strict=True))
+            self._meanings.update(found)
+            while len(self._meanings) > _MEANINGS_KEPT:
+                del self._meanings[next(iter(self._meanings))]
+        return [found[text] for text in texts]
+
+    def second_hop(self, question: SubQuery, number: int) -> SubQuery | None:
+        """What to search after a question that was not taken apart; see `hops.second_hop`."""
+        return second_hop(question, self.index.names.find(question.question), number)
 
     def search(self, route: Route, query: Query, limit: int = _EVIDENCE) -> list[Evidence]:
         """What one route finds for a query, best first."""
+        with stage(route):
+            return self._search(route, query, limit)
+
+    def _search(self, route: Route, query: Query, limit: int) -> list[Evidence]:
         if route == "entity":
             return entity_route.search(self.index, query, limit)
         if route == "triple":
             return triple_route.search(self.index, query, limit)
         if route == "community":
             return community_route.search(self.index, query, limit)
-        starts = [one for found in (entity_route.search(self.index, query, limit),
-                                    triple_route.search(self.index, query, limit))
-                  for evidence in found[:2] for one in evidence.entity_ids]
-        return dfs_route.search(self.index, query, limit, starts)
+        return dfs_route.search(self.index, query, limit)
 
     def evidence(self, query: Query, routes: Collection[Route] = ROUTES) -> list[Evidence]:
         """What the routes find that a query asks for and that are switched on."""
         return [found for route in ROUTES if route in routes and route in query.sub_query.routes
                 for found in self.search(route, query)]
 
-    def rank(self, queries: Sequence[Query], evidence: Sequence[Sequence[Evidence]]) -> fusion.Scores:
-        """The chunks' weights for several sub-queries: the best weight of each chunk, shape (chunks,).
+    def rank(self, queries: Sequence[Query], evidence: Sequence[Sequence[Evidence]],
+             switches: Switches = EVERYTHING) -> Scores:
+        """The chunks' weights for several sub-queries, shape (chunks,).
 
-        Each sub-query's weights are scaled to its best chunk first, so that each brings its own.
+        Each sub-query's weights are scaled to its best chunk, so that each brings its own, and added
+        up: what several of them lead to stands above what only one does.
+
+        Args:
+            queries: as `queries` made them; each follows only such as stand before it.
+            evidence: what the routes found for each.
+            switches: what is on.
         """
-        total = np.zeros(len(self.index.chunks), np.float32)
-        for query, found in zip(queries, evidence, strict=True):
-            weights = fusion.rank(self.index, query, found)
-            best = float(weights.max(initial=0.0))
-            if best > 0:
-                total = np.maximum(total, weights / best)
-        return total
+        with stage("fuse"):
+            total = np.zeros(len(self.index.chunks), np.float32)
+            walks: dict[Query, fusion.Walk] = {}
+            for query, found in zip(queries, evidence, strict=True):
+                before = [walks[earlier] for earlier in query.follows]
+                walks[query] = fusion.walk(self.index, query, found, switches, before)
+                best = float(walks[query].chunks.max(initial=0.0))
+                if best > 0:
+                    total += walks[query].chunks / best
+            return total
 
-    def ranking(self, scores: fusion.Scores, limit: int) -> list[tuple[str, float]]:
+    def ranking(self, scores: Scores, limit: int) -> list[tuple[str, float]]:
         """The best chunks as (id, weight), best first; chunks of no weight are left out."""
         order = [int(row) for row in np.argsort(-scores, kind="stable")[:limit] if scores[row] > 0]
         return [(self.index.chunks[row].id, float(scores[row])) for row in order]
@@ -74,4 +114,4 @@ class Retriever:
         """A ranked chunk with its text."""
         chunk = self.index.chunks[self.index.chunk_row[chunk_id]]
         return Passage(chunk_id=chunk.id, document=chunk.document_id, title=chunk.title, text=chunk.text,
-                       start=chunk.start, score=score)
+                       start=chunk.start, score=score, facts=self.index.typed_facts.get(chunk.id, ()))

@@ -78,7 +78,7 @@ _SUMMARIES = _answer("summaries", communities=_list(_object(id=_INTEGER, name=_T
 _DECOMPOSITION = _answer("decomposition", sub_queries=_SUB_QUERIES)
 _REFLECTION = _answer("reflection", sufficient=_FLAG, missing=_TEXT,
                       answers=_list(_object(id=_INTEGER, answer=_TEXT)), sub_queries=_SUB_QUERIES)
-_DRAFT = _answer("answer", answerable=_FLAG, claims=_list(_object(
+_DRAFT = _answer("answer", answerable=_FLAG, short=_TEXT, claims=_list(_object(
     text=_TEXT, quotes=_list(_object(passage=_INTEGER, words=_TEXT)))), confidence=_NUMBER)
 _QUESTION = _answer("question", question=_TEXT)
 

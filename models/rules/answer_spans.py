@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...schemas.naming import canonical_name
+from ...schemas.retrieval import TypedFact
 from .answer_types import Expected, Question
-from .comparisons import quantity
 from .content_words import content_words, language_of
 from .lexicon import ORGANISATION_NOUNS, PLACE_NOUNS
 from .name_words import CHINESE_SURNAMES
@@ -23,8 +23,10 @@ _NUMBER = re.compile(
     r"(?:percent|per cent|million|billion|thousand|trillion|kilomet(?:re|er)s?|met(?:re|er)s?|miles?|feet|km²|km|"
     r"kg|tonnes?|tons?|years?|hours?|days?|people|inhabitants|dollars|euros|square \w+|"
     r"平方公里|公里|千米|米|吨|公斤|元|美元|人|名|个|小时|天|年|次|项|家|座|所|岁|千瓦时|立方米|%)?)?|"
-    r"百分之[一二三四五六七八九十零]+|[一二三四五六七八九十两百千万亿]+(?:个|名|人|次|项|家|座|所|岁|本|部|位)|"
-    r"\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|hundred|thousand|million)\b(?: \w+)?"
+    r"百分之[一二三四五六七八九十零]+|[一二三四五六七八九十两百千万亿]+[多余几]?(?:个|名|人|次|项|家|座|所|岁|本|部|位)|"
+    r"\b(?:(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:-(?:one|two|three|four|five|six|seven|eight|"
+    r"nine))?|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|"
+    r"seventeen|eighteen|nineteen|hundred|thousand|million)\b(?: \w+)?"
 )
 _PRONOUN = re.compile(r"\b(?:He|She|he|she|It|it|They|they)\b|^[他她它]|(?<=[，,。])[他她它]|该公司|本公司|^公司")
 _PLACE_LEAD = re.compile(r"\b(?:in|at|near|on|from|to|into|through|outside|across)\s+(?:the\s+)?(?:\w+\s+of\s+)?$|"
@@ -40,17 +42,21 @@ _DESCRIBING = re.compile(r"\b(?:the|an?|its|his|her)\s+$", re.IGNORECASE)
 _NEAR = 40.0
 _BEFORE = 20
 _LEAD = 40
+# More than the words around a span can tell, which is at most about two.
+_KNOWN = 3.0
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A span that may be the answer: its words, and how well it fits (higher is better)."""
+    """A span that may be the answer: its words, how well it fits (higher is better), its normal form if known."""
 
     words: str
     fit: float
+    normal: str = ""
 
 
-def candidates(question: Question, sentence: str, title: str, known: Sequence[str] = ()) -> list[Candidate]:
+def candidates(question: Question, sentence: str, title: str, known: Sequence[str] = (),
+               facts: Sequence[TypedFact] = ()) -> list[Candidate]:
     """The spans of a sentence that are of the expected kind and not in the question.
 
     Args:
@@ -58,6 +64,8 @@ def candidates(question: Question, sentence: str, title: str, known: Sequence[st
         sentence: one sentence.
         title: the title above it, the antecedent of a pronoun that opens the sentence.
         known: names known from elsewhere, such as the titles of other passages.
+        facts: what the graph has from this sentence: of two values the one that it has of the asked
+            entity and attribute is the likelier.
 
     Returns:
         The candidates, best first; none for questions whose answer has no known form.
@@ -71,27 +79,25 @@ def candidates(question: Question, sentence: str, title: str, known: Sequence[st
         if not key or _stands_in(question, words):
             continue
         fit = _fit(question, sentence, start, end, words) - _distance(question, anchors, start, end) / _NEAR
+        fact = next((fact for fact in facts if _is_value(words, fact)), None)
+        fit += _KNOWN if fact and _asks_for(question, fact) else 0.0
         if key not in best or fit > best[key].fit:
-            best[key] = Candidate(words, fit)
+            best[key] = Candidate(words, fit, fact.normal if fact else "")
     return sorted(best.values(), key=lambda candidate: -candidate.fit)
 
 
-def another_time(question: str, sentence: str) -> bool:
-    """Whether both texts name a time and none of the sentence's agrees with one of the question's.
-
-    Args:
-        question: a text that may name years or months.
-        sentence: the text held against it.
-    """
-    wanted, given = _times(question), _times(sentence)
-    return bool(wanted and given) and not any(
-        all(a == b for a, b in zip(left, right, strict=False) if a and b) for left in wanted for right in given)
+def _is_value(words: str, fact: TypedFact) -> bool:
+    """Whether a span is a fact's value; the graph's may be a little longer or shorter (about 12 km)."""
+    said, known = canonical_name(words), canonical_name(fact.value)
+    return said == known or (min(len(said), len(known)) > 1 and (said in known or known in said))
 
 
-def _times(text: str) -> list[tuple[float, ...]]:
-    """(year, month) of each date in a text, 0 where the month is not said; dates without a year left out."""
-    times = [quantity(match.group(), date=True) for match in _DATE.finditer(text)]
-    return [time[:2] for time in times if time is not None]
+def _asks_for(question: Question, fact: TypedFact) -> bool:
+    """Whether a question asks for a fact's attribute of its entity."""
+    of_it = any(mentions(name, entity) or mentions(entity, name) for name in question.names for entity in fact.entities)
+    words = frozenset(content_words(question.text))
+    return of_it and any(needed and words.issuperset(needed)
+                         for needed in (content_words(cue.replace("_", " ")) for cue in fact.asked_by))
 
 
 def _spans(question: Question, sentence: str, title: str, known: Sequence[str]) -> list[tuple[int, int, str]]:

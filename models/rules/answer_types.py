@@ -36,7 +36,8 @@ class Question:
 
     `focus` is the noun of the thing asked for ('river' in 'On which river ...'), normalised, or
     empty; `words` are the content words outside the names and the focus: what the question says
-    of the names ('capital' in 'What is the capital of Poland?').
+    of the names ('capital' in 'What is the capital of Poland?'). `asked` are those of the property
+    itself (营业收入 in 晨光公司在杭州的营业收入是多少), empty where grammar does not tell it.
     """
 
     text: str
@@ -45,6 +46,7 @@ class Question:
     focus: str
     names: tuple[str, ...]
     words: tuple[str, ...]
+    asked: tuple[str, ...] = ()
 
 
 _NOUNS = (
@@ -57,6 +59,7 @@ _WHAT_IS = re.compile(r"\bwhat\s+(?:is|are|was|were)\s+(?:the\s+)?((?:[\w-]+\s+)
                       r"(?=\s+(?:of|in|for|from|at|on)\b|\s*\?|$)")
 _POSSESSED = re.compile(r"\bwhat\s+(?:is|are|was|were)\s+.+['’]s?\s+((?:[\w-]+\s+)?[\w-]+)\s*\??$")
 _LONGEST_PREPOSITION = 8
+_NAME_OF = re.compile(r"\bthe names? of (?=(?:the|an?)\b)")
 _ENGLISH = (
     (Expected.PERSON, re.compile(r"\b(who|whom|whose)\b")),
     (Expected.DATE, re.compile(r"\b(when|(?:what|which) (?:year|date|day|month|decade|century|time))\b")),
@@ -100,7 +103,8 @@ def analyse(question: str, titles: Sequence[str] = ()) -> Question:
     focus_words = set(content_words(focus)) if expected not in {Expected.NUMBER, Expected.TEXT} else set()
     words = tuple(dict.fromkeys(w for w in content_words(_asked(question, names))))
     others = tuple(word for word in words if word not in focus_words)
-    return Question(question, language, expected, focus, names, others or words)
+    asked = _property(question, names) if language == "zh" else ()
+    return Question(question, language, expected, focus, names, others or words, asked)
 
 
 def _with_titles(question: str, names: tuple[str, ...], titles: Sequence[str]) -> tuple[str, ...]:
@@ -125,8 +129,18 @@ def _asked(question: str, names: tuple[str, ...]) -> str:
     return _ONLY_ASKING.sub(" ", question)
 
 
+def _property(question: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    """The content words of the last phrase of a Chinese question: what stands before it only qualifies it."""
+    for phrase in reversed(re.split("[的，,]", question)):
+        found = content_words(_asked(phrase, names))
+        if found:
+            return tuple(dict.fromkeys(found))
+    return ()
+
+
 def _english(question: str) -> tuple[Expected, str]:
-    text = normalise(question)
+    # 'The name of the wife' asks for the wife.
+    text = _NAME_OF.sub("", normalise(question))
     for pattern in (_POSSESSED, _WHAT_IS):
         match = pattern.search(text)
         if match and (kind := _kind_of_noun(match.group(1))) is not None:

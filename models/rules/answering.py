@@ -5,18 +5,20 @@ before it, its best sentence is found, and the span of the expected kind in that
 answer. Every claim quotes the sentences it rests on, verbatim.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import normalise
-from ...schemas.retrieval import Claim, DraftAnswer, Mode, Passage, Reflection, SubAnswer
+from ...schemas.retrieval import Claim, DraftAnswer, Passage, Reflection, SubAnswer
 from ..embedding import Embedder
 from .answer_types import Expected, analyse
-from .comparisons import Comparison, comparison, quantity
+from .comparisons import Comparison, comparison
 from .content_words import language_of
 from .evidence import ANSWERED, MOST_EMBEDDED, SentencePool, Support
 from .lexicon import SUMMARY_CUES
+from .measures import amount, comparable
 from .questions import PLACEHOLDER, fill, sub_query
 
 _FEWEST_EMBEDDED = 8
@@ -39,8 +41,14 @@ class _Hop:
     def confidence(self) -> float:
         return self.support.probability if self.support else 0.0
 
+    @property
+    def normal(self) -> str:
+        """The normal form of the answer, where the graph has one."""
+        spans = self.support.spans if self.support else ()
+        return next((span.normal for span in spans if span.words == self.answer), "")
 
-def answer(question: str, history: Sequence[SubAnswer], passages: Sequence[Passage], mode: Mode,
+
+def answer(question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
            embedder: Embedder) -> DraftAnswer:
     """The answer in quoted sentences; the final claim first, then one for each hop it rests on.
 
@@ -48,27 +56,27 @@ def answer(question: str, history: Sequence[SubAnswer], passages: Sequence[Passa
         question: the question.
         history: its sub-queries with the answers found so far.
         passages: the evidence.
-        mode: "reject" makes no claim where the evidence does not suffice; "open" then still gives
-            the nearest sentence, with `answerable` False.
         embedder: compares questions with sentences.
 
     Returns:
-        Claims whose quotes are substrings of the passages they name. `confidence` is the calibrated
-        probability that the evidence answers the question (of a chain: its weakest hop).
+        Claims whose quotes are substrings of the passages they name: the nearest sentence where nothing
+        answers. `confidence` is the calibrated probability that the evidence answers the question (of a
+        chain: its weakest hop), `ANSWERED` where it is as likely as not.
     """
     pool = SentencePool(passages, embedder)
     compared = comparison(question)
     if compared is not None:
-        return _answer_comparison(compared, pool, mode)
+        return _answer_comparison(compared, pool)
     if SUMMARY_CUES.search(question):
-        return _overview(question, pool, mode)
+        return _overview(question, pool)
     if len(history) > 1:
         chain = _chain(history, _answer_hops(history, pool))
         confidence = min((hop.confidence for hop in chain), default=0.0)
         if confidence >= ANSWERED:
             claims = [_claim(hop.support, hop.answer, hop.question) for hop in chain if hop.support is not None]
-            return DraftAnswer(answerable=True, claims=_distinct(claims), confidence=confidence)
-    return _answer_directly(question, pool, mode, nested=len(history) > 1)
+            return DraftAnswer(answerable=True, claims=_distinct(claims), confidence=confidence,
+                               short=_short(chain[0]))
+    return _answer_directly(question, pool, nested=len(history) > 1)
 
 
 def reflect(question: str, history: Sequence[SubAnswer], passages: Sequence[Passage], schema: GraphSchema,
@@ -172,6 +180,11 @@ def _claim(support: Support, short: str, question: str) -> Claim:
     return Claim(text=f"{short}{joint}{sentence}", quotes=[support.sentence.quote()])
 
 
+def _short(hop: _Hop) -> str:
+    """A hop's answer where it is a span, not the sentence itself."""
+    return "" if hop.support is None or hop.answer == hop.support.sentence.text else hop.answer
+
+
 def _clear(support: Support) -> str:
     """The short answer where one candidate stands out, else nothing."""
     spans = support.spans
@@ -188,7 +201,7 @@ def _distinct(claims: list[Claim]) -> list[Claim]:
     return list(unique.values())
 
 
-def _answer_directly(question: str, pool: SentencePool, mode: Mode, *, nested: bool) -> DraftAnswer:
+def _answer_directly(question: str, pool: SentencePool, *, nested: bool) -> DraftAnswer:
     """The best sentence; for why, how and what also those near it that say something more.
 
     Where the steps of a nested question led nowhere, one sentence must say all of it: most that
@@ -199,13 +212,12 @@ def _answer_directly(question: str, pool: SentencePool, mode: Mode, *, nested: b
     if not supports:
         return DraftAnswer(answerable=False, confidence=0.0)
     best = supports[0]
-    confidence = best.probability * (best.covered if nested and best.covered < _SAYS_ALL else 1.0)
-    answerable = confidence >= ANSWERED and (not nested or best.covered >= _SAYS_ALL)
-    if not answerable and mode == "reject":
-        return DraftAnswer(answerable=False, confidence=confidence)
-    chosen = [best, *(_further(supports) if analysed.expected is Expected.TEXT and answerable else [])]
+    partly = nested and best.covered < _SAYS_ALL
+    confidence = min(best.probability, ANSWERED) * best.covered if partly else best.probability
+    chosen = [best, *(_further(supports) if analysed.expected is Expected.TEXT and confidence >= ANSWERED else [])]
     claims = [_claim(support, _clear(support), question) for support in chosen]
-    return DraftAnswer(answerable=answerable, claims=claims, confidence=confidence)
+    return DraftAnswer(answerable=True, claims=claims, confidence=confidence,
+                       short=best.spans[0].words if best.spans else "")
 
 
 def _further(supports: list[Support]) -> list[Support]:
@@ -223,48 +235,61 @@ def _further(supports: list[Support]) -> list[Support]:
     return chosen
 
 
-def _overview(question: str, pool: SentencePool, mode: Mode) -> DraftAnswer:
+def _overview(question: str, pool: SentencePool) -> DraftAnswer:
     """For questions about the whole: the nearest sentence of each of the first passages."""
     first: dict[int, Support] = {}
     for support in pool.search(pool.analyse(question)):
         first.setdefault(support.sentence.passage, support)
     chosen = [first[number] for number in sorted(first)][:_MOST_SENTENCES]
-    answerable = bool(chosen) and all(support.named > 0 for support in chosen[:1])
-    if not chosen or (not answerable and mode == "reject"):
+    if not chosen:
         return DraftAnswer(answerable=False, confidence=0.0)
-    return DraftAnswer(answerable=answerable, claims=[_claim(support, "", question) for support in chosen],
-                       confidence=ANSWERED if answerable else 0.0)
+    # What is summed up is there as far as its names are: no sentence says all of it.
+    return DraftAnswer(answerable=True, claims=[_claim(support, "", question) for support in chosen],
+                       confidence=chosen[0].named)
 
 
 def _sides(compared: Comparison, pool: SentencePool) -> list[_Hop]:
     return [_find(asked, "", pool, MOST_EMBEDDED // 2) for asked in compared.asked]
 
 
-def _answer_comparison(compared: Comparison, pool: SentencePool, mode: Mode) -> DraftAnswer:
+def _answer_comparison(compared: Comparison, pool: SentencePool) -> DraftAnswer:
     """Which side it is, with the sentence of each side; no answer where a side is missing."""
     hops = _sides(compared, pool)
     found = [hop for hop in hops if hop.support is not None and hop.answer]
-    verdict = _verdict(compared, [hop.answer for hop in hops]) if len(found) == len(hops) else ""
+    verdict = _verdict(compared, hops) if len(found) == len(hops) else ""
     confidence = min((hop.confidence for hop in hops), default=0.0)
     claims = [_claim(hop.support, hop.answer, hop.question) for hop in found if hop.support is not None]
     if verdict:
         quotes = [quote for claim in claims for quote in claim.quotes]
-        return DraftAnswer(answerable=True, claims=[Claim(text=verdict, quotes=quotes)], confidence=confidence)
-    return DraftAnswer(answerable=False, claims=claims if mode == "open" else [], confidence=0.0)
+        return DraftAnswer(answerable=True, claims=[Claim(text=verdict, quotes=quotes)], confidence=confidence,
+                           short=re.split(r" ?[(（]", verdict, maxsplit=1)[0])
+    return DraftAnswer(answerable=False, claims=claims, confidence=0.0)
 
 
-def _verdict(compared: Comparison, answers: list[str]) -> str:
+def _verdict(compared: Comparison, hops: list[_Hop]) -> str:
     """The comparison's outcome in words with both values; empty where they cannot be compared."""
+    answers = [hop.answer for hop in hops]
     chinese = language_of("".join(compared.sides)) == "zh"
     values = ("；" if chinese else "; ").join(
         f"{side}{'：' if chinese else ': '}{words}" for side, words in zip(compared.sides, answers, strict=True))
     if compared.wanted == "same":
         equal = normalise(answers[0]) == normalise(answers[1])
-        return f"{'Yes' if equal else 'No'} ({values})"
+        return _yes_or_no(equal, values, chinese=chinese)
     date = analyse(compared.asked[0]).expected is Expected.DATE
-    left, right = (quantity(words, date=date) for words in answers)
-    if left is None or right is None or left == right:
+    left, right = (amount(hop.answer, date=date, normal=hop.normal) for hop in hops)
+    if left is None or right is None or left[0] != right[0]:
         return ""
-    first = (left < right) == (compared.wanted == "least")
+    ours, theirs = comparable(left[1], right[1])
+    if ours == theirs:
+        return ""
+    first = (ours < theirs) == (compared.wanted in {"least", "before"})
+    if compared.wanted in {"before", "after"}:
+        return _yes_or_no(first, values, chinese=chinese)
     winner = compared.sides[0 if first else 1]
     return f"{winner}（{values}）" if chinese else f"{winner} ({values})"
+
+
+def _yes_or_no(yes: bool, values: str, *, chinese: bool) -> str:
+    if chinese:
+        return f"{'是' if yes else '否'}（{values}）"
+    return f"{'Yes' if yes else 'No'} ({values})"

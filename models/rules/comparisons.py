@@ -6,14 +6,15 @@ from typing import Literal
 
 from .content_words import language_of
 
-Wanted = Literal["least", "greatest", "same"]
+Wanted = Literal["least", "greatest", "same", "before", "after"]
 
 
 @dataclass(frozen=True)
 class Comparison:
     """A question that compares two things by one property.
 
-    `asked` are the questions for each side; `wanted` says which side answers it.
+    `asked` are the questions for each side; `wanted` says which side answers it, or for "same",
+    "before" and "after" what must hold of the first side for the answer to be yes.
     """
 
     sides: tuple[str, str]
@@ -22,7 +23,7 @@ class Comparison:
 
 
 _SIDES = r"(?P<a>[^,?]+?),? or (?P<b>[^,?]+?)\s*\?*$"
-_ENGLISH_FORMS = (
+_ENGLISH_FORMS: tuple[tuple[str, str, Wanted], ...] = (
     (r"born (?:first|earlier)|(?:is|was) older", "When was {} born?", "least"),
     (r"born (?:last|later)|(?:is|was) younger", "When was {} born?", "greatest"),
     (r"died? (?:first|earlier)", "When did {} die?", "least"),
@@ -42,7 +43,16 @@ _ENGLISH_FORMS = (
 _ENGLISH_SAME = re.compile(
     r"^(?:are|were|is|was|do|did|does|have)\s+(?:both\s+)?(?P<a>[^,?]+?)\s+and\s+(?P<b>[^,?]+?)\s+(?:both\s+)?"
     r"(?:(?:have|share|of|from|born in|located in|in|lie in)\s+)*the same (?P<noun>[a-z]+)\s*\??$", re.IGNORECASE)
-_CHINESE_FORMS = (
+_ENGLISH_MORE = re.compile(rf"^(?:who|which|what)\b[^,?]*\b(?:has|have|had|owns?|won)\s+(?:the\s+)?"
+                           rf"(?P<how>more|fewer|most|fewest)\s+(?P<noun>[a-z][a-z ]*?),\s*{_SIDES}", re.IGNORECASE)
+_ENGLISH_ORDER = re.compile(
+    r"^(?:was|were|did)\s+(?P<a>[^,?]+?)\s+(?P<verb>born|die|founded|established|built|completed|opened|released|"
+    r"published|created)\s+(?P<order>before|earlier than|after|later than)\s+(?P<b>[^,?]+?)\s*\??$", re.IGNORECASE)
+_CHINESE_EVENTS = (("出生", "{}出生于哪一年？"), ("去世", "{}去世于哪一年？"), ("逝世", "{}去世于哪一年？"),
+                   ("成立", "{}成立于哪一年？"), ("创", "{}成立于哪一年？"), ("建", "{}建于哪一年？"))
+_CHINESE_ORDER = re.compile(rf"^(?P<a>[^，,？?]+?)(?:是否)?比(?P<b>[^，,？?]+?)(?P<form>[更较早晚先后]*"
+                            rf"(?:{'|'.join(event for event, _ in _CHINESE_EVENTS)})[^，,？?吗]*)吗?[？?]*$")
+_CHINESE_FORMS: tuple[tuple[str, str, Wanted], ...] = (
     (r"出生(?:得)?(?:更|较)?早|先出生|(?:更早|较早|先)出生|年龄(?:更|较)?大|更年长", "{}出生于哪一年？", "least"),
     (r"出生(?:得)?(?:更|较)?晚|后出生|更晚出生|更年轻|年龄(?:更|较)?小", "{}出生于哪一年？", "greatest"),
     (r"先(?:去世|逝世)|更早(?:去世|逝世)|(?:去世|逝世)(?:得)?更?早", "{}去世于哪一年？", "least"),
@@ -73,6 +83,15 @@ def _english(question: str) -> Comparison | None:
     if same:
         a, b, noun = same["a"], same["b"], same["noun"]
         return Comparison((a, b), (f"What is the {noun} of {a}?", f"What is the {noun} of {b}?"), "same")
+    more = _ENGLISH_MORE.match(question)
+    if more:
+        most = more["how"].casefold() in {"more", "most"}
+        return _of(more["a"], more["b"], f"How many {more['noun']} does {{}} have?", "greatest" if most else "least")
+    order = _ENGLISH_ORDER.match(question)
+    if order:
+        verb = order["verb"].casefold()
+        asked = "When did {} die?" if verb == "die" else f"When was {{}} {verb}?"
+        return _of(order["a"], order["b"], asked, _order(order["order"]))
     for form, asked, wanted in _ENGLISH_FORMS:
         match = re.match(rf"^(?:who|which|what)\b[^,?]*\b(?:{form})\b[^,?]*,\s*{_SIDES}", question, re.IGNORECASE)
         if match:
@@ -81,57 +100,22 @@ def _english(question: str) -> Comparison | None:
 
 
 def _chinese(question: str) -> Comparison | None:
-    match = _CHINESE_BEFORE.match(question) or _CHINESE_AFTER.match(question)
+    match = _CHINESE_BEFORE.match(question) or _CHINESE_AFTER.match(question) or _CHINESE_ORDER.match(question)
     if match is None:
         return None
+    if match.re is _CHINESE_ORDER:
+        asked = next(asked for event, asked in _CHINESE_EVENTS if event in match["form"])
+        ordered = re.search("[早晚先后]", match["form"])
+        return _of(match["a"], match["b"], asked, _order(match["form"])) if ordered else None
     for form, asked, wanted in _CHINESE_FORMS:
         if re.search(form, match["form"]):
             return _of(match["a"], match["b"], asked, wanted)
     return None
 
 
-def _of(a: str, b: str, asked: str, wanted: str) -> Comparison:
-    choice: Wanted = "least" if wanted == "least" else "greatest"
-    return Comparison((a.strip(), b.strip()), (asked.format(a.strip()), asked.format(b.strip())), choice)
+def _order(words: str) -> Wanted:
+    return "before" if re.search("before|earlier|[早先]", words, re.IGNORECASE) else "after"
 
 
-_MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
-           "november", "december")
-_SCALES = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "千": 1e3, "万": 1e4, "亿": 1e8}
-
-
-def quantity(words: str, *, date: bool) -> tuple[float, ...] | None:
-    """What a date or number amounts to, for comparing.
-
-    Args:
-        words: a span such as '7 November 1867', '1930年12月30日' or '3,800万人'.
-        date: whether it is a date.
-
-    Returns:
-        (year, month, day), 0 for parts not given, negative years before Christ; or (number,);
-        None where no number can be read.
-    """
-    return _date(words) if date else _number(words)
-
-
-def _date(words: str) -> tuple[float, ...] | None:
-    year = re.search(r"(\d{3,4})|(\d{1,4})(?=\s*(?:年|BC|AD|CE))", words)
-    if year is None:
-        return None
-    sign = -1 if re.search(r"BC|公元前", words) else 1
-    named = next((i + 1 for i, name in enumerate(_MONTHS) if name in words.casefold()), 0)
-    month = re.search(r"(\d{1,2})\s*月", words)
-    day = re.search(r"(?<!\d)(\d{1,2})(?!\d)(?:\s*[日号]|(?=,? \d)|(?= [A-Z]))", words)
-    return (sign * float(year.group()), float(month.group(1)) if month else float(named),
-            float(day.group(1)) if day else 0.0)
-
-
-def _number(words: str) -> tuple[float, ...] | None:
-    match = re.search(r"\d[\d,，]*(?:\.\d+)?", words)
-    if match is None:
-        return None
-    value = float(re.sub(r"[,，]", "", match.group()))
-    for word, scale in _SCALES.items():
-        if word in words[match.end() :]:
-            value *= scale
-    return (value,)
+def _of(a: str, b: str, asked: str, wanted: Wanted) -> Comparison:
+    return Comparison((a.strip(), b.strip()), (asked.format(a.strip()), asked.format(b.strip())), wanted)

@@ -21,7 +21,7 @@ _QUOTED = re.compile(r"《([^《》]+)》|「([^「」]+)」|“([^“”]+)”|
 _WORD = re.compile(r"[^\W_]+(?:[.&'’-][^\W_]+)*\.?")
 _LINKS = words("of the de la le du des von van der den da di del y bin al ibn")
 _NOT_NAMES = ENGLISH_STOP | words(
-    "after before during since until while although though because however between among both either each "
+    "together after before during since until while although though because however between among both either each "
     "all some most many several such other another no yes one two three four five six seven eight nine ten "
     "compare describe explain list today later earlier born according under over through when whether "
     "january february march april may june july august september october november december "
@@ -83,7 +83,8 @@ def mentions(text: str, name: str) -> bool:
     if _whole_word(canonical_name(name)).search(normalise(text)):
         return True
     parts = name.split()
-    if len(parts) < 2 or len(parts[-1]) < _SHORTEST_SURNAME or not parts[-1][0].isupper():  # noqa: PLR2004 - two parts
+    # 'University of Vienna' is no person of the name Vienna.
+    if len(parts) < 2 or "of" in parts or len(parts[-1]) < _SHORTEST_SURNAME or not parts[-1][0].isupper():  # noqa: PLR2004 - two parts
         return False
     return any(_before(text, match.start()) in {"", *parts[:-1], *_HONOURS}
                for match in _whole_word(parts[-1]).finditer(text))

@@ -26,7 +26,7 @@ class RulesReasoner:
     """Implements `Reasoner` by general grammar, word lists and sentence vectors.
 
     It quotes; it does not rephrase, infer or know anything of its own, so mode "open" only shows
-    the nearest sentence where the evidence does not suffice. Its only state are vectors of sentences
+    the nearest sentence where its confidence does not suffice. Its only state are vectors of sentences
     read lately: `reflect` and `answer` read much the same passages. Safe for threads.
     """
 
@@ -58,8 +58,9 @@ class RulesReasoner:
 
     def answer(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
                mode: Mode) -> DraftAnswer:
-        """See `answering.answer`."""
-        return answering.answer(question, history, passages, mode, self._embedder)
+        """See `answering.answer`; both modes get the same, as the rules know nothing of their own."""
+        del mode
+        return answering.answer(question, history, passages, self._embedder)
 
     def condense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
         """See `follow_ups.condense`."""

@@ -62,7 +62,7 @@ def test_build_reports_what_it_made(built):
 
 def test_an_answer_cites_its_document(ask):
     answer = ask(MARIE)
-    assert set(answer) == {"answer", "abstained", "citations", "sub_queries", "iterations"}
+    assert set(answer) == {"answer", "abstained", "confidence", "citations", "sub_queries", "iterations"}
     assert not answer["abstained"]
     assert re.search(r"7 November 1867.*\[1\]", answer["answer"])
     command_line.check_citations(answer["citations"], ENGLISH)
@@ -174,7 +174,9 @@ def test_a_broken_line_of_an_import_is_reported_and_the_rest_read(banyan):
 def test_eval_retrieval(banyan, built, questions):
     arguments = ("eval", "retrieval", "--kb", "english", "--format", "generic", "--questions", questions, "--json")
     report = banyan(*arguments).json
-    assert set(report) == {"questions", "recall", "latency_ms"}
+    assert set(report) == {"questions", "recall", "interval", "latency_ms", "gold_absent", "stages_ms", "by_type",
+                           "rows"}
+    assert report["gold_absent"] == 0
     gold = [json.loads(line)["gold"] for line in questions.read_text("utf-8").splitlines()]
     assert 8 < report["questions"] == sum(map(bool, gold)) < len(gold)
     assert set(report["recall"]) == {"2", "5", "10", "20"}

@@ -1,20 +1,11 @@
-"""Question files, recall, and the dataset's own decompositions."""
+"""Question files, gold passages, and the dataset's own decompositions."""
 
 import json
 
 import pytest
-from banyan.agents.resources import Resources
-from banyan.config import Settings
 from banyan.evaluation import retrieval
 from banyan.evaluation.datasets import DatasetError, GoldPassage, GoldStep, Question, is_gold, load_questions
-from banyan.evaluation.retrieval import QuestionRecord, evaluate
 from banyan.schemas.documents import Chunk
-from banyan.schemas.retrieval import ROUTES
-from banyan.tools.retriever import Retriever
-
-from ..conftest import load_test_module
-
-base = load_test_module("small_base")
 
 
 def write(folder, records, *, lines=False):
@@ -100,8 +91,35 @@ def test_files_that_cannot_be_read_are_explained(tmp_path):
     path.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(DatasetError, match="UTF-8"):
         load_questions(path, "generic")
-    path.write_text("", "utf-8")
-    assert load_questions(path, "generic") == []
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    ("", "has no question: a generic file is a JSON array of records, or one on each line"), ("[]", "has no question"),
+    ('{"id": "a", "question": "Q?", "gold": []}', "has no question with gold passages")])
+def test_a_file_without_anything_to_measure_is_refused(tmp_path, text, said):
+    path = tmp_path / "q.jsonl"
+    path.write_text(text, "utf-8")
+    with pytest.raises(DatasetError, match=said):
+        load_questions(path, "generic")
+
+
+def test_types_and_numbers_of_steps_group_questions(tmp_path):
+    hotpot = {"question": "Q?", "supporting_facts": [["A", 0]], "type": "bridge"}
+    (typed,) = load_questions(write(tmp_path, [hotpot]), "hotpotqa")
+    (stepped,) = load_questions(write(tmp_path, [MUSIQUE]), "musique")
+    plain = {"id": 1, "question": "Q?", "gold": ["d"]}
+    records = [plain, plain | {"type": "summary", "decomposition": [{"question": "One?", "answer": 1}]}]
+    generic = load_questions(write(tmp_path, records), "generic")
+    assert [one.group for one in (typed, stepped, *generic)] == ["bridge", "2 steps", "", "summary"]
+
+
+def test_the_evidences_of_2wiki_are_its_steps(tmp_path):
+    record = {"_id": "x", "question": "Q?", "supporting_facts": [["A", 0]], "type": "compositional",
+              "evidences": [["Film A", "director", "Bo"], ["Bo", "country", "Chile"]]}
+    (question,) = load_questions(write(tmp_path, [record]), "2wiki")
+    assert question.steps == (GoldStep(question="Film A director", answer="Bo"),
+                              GoldStep(question="Bo country", answer="Chile"))
+    assert question.group == "compositional"
 
 
 # ---- gold ----------------------------------------------------------------------------------------
@@ -127,22 +145,6 @@ def test_places_count_each_document_once():
     assert [retrieval._rank(GoldPassage(id=one), ranked) for one in "abcd"] == [1, 2, 3, None]
 
 
-def test_recall_of_a_ranking_made_by_hand():
-    def record(milliseconds, *ranks):
-        return QuestionRecord(id="", question="", ranks=ranks, milliseconds=milliseconds)
-
-    records = [record(1, 1, 2), record(2, 2, 6), record(3, None, 5, 1), record(94, None)]
-    report = retrieval._report(records, [1, 2, 5, 6])
-    # At 1: 1/2, 0, 1/3, 0. At 2: 1, 1/2, 1/3, 0. At 5: 1, 1/2, 2/3, 0. At 6: 1, 1, 2/3, 0.
-    assert report.recall == {"1": 20.83, "2": 45.83, "5": 54.17, "6": 66.67}
-    assert report.questions == 4
-    assert report.latency_ms == {"p50": 2.5, "p95": 80.35}
-
-
-def test_a_report_on_nothing():
-    assert retrieval._report([], [2]).recall == {"2": 0.0}
-
-
 def test_gold_steps_are_filled_with_earlier_answers():
     answers = [f"answer{n}" for n in range(1, 12)]
     steps = tuple(GoldStep(question=q, answer=a) for q, a in zip(
@@ -161,59 +163,3 @@ def test_an_answer_that_looks_like_a_place_is_left_alone():
 
 def test_a_question_without_steps_is_asked_as_it_is():
     assert list(retrieval._filled(Question(id="", question="Q?", gold=()))) == ["Q?"]
-
-
-# ---- a whole evaluation --------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def resources(tmp_path_factory, hashed_embedder):
-    settings = Settings(home=tmp_path_factory.mktemp("home"), llm_base_url=None, _env_file=None)
-    with Resources(settings, hashed_embedder) as resources:
-        with base.create(settings.home, "kb", hashed_embedder) as kb, kb.writing():
-            for person, city in (("Ada Byron", "Ulm"), ("Carl Berg", "Turku"), ("Ines Moreau", "Lyon")):
-                base.put(kb, person, f"{person} was born in {city}.", title=person,
-                         entities={person: "Person", city: "City"}, triples=[(person, "born_in", city)])
-                base.put(kb, city, f"{city} lies on a river.", title=city, entities={city: "City"})
-            base.finish(kb)
-        yield resources
-
-
-QUESTIONS = [Question(id="1", question="On what does the birthplace of Ada Byron lie?",
-                      gold=(GoldPassage(id="Ada Byron"), GoldPassage(id="Ulm")),
-                      steps=(GoldStep(question="Where was Ada Byron born?", answer="Ulm"),
-                             GoldStep(question="On what lies #1?", answer="a river"))),
-             Question(id="2", question="Carl Berg was born in", gold=(GoldPassage(title="Carl Berg"),))]
-
-
-@pytest.mark.parametrize("options", [{"sub_queries": "gold"}, {}, {"agent": False}, {"agent": False, "routes": ()}])
-def test_evaluation_finds_the_gold_passages(resources, options):
-    told = []
-    report = evaluate(resources, "kb", QUESTIONS, ks=[1, 6], progress=lambda *item: told.append(item), **options)
-    assert report.questions == 2
-    assert report.records[1].ranks == (1,)
-    assert report.recall["6"] == 100
-    assert 50 <= report.recall["1"] <= 75
-    assert told == [(1, 2), (2, 2)]
-    assert all(record.milliseconds > 0 for record in report.records)
-
-
-def test_gold_sub_queries_are_what_is_searched(resources, monkeypatch):
-    asked = []
-    queries = Retriever.queries
-    monkeypatch.setattr(Retriever, "queries", lambda self, parts: asked.extend(
-        part.question for part in parts) or queries(self, parts))
-    report = evaluate(resources, "kb", QUESTIONS[:1], ks=[2], sub_queries="gold")
-    assert asked == ["Where was Ada Byron born?", "On what lies Ulm?"]
-    assert report.recall == {"2": 100.0}
-
-
-def test_only_the_routes_asked_for_are_used(resources, monkeypatch):
-    used = set()
-    search = Retriever.search
-    monkeypatch.setattr(Retriever, "search", lambda self, route, *rest: used.add(route) or search(self, route, *rest))
-    for options in ({"sub_queries": "gold"}, {"agent": False}):
-        used.clear()
-        evaluate(resources, "kb", QUESTIONS, ks=[2], routes=["dfs", "entity"], **options)
-        assert used == {"dfs", "entity"}
-    assert used < set(ROUTES)

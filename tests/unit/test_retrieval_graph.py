@@ -5,9 +5,7 @@ from typing import Any
 
 import pytest
 from banyan.agents.citing import NOT_FOUND, OWN_KNOWLEDGE, cite, within_budget
-from banyan.agents.resources import Resources
 from banyan.agents.retrieval import MAX_QUESTION, AskContext, QuestionError, build_graph
-from banyan.config import Settings
 from banyan.graph_store.errors import UnknownKnowledgeBaseError
 from banyan.ingest.tokens import estimate_tokens
 from banyan.schemas.documents import Document
@@ -30,75 +28,16 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from ..conftest import load_test_module
 
-base = load_test_module("small_base")
+base, asking = load_test_module("small_base"), load_test_module("asking")
 
-TEXTS = {
-    "ada": "Ada Byron was a mathematician. She was born in Ulm, Germany, on 3 May 1801.",
-    "ulm": "Ulm is a city in Germany.  Ulm lies on the\nriver Danube.",
-    "carl": "Carl Berg was a painter. He was born in Turku.",
-    "zh": "林小雨出生于宁波。宁波位于浙江。",
-}
-
-
-class Fake:
-    """A `Reasoner` whose answers are attributes; `calls` lists (step, arguments)."""
-
-    fingerprint = "fake"
-
-    def __init__(self) -> None:
-        self.calls: list[tuple[str, tuple[Any, ...]]] = []
-        self.parts: list[SubQuery] = []
-        self.reflections: list[Reflection] = []
-        self.draft: Callable[[list[Passage]], DraftAnswer] = lambda _: DraftAnswer(answerable=False)
-
-    def steps(self) -> list[str]:
-        return [step for step, _ in self.calls]
-
-    def said_to(self, step: str) -> list[tuple[Any, ...]]:
-        return [arguments for name, arguments in self.calls if name == step]
-
-    def decompose(self, question, schema, limit):
-        self.calls.append(("decompose", (question, schema, limit)))
-        return self.parts
-
-    def reflect(self, question, history, passages, schema):
-        self.calls.append(("reflect", (question, list(history), list(passages), schema)))
-        return self.reflections.pop(0) if self.reflections else Reflection(sufficient=True)
-
-    def answer(self, question, history, passages, mode):
-        self.calls.append(("answer", (question, list(history), list(passages), mode)))
-        return self.draft(list(passages))
-
-    def condense(self, question, messages):
-        self.calls.append(("condense", (question, list(messages))))
-        return f"{question} (of Ada Byron)"
-
-
-class FakeResources(Resources):
-    """Resources with that reasoner."""
-
-    def __init__(self, settings: Settings, embedder) -> None:
-        super().__init__(settings, embedder)
-        self.fake = Fake()
-
-    def reasoner(self, name, token_limit=None):
-        return self.fake
+TEXTS, Fake = base.PEOPLE, asking.Fake
 
 
 @pytest.fixture(scope="module")
 def opened(tmp_path_factory, hashed_embedder):
-    settings = Settings(home=tmp_path_factory.mktemp("home"), llm_base_url=None, _env_file=None)
-    with FakeResources(settings, hashed_embedder) as resources:
-        with base.create(settings.home, "kb", hashed_embedder) as kb, kb.writing():
-            base.put(kb, "ada", TEXTS["ada"], title="Ada Byron", entities={"Ada Byron": "Person", "Ulm": "City"},
-                     triples=[("Ada Byron", "born_in", "Ulm")])
-            base.put(kb, "ulm", TEXTS["ulm"], title="Ulm", entities={"Ulm": "City", "Danube": "River"},
-                     triples=[("Ulm", "lies_on", "Danube")])
-            base.put(kb, "carl", TEXTS["carl"], title="Carl Berg", entities={"Carl Berg": "Person", "Turku": "City"},
-                     triples=[("Carl Berg", "born_in", "Turku")])
-            base.put(kb, "zh", TEXTS["zh"], title="林小雨", entities={"林小雨": "Person", "宁波": "City"},
-                     triples=[("林小雨", "出生于", "宁波")])
-            base.finish(kb)
+    home = tmp_path_factory.mktemp("home")
+    base.people(home, "kb", hashed_embedder)
+    with asking.FakeResources(home, hashed_embedder) as resources:
         yield resources
 
 
@@ -359,14 +298,18 @@ def test_progress_is_streamed(resources):
     resources.fake.parts = [SubQuery(question="Where was Ada Byron born?")]
     resources.fake.reflections = [Reflection(sufficient=False, sub_queries=[SubQuery(question="Is Ulm a city?")])]
     events = list(build_graph(resources).stream({"knowledge_base": "kb", "question": "Where?"}, stream_mode="custom"))
-    assert [event["step"] for event in events] == ["decompose", "fuse", "reflect", "fuse"]
-    assert events[0]["found"] == ["Where was Ada Byron born?"]
-    assert "Ada Byron" in events[1]["found"]
-    assert events[2]["found"] == ["Is Ulm a city?"]
+    found = {event["step"]: event["found"] for event in reversed(events)}
+    assert [event["step"] for event in events if event["step"] != "search"] == [
+        "question", "decompose", "fuse", "reflect", "fuse", "reflect", "answer"]
+    assert found["decompose"] == ["Where?", "Where was Ada Byron born?"]
+    assert "Ada Byron" in found["fuse"]
+    assert found["reflect"] == ["Is Ulm a city?"]
+    assert all(event["trace"]["step"] == event["step"] for event in events)
 
 
 def test_the_output_is_small(resources):
-    assert set(ask(resources)) == {"answer", "abstained", "citations", "sub_queries", "iterations", "messages"}
+    assert set(ask(resources)) == {"answer", "abstained", "confidence", "short", "citations", "sub_queries",
+                                   "iterations", "messages"}
 
 
 @pytest.mark.parametrize("question", ["", "  \n"])
@@ -451,13 +394,43 @@ def test_a_passage_of_a_text_since_replaced_or_deleted_is_not_cited(tmp_path, ha
         assert cite(draft, passages, kb.documents, "reject").abstained
 
 
-@given(st.lists(st.integers(1, 80), max_size=6), st.integers(1, 200))
-def test_the_budget_keeps_the_best_passages(lengths, tokens):
-    passages = [Passage(chunk_id=str(n), document="d", title="t", text="w " * length, start=0, score=1 / (n + 1))
+@given(st.lists(st.integers(1, 80), max_size=6), st.integers(2, 200), st.sampled_from(["w ", "Wasp. ", "字", "字。"]))
+def test_the_budget_keeps_the_best_passages(lengths, tokens, word):
+    passages = [Passage(chunk_id=str(n), document="d", title="t", text=word * length, start=7, score=1 / (n + 1))
                 for n, length in enumerate(lengths)]
     kept = within_budget(passages, tokens)
-    assert kept == passages[:len(kept)]
     cost = [estimate_tokens(p.title) + estimate_tokens(p.text) for p in passages]
+    assert sum(estimate_tokens(p.title) + estimate_tokens(p.text) for p in kept) <= tokens
+    whole = kept if kept == passages[:len(kept)] else kept[:-1]
+    assert whole == passages[:len(whole)]
+    for cut, passage in zip(kept[len(whole):], passages[len(whole):], strict=False):
+        assert cost[len(whole)] > tokens
+        assert passage.text.startswith(cut.text)
+        assert (cut.chunk_id, cut.start) == (passage.chunk_id, passage.start)
+    assert len(kept) == len(passages) or sum(cost[:len(whole) + 1]) > tokens
     assert bool(kept) == bool(passages)
-    assert len(kept) <= 1 or sum(cost[:len(kept)]) <= tokens
-    assert len(kept) == len(passages) or sum(cost[:len(kept) + 1]) > tokens
+
+
+def long_passage(text: str, title: str = "T") -> Passage:
+    return Passage(chunk_id="long", document="d", title=title, text=text, start=0, score=1.0)
+
+
+def test_a_passage_longer_than_the_budget_is_cut_to_whole_sentences():
+    text = " ".join(f"Wasp {n} is here." for n in range(50))
+    (cut,) = within_budget([long_passage(text)], 23)
+    assert cut.text == "Wasp 0 is here. Wasp 1 is here. Wasp 2 is here. Wasp 3 is here."
+    (words,) = within_budget([long_passage("wasp " * 50)], 11)
+    assert words.text == " ".join(["wasp"] * 10)
+    (titled,) = within_budget([long_passage("wasp " * 50, title="wasp " * 50)], 10)
+    assert (titled.title.split(), titled.text.split()) == (["wasp"] * 5, ["wasp"] * 5)
+
+
+def test_a_long_passage_does_not_hide_what_stands_before_it_nor_exceed_the_budget():
+    short = long_passage("One. Two. Three.")
+    long = long_passage(" ".join(f"Wasp {n} is here." for n in range(50)))
+    kept = within_budget([short, long, short], 40)
+    assert kept[0] == short
+    assert len(kept) == 2
+    assert 0 < len(kept[1].text) < len(long.text)
+    assert kept[1].text.endswith("is here.")
+    assert within_budget([short, long_passage("wasp " * 100)], 20) == [short], "no sentence of it fits"

@@ -4,9 +4,10 @@ import time
 
 import pytest
 from banyan.models.rules.answer_types import Expected, analyse
-from banyan.models.rules.comparisons import comparison, quantity
+from banyan.models.rules.comparisons import comparison
 from banyan.models.rules.content_words import content_words
 from banyan.models.rules.follow_ups import condense
+from banyan.models.rules.measures import amount, comparable
 from banyan.models.rules.question_names import mentions, names_in
 from banyan.models.rules.questions import decompose, fill
 from banyan.schemas.graph_schema import (
@@ -84,6 +85,11 @@ def test_what_needs_more_steps_than_allowed_is_not_cut():
     ("Which is longer, the Nile or the Amazon?", ["How long is the Nile?", "How long is the Amazon?"]),
     ("Are Marie Curie and Chopin of the same nationality?",
      ["What is the nationality of Marie Curie?", "What is the nationality of Chopin?"]),
+    ("Which has more inhabitants, Ulm or Rome?", ["How many inhabitants does Ulm have?",
+                                                  "How many inhabitants does Rome have?"]),
+    ("Was Ada Byron born before Carl Berg?", ["When was Ada Byron born?", "When was Carl Berg born?"]),
+    ("Did Ada Byron die after Carl Berg?", ["When did Ada Byron die?", "When did Carl Berg die?"]),
+    ("晨光公司比星河公司成立得早吗？", ["晨光公司成立于哪一年？", "星河公司成立于哪一年？"]),
     ("长江和黄河哪条更长？", ["长江有多长？", "黄河有多长？"]),
     ("谁出生得更早，屠呦呦还是葛洪？", ["屠呦呦出生于哪一年？", "葛洪出生于哪一年？"]),
 ])
@@ -159,7 +165,31 @@ def test_fill_leaves_what_is_not_found():
     ("3,800万人", False, (38_000_000,)), ("1.2 million", False, (1_200_000,)), ("none", False, None),
 ])
 def test_quantities(words, date, expected):
-    assert quantity(words, date=date) == pytest.approx(expected)
+    found = amount(words, date=date)
+    assert (found and found[1]) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("words", "expected"), [
+    ("12 km", ("length", 12_000)), ("900 metres", ("length", 900)), ("二十千米", None), ("20千米", ("length", 20_000)),
+    ("3 square miles", ("area", 7_769_964.33)), ("5亿元", ("CNY", 500_000_000)), ("3,800万人", ("", 38_000_000)),
+    ("2 million inhabitants", ("", 2_000_000)), ("5..10 km", None), ("5 ft 11 in", None), ("2 days", ("time", 2)),
+])
+def test_numbers_are_measured_in_the_base_unit(words, expected):
+    found = amount(words, date=False)
+    assert found == (expected and (expected[0], (pytest.approx(expected[1]),)))
+
+
+def test_the_normal_form_of_the_graph_is_read_before_the_words():
+    assert amount("in the year of the war", date=True, normal="1939-09") == ("date", (1939, 9, 0))
+    assert amount("44 BC", date=True, normal="-0043") == ("date", (-44, 0, 0))
+    assert amount("1801", date=True, normal="18XX") == ("date", (1801, 0, 0))
+    assert amount("五亿元", date=False, normal="500000000 CNY") == ("CNY", (500_000_000,))
+
+
+def test_dates_are_compared_as_precisely_as_both_are_known():
+    assert comparable((1801, 5, 3), (1801, 0, 0)) == ((1801,), (1801,))
+    assert comparable((1801, 5, 3), (1799, 0, 0)) == ((1801,), (1799,))
+    assert comparable((12.0,), (0.0,)) == ((12.0,), (0.0,))
 
 
 PERSON = [("user", "Who discovered polonium?"), ("assistant", "Marie Curie discovered polonium in 1898.")]

@@ -1,0 +1,117 @@
+"""Which sub-queries are searched, along which routes: in the schema's terms, within the caps, none twice."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from ..graph_store.bounds import Bounds
+from ..schemas.delta import ElementKind
+from ..schemas.errors import BanyanError
+from ..schemas.naming import canonical_name
+from ..schemas.retrieval import Route, SubQuery
+
+
+class CapError(BanyanError):
+    """A cap on a question's cost that allows nothing at all."""
+
+
+@dataclass(frozen=True)
+class Caps:
+    """How much one question may cost.
+
+    `rounds` of retrieval; `sub_queries` of one round, the question itself not counted; `sub_queries_in_all`
+    and `tool_calls` (searches of one sub-query along one route) over all rounds.
+    """
+
+    rounds: int
+    sub_queries: int
+    sub_queries_in_all: int
+    tool_calls: int
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if value < 1:
+                raise CapError(f"max_{name} is {value}, which allows no search: give 1 or more")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a round adds: numbered sub-queries, their searches, and what was left out and why."""
+
+    new: tuple[tuple[int, SubQuery], ...]
+    searches: tuple[tuple[int, Route], ...]
+    notes: tuple[str, ...]
+
+
+def key(question: str) -> str:
+    """The form under which two sub-queries count as the same: case, width, spaces and end marks do not matter."""
+    return canonical_name(question)
+
+
+def distinct(parts: Sequence[SubQuery]) -> list[SubQuery]:
+    """The sub-queries without repetitions; a part equal to an earlier one gives it its schema elements."""
+    return list({key(part.question): part for part in parts}.values())
+
+
+def plan_round(parts: Sequence[SubQuery], asked: Sequence[SubQuery], calls: int, routes: Collection[Route],
+               caps: Caps) -> Plan:
+    """Number the new sub-queries and give each its searches, as far as the caps allow.
+
+    Args:
+        parts: the sub-queries of this round, most important first; repetitions are left out.
+        asked: those of earlier rounds.
+        calls: the searches made so far.
+        routes: the routes switched on.
+        caps: the limits.
+
+    Returns:
+        The plan. A sub-query left without any of its searches by the cap is not asked at all.
+    """
+    known = {key(part.question) for part in asked}
+    fresh = [part for part in distinct(parts) if key(part.question) not in known]
+    # The question itself is the first of all and does not count as a part of it.
+    limit = caps.sub_queries + (not asked)
+    notes = [f"cap of {caps.sub_queries} sub-queries a round: left out {part.question!r}" for part in fresh[limit:]]
+    new: list[tuple[int, SubQuery]] = []
+    searches: list[tuple[int, Route]] = []
+    for part in fresh[:limit]:
+        number = len(asked) + len(new)
+        wanted = [route for route in part.routes if route in routes]
+        left = wanted[:max(0, caps.tool_calls - calls - len(searches))]
+        if number >= caps.sub_queries_in_all:
+            notes.append(f"cap of {caps.sub_queries_in_all} sub-queries in all: left out {part.question!r}")
+            continue
+        if len(left) < len(wanted):
+            missed = ", ".join(wanted[len(left):])
+            notes.append(f"cap of {caps.tool_calls} tool calls: left out {missed} for {part.question!r}")
+        if left or not wanted:
+            new.append((number, part))
+            searches.extend((number, route) for route in left)
+    return Plan(tuple(new), tuple(searches), tuple(notes))
+
+
+def in_schema(part: SubQuery, bounds: Bounds) -> tuple[SubQuery, list[str]]:
+    """A sub-query with its schema elements as the schema calls them, and notes of what was mapped or dropped.
+
+    Args:
+        part: a sub-query as a reasoner gave it.
+        bounds: the schema in force; an open schema admits every label.
+    """
+    notes: list[str] = []
+    types = _known("entity_type", part.entity_types, bounds, notes)
+    relations = _known("relation", part.relations, bounds, notes)
+    attributes = _known("attribute", part.attributes, bounds, notes)
+    return part.model_copy(update={"entity_types": types, "relations": relations, "attributes": attributes}), notes
+
+
+def _known(kind: ElementKind, labels: Sequence[str], bounds: Bounds, notes: list[str]) -> tuple[str, ...]:
+    found: list[str] = []
+    for label in labels:
+        known = bounds.find(kind, label)
+        thing = kind.replace("_", " ")
+        if known is None:
+            notes.append(f"{thing} {label!r} is not in the schema: dropped")
+            continue
+        if known.name != label:
+            notes.append(f"{thing} {label!r} is {known.name!r} in the schema")
+        found.append(known.name)
+    return tuple(dict.fromkeys(found))

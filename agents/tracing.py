@@ -1,0 +1,107 @@
+"""Making the steps of a trace: short, bounded, without whole passages.
+
+A trace holds `FINDINGS` findings of each search and `PASSAGES` passages of each ranking, and searches
+and rounds are capped (agents/planning.py), so that it stays small beside the evidence in the state.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from langgraph.config import get_stream_writer
+
+from ..schemas.retrieval import Answer, Evidence, Route, SubAnswer, SubQuery
+from ..schemas.trace import TracedFinding, TracedPassage, TracedSubQuery, TraceStep
+from ..tools.retriever import Retriever
+from .planning import Plan
+
+FINDINGS = 3
+PASSAGES = 5
+TEXT = 160
+"""Characters of a text in a trace: two lines of a terminal."""
+_DOCUMENTS = 3
+_DIGITS = 4
+
+
+def short(text: str, limit: int = TEXT) -> str:
+    """A text on one line, cut to `limit` characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= limit else f"{line[:limit - 1]}…"
+
+
+def decomposed(plan: Plan, waiting: Sequence[SubQuery], notes: Sequence[str]) -> TraceStep:
+    """The sub-queries that are searched first, those that wait for answers, and what was left out."""
+    return TraceStep(step="decompose", notes=_notes([*notes, *plan.notes]), sub_queries=(
+        *_numbered(plan), *(_traced(None, part) for part in waiting)))
+
+
+def searched(retriever: Retriever, place: tuple[int, int, Route], evidence: Sequence[Evidence]) -> TraceStep:
+    """The best of what a search found; `place` is its round, its sub-query's number, and its route."""
+    number, sub_query, route = place
+    best = tuple(TracedFinding(text=short(item.text), score=round(item.score, _DIGITS), documents=_documents(
+        retriever, item.chunk_ids), how=_how(item)) for item in evidence[:FINDINGS])
+    return TraceStep(step="search", round=number, number=sub_query, route=route, found=best, total=len(evidence))
+
+
+def fused(retriever: Retriever, number: int, ranking: Sequence[tuple[str, float]], text: str) -> TraceStep:
+    """The best passages of a round's ranking."""
+    chunks = [(retriever.index.chunks[retriever.index.chunk_row[one]], score) for one, score in ranking[:PASSAGES]]
+    return TraceStep(step="fuse", round=number, text=text, total=len(ranking), passages=tuple(
+        TracedPassage(chunk_id=chunk.id, document=short(chunk.document_id), title=short(chunk.title),
+                      score=round(score, _DIGITS)) for chunk, score in chunks))
+
+
+def reflected(number: int, missing: str, known: Sequence[SubAnswer], plan: Plan | None, *, sufficient: bool,
+              notes: Sequence[str] = ()) -> TraceStep:
+    """What a reflection found sufficient or missing, and what is asked next."""
+    return TraceStep(step="reflect", round=number, sufficient=sufficient, text=short(missing),
+                     sub_answers=tuple(SubAnswer(question=short(item.question), answer=short(item.answer))
+                                       for item in known),
+                     notes=_notes([*notes, *(plan.notes if plan else ())]), sub_queries=_numbered(plan) if plan else ())
+
+
+def answered(number: int, answer: Answer) -> TraceStep:
+    """The checked answer and the documents that it cites."""
+    return TraceStep(step="answer", round=number, text=short(answer.answer), abstained=answer.abstained,
+                     confidence=round(answer.confidence, _DIGITS),
+                     documents=tuple(dict.fromkeys(short(citation.document) for citation in answer.citations)))
+
+
+def data(step: TraceStep) -> dict[str, Any]:
+    """A step as it is kept in the state: what is filled and no more, after telling whoever follows the stream."""
+    kept = step.model_dump(mode="json", exclude_defaults=True) | {"step": step.step, "round": step.round}
+    get_stream_writer()({"step": step.step, "found": _headlines(step), "trace": kept})
+    return kept
+
+
+def _headlines(step: TraceStep) -> list[str]:
+    """A step in a few words, for a line of progress."""
+    lists = (
+        [query.question for query in step.sub_queries if query.number is not None],
+        [passage.title or passage.document for passage in step.passages],
+        [item.text for item in step.found],
+    )
+    return next((found for found in lists if found), [step.text] if step.text else [])
+
+
+def _numbered(plan: Plan) -> tuple[TracedSubQuery, ...]:
+    return tuple(_traced(number, part) for number, part in plan.new)
+
+
+def _traced(number: int | None, part: SubQuery) -> TracedSubQuery:
+    return TracedSubQuery(number=number, **part.model_dump(exclude={"follows"}) | {"question": short(part.question)})
+
+
+def _how(item: Evidence) -> str:
+    """The way to a finding; its end is left out where that is what the finding's text begins with."""
+    steps = item.path[:-1] if len(item.path) > 1 and item.text.startswith(item.path[-1]) else item.path
+    return short(" → ".join(steps))
+
+
+def _notes(notes: Sequence[str]) -> tuple[str, ...]:
+    return tuple(short(note) for note in dict.fromkeys(notes))
+
+
+def _documents(retriever: Retriever, chunk_ids: Sequence[str]) -> tuple[str, ...]:
+    index = retriever.index
+    found = dict.fromkeys(index.chunks[index.chunk_row[one]].document_id for one in chunk_ids if one in index.chunk_row)
+    return tuple(short(one) for one in list(found)[:_DOCUMENTS])

@@ -1,0 +1,85 @@
+"""How the command line shows the trace of a question: a tree for each round."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.tree import Tree
+
+from .schemas.trace import TracedSubQuery, TraceStep
+
+
+def print_trace(console: Console, steps: Iterable[dict[str, Any]]) -> None:
+    """Print a trace down to where the answer follows.
+
+    Args:
+        console: where to.
+        steps: `TraceStep` data in the order of the steps.
+    """
+    for tree in _trees([TraceStep(**data) for data in steps]):
+        console.print(tree)
+    console.print("[bold]answer[/bold]")
+
+
+def _trees(steps: Sequence[TraceStep]) -> list[Tree]:
+    """The question, and what was done in each round."""
+    rounds: dict[int, _Round] = {}
+    head = Tree("")
+    for step in steps:
+        this = rounds.setdefault(step.round, _Round(step.round))
+        if step.step == "question":
+            head = Tree(f"[bold]question[/bold] {escape(step.text)}")
+        elif step.step == "decompose":
+            this.sub_queries(step.sub_queries)
+            this.notes(step.notes)
+        elif step.step == "search":
+            this.search(step)
+        elif step.step == "fuse":
+            this.passages(step)
+        elif step.step == "reflect":
+            this.reflection(step)
+            if step.sub_queries:
+                rounds[step.round + 1] = _Round(step.round + 1)
+                rounds[step.round + 1].sub_queries(step.sub_queries)
+    return [head, *(shown.tree for shown in rounds.values())]
+
+
+class _Round:
+    """One round: its sub-queries with what each route found for them, the passages, and the reflection."""
+
+    def __init__(self, number: int) -> None:
+        self.tree = Tree(f"[bold]round {number}[/bold]", guide_style="dim")
+        self._branches: dict[int | None, Tree] = {}
+
+    def sub_queries(self, queries: Sequence[TracedSubQuery]) -> None:
+        for query in queries:
+            waits = "waits for an answer" if query.number is None else ""
+            elements = ", ".join((*query.entity_types, *query.relations, *query.attributes))
+            said = escape("; ".join(part for part in (waits, elements) if part))
+            number = "-" if query.number is None else query.number
+            self._branches[query.number] = self.tree.add(f"{number} {escape(query.question)} [dim]{said}[/dim]")
+
+    def search(self, step: TraceStep) -> None:
+        branch = self._branches[step.number].add(f"[cyan]{step.route}[/cyan] [dim]{step.total} found[/dim]")
+        for item in step.found:
+            sources = f" [dim]\\[{escape(', '.join(item.documents))}][/dim]" if item.documents else ""
+            how = f" [dim]({escape(item.how)})[/dim]" if item.how else ""
+            branch.add(f"{item.score:.2f} {escape(item.text)}{sources}{how}")
+
+    def passages(self, step: TraceStep) -> None:
+        said = f"; {step.text}" if step.text else ""
+        branch = self.tree.add(f"[cyan]passages[/cyan] [dim]best of {step.total}{escape(said)}[/dim]")
+        for passage in step.passages:
+            branch.add(f"{passage.score:.2f} {escape(passage.title)} [dim]\\[{escape(passage.document)}][/dim]")
+
+    def reflection(self, step: TraceStep) -> None:
+        missing = f"not sufficient: {step.text}" if step.text else "not sufficient"
+        branch = self.tree.add(f"[cyan]reflection[/cyan] {escape('sufficient' if step.sufficient else missing)}")
+        for item in step.sub_answers:
+            branch.add(f"{escape(item.question)} [dim]->[/dim] {escape(item.answer or '?')}")
+        self.notes(step.notes)
+
+    def notes(self, notes: Sequence[str]) -> None:
+        for note in notes:
+            self.tree.add(f"[yellow]{escape(note)}[/yellow]")

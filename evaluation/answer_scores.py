@@ -1,0 +1,53 @@
+"""Scores of one answer against the expected ones: exact match, F1, and whether the expected is in it."""
+
+import re
+import string
+from collections import Counter
+from collections.abc import Sequence
+
+from ..schemas.naming import normalise
+
+_ARTICLES = re.compile(r"\b(?:a|an|the)\b")
+_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u3040-\u30ff]")
+_PUNCTUATION = str.maketrans("", "", string.punctuation + "，。、；：？！“”‘’（）《》「」『』【】—…·")
+
+
+def normal_answer(text: str) -> str:
+    """An answer as SQuAD and MuSiQue compare it: lower case, no punctuation, no English articles, single spaces.
+
+    Args:
+        text: an answer in any script; width is folded as that of names is (`schemas.naming`).
+    """
+    return " ".join(_ARTICLES.sub(" ", normalise(text).translate(_PUNCTUATION)).split())
+
+
+def exact_match(answer: str, expected: Sequence[str]) -> float:
+    """1.0 if the answer equals one of those expected, as normalised; else 0.0."""
+    return float(any(normal_answer(answer) == normal_answer(one) for one in expected))
+
+
+def f1(answer: str, expected: Sequence[str]) -> float:
+    """The best F1 of the answer's tokens against one of those expected, 0 to 1.
+
+    Args:
+        answer: what was answered; two empty texts agree wholly.
+        expected: the accepted answers. Words are tokens, and so is each Chinese or Japanese character.
+    """
+    return max((_overlap(_tokens(answer), _tokens(one)) for one in expected), default=0.0)
+
+
+def holds(answer: str, expected: Sequence[str]) -> bool:
+    """Whether one of the expected answers stands in the answer, not within a longer Latin word or number."""
+    tokens = f" {' '.join(_tokens(answer))} "
+    return any(f" {' '.join(found)} " in tokens for one in expected if (found := _tokens(one)))
+
+
+def _tokens(text: str) -> list[str]:
+    return _HAN.sub(lambda match: f" {match.group()} ", normal_answer(text)).split()
+
+
+def _overlap(found: list[str], wanted: list[str]) -> float:
+    if not found or not wanted:
+        return float(found == wanted)
+    same = sum((Counter(found) & Counter(wanted)).values())
+    return 2 * same / (len(found) + len(wanted))

@@ -1,0 +1,159 @@
+"""Answers of the whole agent: right, cited, and declined where there is nothing to answer."""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..agents.resources import Resources
+from ..agents.retrieval import AskContext, build_graph
+from ..graph_store.documents import Documents
+from ..schemas.documents import Frozen
+from ..schemas.retrieval import Mode
+from .abstention import Area, CurvePoint, Judged, area, curve, percent, point
+from .answer_scores import exact_match, f1, holds
+from .datasets import AnsweredQuestion, GoldPassage
+
+_MARKS = re.compile(r"\s*\[\d+\]")
+
+
+class AnswerRecord(Frozen):
+    """What was answered to one question, were there no threshold; scores 0 to 1.
+
+    `declined`: the threshold in force, or the reasoner itself, withholds the answer. `correct`: an
+    expected answer stands in it. Citation scores are over documents, None without gold.
+    """
+
+    id: str
+    question: str
+    unanswerable: bool
+    answer: str
+    short: str
+    confidence: float
+    declined: bool
+    exact_match: float
+    f1: float
+    correct: bool
+    citation_recall: float | None
+    citation_precision: float | None
+    cited: tuple[str, ...]
+    curve_place: float | None
+    """Its confidence for the curve; None where the reasoner itself had nothing to say."""
+
+
+class Abstention(Frozen):
+    """How abstention works at the threshold in force, and over all thresholds; shares in %."""
+
+    at_threshold: CurvePoint
+    curve: tuple[CurvePoint, ...]
+    area: Area | None
+
+
+class AnswerReport(Frozen):
+    """Scores in %. Those of `answers` are over all answerable questions, a declined one scoring 0.
+
+    Citation scores are over the answered ones: what was cited of the gold documents, and how much
+    of what was cited is gold.
+    """
+
+    questions: int
+    unanswerable: int
+    answered: int
+    answers: dict[str, float]
+    citations: dict[str, float]
+    abstention: Abstention
+    records: tuple[AnswerRecord, ...]
+
+
+def evaluate(resources: Resources, name: str, questions: Sequence[AnsweredQuestion], *, mode: Mode = "reject",
+             agent: bool = True, progress: Callable[[int, int], None] = lambda *_: None) -> AnswerReport:
+    """Ask every question and score the answers.
+
+    Each is asked once, with the threshold of abstention at 0; the answers' confidence then tells
+    what any threshold would have withheld.
+
+    Args:
+        resources: models and knowledge bases; the settings' `abstain_below` is the threshold in force.
+        name: the knowledge base.
+        questions: with their expected answers and gold passages.
+        mode: "reject", or "open", in which the threshold withholds nothing.
+        agent: decompose and reflect; else one round with the question as it is.
+        progress: told (done, all) after each question.
+
+    Returns:
+        The report.
+    """
+    threshold = resources.settings.abstain_below if mode == "reject" else 0.0
+    graph = build_graph(resources)
+    context = AskContext(mode=mode, agent=agent, abstain_below=0.0)
+    documents = resources.knowledge_base(name).documents
+    records: list[AnswerRecord] = []
+    for number, question in enumerate(questions, 1):
+        said = graph.invoke({"knowledge_base": name, "question": question.question}, context=context)
+        records.append(_record(question, said, documents, threshold))
+        progress(number, len(questions))
+    return _report(records, threshold)
+
+
+def _record(question: AnsweredQuestion, said: dict[str, Any], documents: Documents, threshold: float) -> AnswerRecord:
+    answer = "" if said["abstained"] else _MARKS.sub("", said["answer"])
+    short = said["short"] or answer.partition("\n")[0]
+    cited = tuple(dict.fromkeys(citation["document"] for citation in said["citations"]))
+    recall, precision = _citation_scores(question.gold, [_CitedPassage(documents, one) for one in said["citations"]])
+    return AnswerRecord(
+        id=question.id, question=question.question, unanswerable=question.unanswerable, answer=answer, short=short,
+        confidence=said["confidence"], declined=said["abstained"] or said["confidence"] < threshold,
+        exact_match=exact_match(short, question.answers), f1=f1(short, question.answers),
+        correct=holds(f"{short}\n{answer}", question.answers), citation_recall=recall, citation_precision=precision,
+        cited=cited, curve_place=None if said["abstained"] else said["confidence"])
+
+
+class _CitedPassage:
+    """A citation's document, to be held against a gold passage."""
+
+    def __init__(self, documents: Documents, citation: dict[str, Any]) -> None:
+        self.document = documents.get(citation["document"])
+        self.quote: str = citation["quote"]
+
+    def is_of(self, gold: GoldPassage) -> bool:
+        """Whether the gold passage is this document, or holds the quote under this title."""
+        if gold.id:
+            return self.document.id == gold.id
+        return self.document.title == gold.title and (not gold.text or self.quote in gold.text)
+
+
+def _citation_scores(gold: Sequence[GoldPassage],
+                     cited: Sequence[_CitedPassage]) -> tuple[float | None, float | None]:
+    """(recall, precision) of the citations; precision counts each document once."""
+    if not gold:
+        return None, None
+    found = [any(one.is_of(passage) for one in cited) for passage in gold]
+    right: dict[str, bool] = {}
+    for one in cited:
+        right[one.document.id] = right.get(one.document.id, False) or any(one.is_of(passage) for passage in gold)
+    return sum(found) / len(found), sum(right.values()) / len(right) if right else None
+
+
+def _report(records: Sequence[AnswerRecord], threshold: float) -> AnswerReport:
+    answerable = [record for record in records if not record.unanswerable]
+    answered = [record for record in answerable if not record.declined]
+    judged = [Judged(confidence=record.curve_place, answerable=not record.unanswerable, correct=record.correct,
+                     grounded=record.citation_recall == 1.0) for record in records]
+    scores = {
+        "exact_match": percent(sum(record.exact_match for record in answered), len(answerable)),
+        "f1": percent(sum(record.f1 for record in answered), len(answerable)),
+        "correct": percent(sum(record.correct for record in answered), len(answerable)),
+    }
+    citations = {"recall": _mean([record.citation_recall for record in answered]),
+                 "precision": _mean([record.citation_precision for record in answered]),
+                 "all_gold": _mean([float(record.citation_recall == 1.0) for record in answered])}
+    return AnswerReport(
+        questions=len(records), unanswerable=len(records) - len(answerable), answered=len(answered), answers=scores,
+        citations=citations, records=tuple(records),
+        abstention=Abstention(at_threshold=point(judged, threshold), curve=curve(judged), area=area(judged)))
+
+
+def _mean(values: Sequence[float | None]) -> float:
+    known = [value for value in values if value is not None]
+    return round(100 * float(np.mean(known)), 2) if known else 0.0

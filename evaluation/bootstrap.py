@@ -1,0 +1,35 @@
+"""Bootstrap confidence intervals: how far a mean over questions would move with other questions."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Values = NDArray[np.float64]
+
+RESAMPLES = 2000
+# Any fixed seed: the same report twice must read the same, and rows that are compared share their resamples.
+_SEED = 20240917
+# Resampled counts held at once: 8 MB.
+_CELLS = 1_000_000
+
+
+def intervals(values: Values, share: float = 0.95) -> Values:
+    """Percentile intervals of column means, by drawing rows anew with replacement (Efron 1979).
+
+    For a paired comparison give the differences of the pairs.
+
+    Args:
+        values: shape (n, k), n at least 1: a row for each question, drawn as a whole.
+        share: the share of resampled means that an interval holds.
+
+    Returns:
+        Shape (k, 2): lower and upper end for each column.
+    """
+    rows = len(values)
+    random = np.random.default_rng(_SEED)
+    means = []
+    for start in range(0, RESAMPLES, step := max(1, _CELLS // rows)):
+        draws = min(step, RESAMPLES - start)
+        # How often each question was drawn says as much as which ones were, in any order.
+        means.append(random.multinomial(rows, np.full(rows, 1 / rows), size=draws) @ values / rows)
+    tail = (1 - share) / 2
+    return np.asarray(np.quantile(np.concatenate(means), [tail, 1 - tail], axis=0).T)

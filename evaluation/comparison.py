@@ -1,0 +1,95 @@
+"""One setting beside baselines and ablations: the same questions, the same store, one table."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+
+from ..agents.resources import Resources
+from ..schemas.documents import Chunk
+from ..schemas.retrieval import ROUTES
+from .baselines import Baseline, baselines
+from .datasets import DatasetError, Question
+from .report import RetrievalReport, compared, summarise
+from .retrieval import Progress, Search, Setting, SubQueries, absent_gold, asked, run, setting_search
+
+DEFAULT = "default"
+# Eq. 9's middle: neither channel is preferred, whatever the question.
+_FIXED_BETA = 0.5
+
+Watch = Callable[[str], AbstractContextManager[Progress]]
+"""Opens a progress bar for a row by its name."""
+
+
+def evaluate(resources: Resources, name: str, questions: Sequence[Question], *,
+             ks: Sequence[int], setting: Setting | None = None, with_baselines: bool = False,
+             with_ablations: bool = False, watch: Watch = lambda _: nullcontext(lambda *_: None)) -> RetrievalReport:
+    """Measure a setting, alone or beside others.
+
+    Args:
+        resources: models and knowledge bases.
+        name: the knowledge base.
+        questions: at least one, with their gold passages.
+        ks: the cut-offs.
+        setting: how to search; none: with everything on.
+        with_baselines: measure the published methods of `baselines` on the same store.
+        with_ablations: measure the setting with each of its parts switched off.
+        watch: opens a progress bar for a row.
+
+    Returns:
+        The setting's report; with a table also its `rows`, the setting itself first.
+
+    Raises:
+        DatasetError: the question file and the knowledge base, or the cut-offs, do not go together.
+    """
+    setting = setting or Setting()
+    if setting.sub_queries == "gold" and not any(question.steps for question in questions):
+        raise DatasetError("the questions come without a decomposition: leave out --sub-queries gold")
+    chunks = {chunk.id: chunk for chunk in resources.retriever(name).index.chunks}
+    absent = absent_gold(questions, chunks)
+    searches: dict[str, Callable[[], Search]] = {
+        row: partial(setting_search, resources, name, one, max(ks))
+        for row, one in {DEFAULT: setting, **(ablations(setting) if with_ablations else {})}.items()}
+    if with_baselines:
+        methods = baselines(resources.knowledge_base(name))
+        searches.update({row: partial(_baseline_search, one, setting.sub_queries) for row, one in methods.items()})
+    return _measured(searches, chunks, questions, ks, watch).model_copy(update={"gold_absent": absent})
+
+
+def ablations(setting: Setting) -> dict[str, Setting]:
+    """A setting with one of its parts off, for each part that is on, by the row's name."""
+    on = setting.switches
+    changes: dict[str, dict[str, object]] = {
+        f"{route} off": {"routes": tuple(one for one in on.routes if one != route)}
+        for route in ROUTES if route in on.routes}
+    changes |= {f"{part} off": {part: False} for part in ("spreading", "lexical", "dense") if getattr(on, part)}
+    if on.beta is None:
+        changes[f"beta {_FIXED_BETA}"] = {"beta": _FIXED_BETA}
+    found = {row: setting.model_copy(update={"switches": on.model_copy(update=change)})
+             for row, change in changes.items()}
+    if setting.agent and setting.sub_queries == "none":
+        found["agent off"] = setting.model_copy(update={"agent": False})
+    return found
+
+
+def _measured(searches: Mapping[str, Callable[[], Search]], chunks: Mapping[str, Chunk],
+              questions: Sequence[Question], ks: Sequence[int], watch: Watch) -> RetrievalReport:
+    """The report of the first search, and a row for each if there are several."""
+    measured = {}
+    for row, prepared in searches.items():
+        with watch(row) as progress:
+            measured[row] = run(prepared(), chunks, questions, progress)
+    default = next(iter(measured.values()))
+    report = summarise(default, ks)
+    if len(measured) == 1:
+        return report
+    return report.model_copy(update={
+        "rows": tuple(compared(row, records, default, ks) for row, records in measured.items())})
+
+
+def _baseline_search(baseline: Baseline, sub_queries: SubQueries) -> Search:
+    """A baseline's ranking; those of several sub-queries in turns, each chunk once."""
+    def search(question: Question) -> list[str]:
+        rankings = [baseline(text) for text in asked(question, sub_queries)]
+        return list(dict.fromkeys(one for turn in zip(*rankings, strict=True) for one in turn))
+
+    return search

@@ -1,0 +1,121 @@
+"""What an evaluation of retrieval reports: recall with its interval, latency in total and by stage."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from pydantic import Field
+
+from ..schemas.documents import Frozen
+from .bootstrap import Values, intervals
+
+Percent = dict[str, float]
+"""By cut-off ("2", "5", ...), in %."""
+
+Interval = dict[str, tuple[float, float]]
+"""By cut-off: the ends of the 95 % bootstrap interval."""
+
+Percentiles = dict[str, float]
+"""p50 and p95."""
+
+
+class QuestionRecord(Frozen):
+    """What was found for one question."""
+
+    id: str
+    question: str
+    type: str = ""
+    ranks: tuple[int | None, ...]
+    """For each gold passage its place among the ranked documents, from 1; None beyond the last."""
+    milliseconds: float
+    stages: dict[str, float] = Field(default_factory=dict)
+    """ms by stage; stages that ran in parallel count each with their own time."""
+
+
+class Group(Frozen):
+    """Recall and latency over some questions."""
+
+    questions: int
+    recall: Percent
+    interval: Interval
+    latency_ms: Percentiles
+
+
+class Row(Frozen):
+    """One setting or baseline beside the default: its recall, and recall less the default's."""
+
+    name: str
+    recall: Percent
+    interval: Interval
+    change: Percent
+    change_interval: Interval
+
+
+class RetrievalReport(Group):
+    """Recall at k in %, and latency, over all questions, by their type, and beside other settings."""
+
+    gold_absent: int = 0
+    """How many gold passages are not in the knowledge base: they count as missed."""
+    stages_ms: dict[str, Percentiles]
+    by_type: dict[str, Group]
+    rows: tuple[Row, ...] = ()
+    records: tuple[QuestionRecord, ...]
+
+
+def summarise(records: Sequence[QuestionRecord], ks: Sequence[int]) -> RetrievalReport:
+    """Recall and latency of at least one question.
+
+    Args:
+        records: one for each question.
+        ks: the cut-offs.
+    """
+    whole = _group(records, ks)
+    types = sorted({record.type for record in records} - {""})
+    stages = sorted({name for record in records for name in record.stages})
+    return RetrievalReport(
+        **dict(whole), records=tuple(records),
+        by_type={kind: _group([record for record in records if record.type == kind], ks) for kind in types},
+        stages_ms={name: _percentiles([record.stages.get(name, 0.0) for record in records]) for name in stages})
+
+
+def compared(name: str, records: Sequence[QuestionRecord], default: Sequence[QuestionRecord],
+             ks: Sequence[int]) -> Row:
+    """The row of a setting.
+
+    Args:
+        name: what the row is called.
+        records: of the setting.
+        default: of the setting that it is compared with, for the same questions in the same order.
+        ks: the cut-offs.
+    """
+    values = _recalls(records, ks)
+    change = values - _recalls(default, ks)
+    return Row(name=name, recall=_means(values, ks), interval=_intervals(values, ks), change=_means(change, ks),
+               change_interval=_intervals(change, ks))
+
+
+def _group(records: Sequence[QuestionRecord], ks: Sequence[int]) -> Group:
+    values = _recalls(records, ks)
+    return Group(questions=len(records), recall=_means(values, ks), interval=_intervals(values, ks),
+                 latency_ms=_percentiles([record.milliseconds for record in records]))
+
+
+def _recalls(records: Sequence[QuestionRecord], ks: Sequence[int]) -> Values:
+    """In %, shape (questions, k): of each question the share of its gold passages among the first k documents."""
+    return np.array([[100 * sum(rank is not None and rank <= k for rank in record.ranks) / len(record.ranks)
+                      for k in ks] for record in records])
+
+
+def _means(values: Values, ks: Sequence[int]) -> Percent:
+    return {str(k): _rounded(mean) for k, mean in zip(ks, values.mean(axis=0), strict=True)}
+
+
+def _intervals(values: Values, ks: Sequence[int]) -> Interval:
+    return {str(k): (_rounded(low), _rounded(high)) for k, (low, high) in zip(ks, intervals(values), strict=True)}
+
+
+def _percentiles(times: Sequence[float]) -> Percentiles:
+    return {name: _rounded(np.percentile(times, share)) for name, share in (("p50", 50), ("p95", 95))}
+
+
+def _rounded(value: float) -> float:
+    return round(float(value), 2) + 0.0  # no -0.0

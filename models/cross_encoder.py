@@ -1,0 +1,110 @@
+"""Any sentence-transformers CrossEncoder on this machine, by name or folder."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from threading import Lock
+
+import numpy as np
+from huggingface_hub import snapshot_download
+
+from .reranker import RerankerError, Scores
+
+_CONFIG = "config.json"
+# Of the latest pairs, for the next round asks for most of them again; with texts of 2 kB 8 MB.
+_PAIRS_KEPT = 4096
+
+
+class CrossEncoderReranker:
+    """A sentence-transformers CrossEncoder in torch. Nothing is downloaded and no pickled weights are read."""
+
+    def __init__(self, name: str, batch: int) -> None:
+        """Load the model.
+
+        Args:
+            name: its folder, or its name on the Hugging Face hub when it is in the local cache.
+            batch: pairs scored at once.
+
+        Raises:
+            RerankerError: it is not on this machine, cannot be read, or does not score pairs.
+        """
+        folder = _local_folder(name)
+        _check_scores_pairs(name, folder)
+        # 8 s to import: only once there is something to load.
+        from safetensors import SafetensorError  # noqa: PLC0415
+        from sentence_transformers import CrossEncoder  # noqa: PLC0415
+
+        try:
+            self._model = CrossEncoder(str(folder), local_files_only=True, model_kwargs={"use_safetensors": True})
+        except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
+            raise RerankerError(
+                f"The cross-encoder {name!r} in {folder} cannot be loaded: {error}. It must be a sentence-transformers "
+                "CrossEncoder with safetensors weights; store it again, choose another with BANYAN_RERANKER, or "
+                "leave that empty."
+            ) from error
+        if self._model.num_labels != 1:
+            raise RerankerError(
+                f"The cross-encoder {name!r} gives {self._model.num_labels} numbers for a pair, as a classifier does; "
+                "for ranking it must give one. Choose another with BANYAN_RERANKER, or leave that empty.")
+        self._name = name
+        self._batch = batch
+        self._kept: dict[tuple[str, str], float] = {}
+        self._lock = Lock()  # its tokenizer's state changes during a call
+
+    def scores(self, question: str, texts: Sequence[str]) -> Scores:
+        """See `Reranker.scores`."""
+        with self._lock:
+            pairs = [(question, text) for text in texts]
+            found = {pair: self._kept.pop(pair) for pair in dict.fromkeys(pairs) if pair in self._kept}
+            new = [pair for pair in dict.fromkeys(pairs) if pair not in found]
+            found.update(zip(new, self._predict(new), strict=True))
+            self._kept.update(found)
+            while len(self._kept) > _PAIRS_KEPT:
+                del self._kept[next(iter(self._kept))]
+        return np.array([found[pair] for pair in pairs], np.float32)
+
+    def _predict(self, pairs: list[tuple[str, str]]) -> list[float]:
+        if not pairs:
+            return []
+        # Half a surrogate pair, as broken JSON brings it, is no character: tokenizers refuse it.
+        readable = [tuple(text.encode(errors="replace").decode() for text in pair) for pair in pairs]
+        scores = np.asarray(self._model.predict(readable, batch_size=self._batch, show_progress_bar=False), np.float64)
+        if not np.isfinite(scores).all():
+            raise RerankerError(f"The cross-encoder {self._name!r} gave a score that is no number: its weights are "
+                                "damaged. Store it again, or leave BANYAN_RERANKER empty.")
+        # Batches of other sizes round differently: what differs by that alone counts as equal.
+        return [float(score) for score in np.round(scores, 5)]
+
+
+def _local_folder(name: str) -> Path:
+    """Where the model lies: the folder of this name, or the hub's local cache."""
+    if Path(name).is_dir():
+        return Path(name)
+    try:
+        return Path(snapshot_download(name, local_files_only=True))
+    except (OSError, ValueError) as error:
+        raise RerankerError(
+            f"The cross-encoder {name!r} is not on this machine: there is no such folder, and it is not in the "
+            f"Hugging Face cache. Banyan downloads nothing: fetch it with `hf download {name}`, give a local folder "
+            "in BANYAN_RERANKER, or leave that empty."
+        ) from error
+
+
+def _check_scores_pairs(name: str, folder: Path) -> None:
+    """Refuse an encoder of single texts: the library would give it a head of random weights without a word.
+
+    Raises:
+        RerankerError: the model has no head that was trained to score pairs, or no readable config.json.
+    """
+    try:
+        config = json.loads((folder / _CONFIG).read_text("utf-8"))
+        architectures = [str(one) for one in config.get("architectures") or ()]
+    except (OSError, ValueError, AttributeError) as error:
+        raise RerankerError(f"The cross-encoder {name!r} in {folder} has no readable {_CONFIG}: {error}. Store it "
+                            "again, choose another with BANYAN_RERANKER, or leave that empty.") from error
+    heads = ("ForSequenceClassification", "ForCausalLM")
+    if architectures and not any(one.endswith(heads) for one in architectures):
+        raise RerankerError(
+            f"{name!r} is {architectures[0]}, which encodes single texts and scores no pairs. Give a cross-encoder "
+            "(…ForSequenceClassification) in BANYAN_RERANKER, or leave that empty; the model for single texts is "
+            "BANYAN_EMBEDDING_MODEL.")

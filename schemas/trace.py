@@ -1,0 +1,69 @@
+"""The trace of a question: each step of the retrieval graph in short texts, for people to read."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from .documents import Frozen
+from .retrieval import Route, SubAnswer
+
+StepName = Literal["question", "decompose", "search", "fuse", "reflect", "answer"]
+
+
+class TracedSubQuery(Frozen):
+    """A sub-query as planned. `number` is its place among all that are searched, None while it waits for an answer."""
+
+    number: int | None = None
+    question: str
+    entity_types: tuple[str, ...] = ()
+    relations: tuple[str, ...] = ()
+    attributes: tuple[str, ...] = ()
+    routes: tuple[Route, ...] = ()
+
+
+class TracedFinding(Frozen):
+    """One of the best findings of a search: what it says, how it was reached, and the documents that support it."""
+
+    text: str
+    score: float
+    how: str = ""
+    documents: tuple[str, ...] = ()
+
+
+class TracedPassage(Frozen):
+    """One of the best passages of the fused ranking."""
+
+    chunk_id: str
+    document: str
+    title: str = ""
+    score: float
+
+
+class TraceStep(Frozen):
+    """One step; which fields are filled depends on `step`.
+
+    - question: `text`, the question as it is asked (a follow-up made to stand alone).
+    - decompose: `sub_queries`; `notes` say what was mapped, dropped or left out, and why.
+    - search: `number` and `route`, the best `found` of `total` findings.
+    - fuse: `passages`, the best of `total`; `text` says whether a cross-encoder reordered them.
+    - reflect: `sufficient`, `text` (what is missing), `sub_answers`, the next `sub_queries`, `notes`.
+    - answer: `text`, `abstained`, `confidence`, `documents` cited.
+
+    `round` counts from 1; all texts are cut to a few words, and no passage is repeated.
+    """
+
+    step: StepName
+    round: int = 1
+    text: str = ""
+    notes: tuple[str, ...] = ()
+    sub_queries: tuple[TracedSubQuery, ...] = ()
+    number: int | None = None
+    route: Route | None = None
+    found: tuple[TracedFinding, ...] = ()
+    passages: tuple[TracedPassage, ...] = ()
+    total: int = 0
+    sufficient: bool | None = None
+    sub_answers: tuple[SubAnswer, ...] = ()
+    abstained: bool | None = None
+    confidence: float | None = Field(default=None, ge=0, le=1)
+    documents: tuple[str, ...] = ()

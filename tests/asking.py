@@ -1,0 +1,55 @@
+"""A reasoner that says what a test wants and records what it was asked, and resources that use it."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from banyan.agents.resources import Resources
+from banyan.config import Settings
+from banyan.models.embedding import Embedder
+from banyan.schemas.retrieval import DraftAnswer, Passage, Reflection, SubQuery
+
+
+class Fake:
+    """A `Reasoner` whose answers are attributes; `calls` lists (step, arguments)."""
+
+    fingerprint = "fake"
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, tuple[Any, ...]]] = []
+        self.parts: list[SubQuery] = []
+        self.reflections: list[Reflection] = []
+        self.draft: Callable[[list[Passage]], DraftAnswer] = lambda _: DraftAnswer(answerable=False)
+
+    def steps(self) -> list[str]:
+        return [step for step, _ in self.calls]
+
+    def said_to(self, step: str) -> list[tuple[Any, ...]]:
+        return [arguments for name, arguments in self.calls if name == step]
+
+    def decompose(self, question, schema, limit):
+        self.calls.append(("decompose", (question, schema, limit)))
+        return self.parts
+
+    def reflect(self, question, history, passages, schema):
+        self.calls.append(("reflect", (question, list(history), list(passages), schema)))
+        return self.reflections.pop(0) if self.reflections else Reflection(sufficient=True)
+
+    def answer(self, question, history, passages, mode):
+        self.calls.append(("answer", (question, list(history), list(passages), mode)))
+        return self.draft(list(passages))
+
+    def condense(self, question, messages):
+        self.calls.append(("condense", (question, list(messages))))
+        return f"{question} (of Ada Byron)"
+
+
+class FakeResources(Resources):
+    """Resources with that reasoner."""
+
+    def __init__(self, home: Path, embedder: Embedder) -> None:
+        super().__init__(Settings(home=home, llm_base_url=None, _env_file=None), embedder)
+        self.fake = Fake()
+
+    def reasoner(self, name, token_limit=None):
+        return self.fake

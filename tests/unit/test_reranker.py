@@ -1,0 +1,249 @@
+"""The optional cross-encoder: a scripted one in the graph, and a tiny real one made here."""
+
+import shutil
+
+import numpy as np
+import pytest
+from banyan.agents.reranking import reranked
+from banyan.agents.resources import Resources
+from banyan.agents.retrieval import AskContext, build_graph
+from banyan.config import Settings
+from banyan.models.onnx_export import bundled_model
+from banyan.models.reranker import RerankerError, load_reranker
+from banyan.schemas.retrieval import SubQuery
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ..conftest import load_test_module
+
+base, asking = load_test_module("small_base"), load_test_module("asking")
+
+
+class Scripted:
+    """Scores a text by a function of question and text, and counts what it is asked."""
+
+    def __init__(self, score) -> None:
+        self.score = score
+        self.asked: list[tuple[str, int]] = []
+
+    def scores(self, question, texts):
+        self.asked.append((question, len(texts)))
+        return np.array([self.score(question, text) for text in texts], np.float32)
+
+
+def ranking(count: int) -> list[tuple[str, float]]:
+    return [(f"c{n}", 1 / (n + 1)) for n in range(count)]
+
+
+def ids(ranked) -> list[str]:
+    return [one for one, _ in ranked]
+
+
+# ---- blending -------------------------------------------------------------------------------------
+
+
+def test_a_cross_encoder_that_agrees_or_says_nothing_changes_nothing():
+    texts = [f"{n}" for n in range(5)]
+    for score in (lambda _, text: -int(text), lambda *_: 0.5):
+        assert reranked(Scripted(score), ["q"], texts, ranking(9)) == ranking(9)
+
+
+def test_both_rankings_have_equal_say():
+    # By hand: c0 is 1st and 3rd, c2 3rd and 1st, c1 2nd twice; 1/61 + 1/63 > 2/62, and c0 stands before c2.
+    said = reranked(Scripted(lambda _, text: int(text)), ["q"], ["0", "1", "2"], ranking(3))
+    assert ids(said) == ["c0", "c2", "c1"]
+    said = reranked(Scripted(lambda _, text: {"0": 1, "1": 3, "2": 2}[text]), ["q"], ["0", "1", "2"], ranking(3))
+    assert ids(said) == ["c1", "c0", "c2"]
+
+
+def test_each_sub_query_brings_its_own_passage():
+    score = {("a", "3"): 9, ("b", "4"): 9}
+    said = reranked(Scripted(lambda question, text: score.get((question, text), -int(text))), ["a", "b"],
+                    [str(n) for n in range(6)], ranking(6))
+    assert ids(said)[0] == "c0"
+    assert max(ids(said).index(one) for one in ("c3", "c4")) < ids(said).index("c2")
+
+
+def test_the_rest_keeps_its_order_and_weights_stay_with_the_places():
+    said = reranked(Scripted(lambda _, text: int(text)), ["q"], [str(n) for n in range(4)], ranking(8))
+    assert [weight for _, weight in said] == [weight for _, weight in ranking(8)]
+    assert ids(said)[4:] == ["c4", "c5", "c6", "c7"]
+    assert sorted(ids(said)[:4]) == ["c0", "c1", "c2", "c3"]
+    assert reranked(Scripted(lambda *_: 1), ["q"], [], []) == []
+
+
+@given(st.lists(st.lists(st.floats(-5, 5, width=32), min_size=6, max_size=6), min_size=1, max_size=3),
+       st.integers(0, 6))
+def test_reordering_loses_and_invents_nothing(scores, count):
+    table = {(str(q), str(n)): value for q, row in enumerate(scores) for n, value in enumerate(row)}
+    said = reranked(Scripted(lambda question, text: table[question, text]), [str(q) for q in range(len(scores))],
+                    [str(n) for n in range(count)], ranking(6))
+    assert sorted(ids(said)) == sorted(ids(ranking(6)))
+    assert said[count:] == ranking(6)[count:]
+    doubled = Scripted(lambda question, text: 2 * table[question, text])
+    assert said == reranked(doubled, [str(q) for q in range(len(scores))], [str(n) for n in range(count)], ranking(6))
+
+
+# ---- in the graph ---------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory, hashed_embedder):
+    home = tmp_path_factory.mktemp("home")
+    base.people(home, "kb", hashed_embedder)
+    return home
+
+
+def documents(resources, **context) -> list[str]:
+    resources.fake = asking.Fake()
+    resources.fake.parts = [SubQuery(question="Is there a painter?")]
+    build_graph(resources).invoke({"knowledge_base": "kb", "question": "Where was Ada Byron born?"},
+                                  context=AskContext(**context))
+    return [passage.document for passage in resources.fake.said_to("answer")[0][2]]
+
+
+def test_the_best_passages_are_reordered_by_all_sub_queries(home, hashed_embedder):
+    with asking.FakeResources(home, hashed_embedder) as resources:
+        before = documents(resources)
+        last = resources.knowledge_base("kb").documents.get(before[-1]).title
+        scripted = Scripted(lambda _, text: text.startswith(last))
+        resources._reranker = scripted
+        after = documents(resources)
+        assert after.index(before[-1]) < len(before) - 1
+        assert {question for question, _ in scripted.asked} == {"Where was Ada Byron born?", "Is there a painter?"}
+        assert {count for _, count in scripted.asked} == {len(before)}
+        resources.settings.rerank_passages = 1
+        assert documents(resources) == before
+        assert {count for _, count in scripted.asked[2:]} == {1}
+
+
+def test_the_trace_says_that_passages_were_reordered(home, hashed_embedder):
+    with asking.FakeResources(home, hashed_embedder) as resources:
+        given = {"knowledge_base": "kb", "question": "Where was Ada Byron born?"}
+        graph, context = build_graph(resources), AskContext(trace=True)
+
+        def fused():
+            return next(step for step in graph.invoke(given, context=context)["trace"] if step["step"] == "fuse")
+
+        assert "text" not in fused()
+        resources._reranker = Scripted(lambda *_: 1)
+        assert "reordered by the cross-encoder" in fused()["text"]
+
+
+def test_a_cross_encoder_that_is_not_there_is_named_before_anything_is_asked(home, hashed_embedder):
+    with asking.FakeResources(home, hashed_embedder) as resources:
+        resources.settings.reranker = "no/such-model"
+        with pytest.raises(RerankerError, match=r"'no/such-model' is not on this machine.*BANYAN_RERANKER"):
+            documents(resources)
+        assert resources.fake.calls == []
+
+
+def test_none_is_loaded_where_none_is_set(home, hashed_embedder):
+    assert load_reranker(Settings(_env_file=None)) is None
+    with Resources(Settings(home=home, _env_file=None), hashed_embedder) as resources:
+        assert resources.reranker is None
+
+
+# ---- a real one -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def make_model(tmp_path_factory):
+    """Makes a BERT of 30 kB that scores pairs by random weights, with `labels` numbers for a pair."""
+    # Seconds to import, and most tests of this file do without.
+    import torch  # noqa: PLC0415
+    from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast  # noqa: PLC0415
+
+    def make(labels=1):
+        folder = tmp_path_factory.mktemp("model")
+        letters = "abcdefghijklmnopqrstuvwxyz"
+        vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *letters, *(f"##{one}" for one in letters)]
+        (folder / "vocab.txt").write_text("\n".join(vocabulary), "utf-8")
+        config = BertConfig(vocab_size=len(vocabulary), hidden_size=32, num_hidden_layers=1, num_attention_heads=2,
+                            intermediate_size=32, num_labels=labels, max_position_embeddings=64,
+                            initializer_range=1.0)
+        torch.manual_seed(0)
+        BertForSequenceClassification(config).save_pretrained(folder)
+        BertTokenizerFast(vocab_file=str(folder / "vocab.txt")).save_pretrained(folder)
+        return folder
+
+    return make
+
+
+@pytest.fixture(scope="module")
+def model(make_model):
+    return make_model()
+
+
+@pytest.fixture(scope="module")
+def reranker(model):
+    return load_reranker(Settings(_env_file=None, reranker=str(model), embedding_batch=2))
+
+
+TEXTS = ["ada was born in ulm", "turku", "", "林小雨", "long " * 300, "a \ud800 b", "turku"]
+
+
+def test_a_cross_encoder_scores_each_pair_by_itself(reranker):
+    together = reranker.scores("where was ada born", TEXTS)
+    assert together.shape == (len(TEXTS),)
+    assert together.dtype == np.float32
+    assert len(set(together.tolist())) > 3
+    assert together[1] == together[6]
+    reranker._kept.clear()
+    alone = [reranker.scores("where was ada born", [text])[0] for text in reversed(TEXTS)][::-1]
+    np.testing.assert_allclose(together, alone, atol=2e-5)
+    assert reranker.scores("another", TEXTS[:1])[0] != together[0]
+    assert reranker.scores("where", []).shape == (0,)
+
+
+def test_a_pair_is_scored_once(reranker, monkeypatch):
+    pairs: list[tuple[str, str]] = []
+    predict = reranker._model.predict
+    monkeypatch.setattr(reranker._model, "predict",
+                        lambda new, **options: pairs.extend(new) or predict(new, **options))
+    first = reranker.scores("once?", ["a", "b", "a"])
+    assert np.array_equal(reranker.scores("once?", ["b", "c", "a"])[[2, 0]], first[:2])
+    assert pairs == [("once?", "a"), ("once?", "b"), ("once?", "c")]
+
+
+def test_a_real_cross_encoder_reorders_a_question_of_the_graph(home, hashed_embedder, model):
+    with asking.FakeResources(home, hashed_embedder) as resources:
+        before = documents(resources)
+        resources.settings.reranker = str(model)
+        assert sorted(documents(resources)) == sorted(before)
+        assert resources.reranker._kept
+
+
+def test_a_classifier_is_refused(make_model):
+    with pytest.raises(RerankerError, match="gives 3 numbers for a pair"):
+        load_reranker(Settings(_env_file=None, reranker=str(make_model(3))))
+
+
+def test_an_encoder_of_single_texts_is_refused(tmp_path):
+    """sentence-transformers would give it a head of random weights, with no more than a note in the log."""
+    with pytest.raises(RerankerError, match="BertModel, which encodes single texts"):
+        load_reranker(Settings(_env_file=None, reranker=str(bundled_model())))
+
+
+@pytest.mark.parametrize("content", [None, "{", "[]"])
+def test_a_folder_without_a_model_is_named(tmp_path, content):
+    if content is not None:
+        (tmp_path / "config.json").write_text(content, "utf-8")
+    with pytest.raises(RerankerError, match=f"{tmp_path}.*no readable config.json"):
+        load_reranker(Settings(_env_file=None, reranker=str(tmp_path)))
+
+
+def test_pickled_and_damaged_weights_are_not_read(model, tmp_path):
+    pickled = shutil.copytree(model, tmp_path / "pickled")
+    (pickled / "model.safetensors").rename(pickled / "pytorch_model.bin")
+    damaged = shutil.copytree(model, tmp_path / "damaged")
+    (damaged / "model.safetensors").write_bytes(b"damaged")
+    for folder in (pickled, damaged):
+        with pytest.raises(RerankerError, match=r"cannot be loaded.*safetensors weights"):
+            load_reranker(Settings(_env_file=None, reranker=str(folder)))
+
+
+def test_a_score_that_is_no_number_is_an_error(reranker, monkeypatch):
+    monkeypatch.setattr(reranker._model, "predict", lambda pairs, **_: np.full(len(pairs), np.nan))
+    with pytest.raises(RerankerError, match="no number"):
+        reranker.scores("broken?", ["a"])

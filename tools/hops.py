@@ -1,0 +1,35 @@
+"""The second hop of a question that was not taken apart.
+
+"How many people live in the state where the Bald Hills Wind Farm operates?" names the farm, which leads
+to the state; what is asked of the state stands in the rest of the question. So the rest, without the
+names, is searched as a sub-query that follows the whole question. It needs no grammar, and so no
+language.
+"""
+
+from collections.abc import Iterable
+
+from ..graph_store.grounding import words
+from ..schemas.retrieval import SubQuery
+from .names import Named
+from .query import wording
+
+
+def second_hop(question: SubQuery, names: Iterable[Named], number: int) -> SubQuery | None:
+    """What is left of a question without the names in it, following the question.
+
+    Args:
+        question: the whole question.
+        names: the names found in it, from left to right.
+        number: the question's number among all that are searched.
+
+    Returns:
+        The sub-query; None where nothing is named, or nothing is left.
+    """
+    text, parts, end = question.question, list[str](), 0
+    for named in names:
+        parts.append(text[end:named.start])
+        end = named.end
+    rest = wording(" ".join([*parts, text[end:]]))
+    if not parts or not words(rest):
+        return None
+    return question.model_copy(update={"question": rest, "follows": (number,)})

@@ -1,0 +1,35 @@
+"""Dates and numbers that the graph knows of a chunk's entities, in their normal form."""
+
+from ..graph_store.graph import KnowledgeGraph
+from ..graph_store.value_kinds import kind_of, parse_value
+from ..schemas.graph_schema import AttributeType, GraphSchema
+from ..schemas.retrieval import TypedFact
+
+
+def facts_by_chunk(graph: KnowledgeGraph, schema: GraphSchema) -> dict[str, tuple[TypedFact, ...]]:
+    """The attributes with a date or a number, by the chunks that state them.
+
+    Args:
+        graph: the graph.
+        schema: gives an attribute's kind, unit and the words it is asked for by; an attribute that it
+            does not know is of the kind that its value has.
+
+    Returns:
+        For each such chunk its facts, by entity, attribute and value.
+    """
+    known = {attribute.name: attribute for attribute in schema.attribute_types}
+    facts: dict[str, list[TypedFact]] = {}
+    for one in graph.entity_ids():
+        names = tuple(graph.names(one))
+        for name, values in sorted(graph.network.nodes[one]["attributes"].items()):
+            attribute = known.get(name) or AttributeType(name=name)
+            for value, support in sorted(values.items()):
+                kind = attribute.kind if name in known else kind_of(value)
+                normal = parse_value(value, kind, attribute.unit)
+                if not normal:
+                    continue
+                for chunk_id, (start, end) in sorted(support.items()):
+                    facts.setdefault(chunk_id, []).append(TypedFact(
+                        entities=names, asked_by=(*attribute.all_names(), *attribute.all_cues()), value=value,
+                        normal=normal, start=start, end=end))
+    return {chunk_id: tuple(found) for chunk_id, found in facts.items()}
