@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 
+from .cli_backup import backup, restore
+from .cli_console import escape, on_a_line
+from .cli_entities import entities_app
 from .cli_errors import explained
 from .cli_evaluation import evaluation_app
 from .cli_export import export
@@ -25,11 +27,16 @@ if TYPE_CHECKING:
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
                   help="Knowledge graphs from documents, and answers with checked citations.")
 app.add_typer(schema_app, name="schema")
+app.add_typer(entities_app, name="entities")
 app.command()(tree)
 app.add_typer(evaluation_app, name="eval")
 app.command()(export)
+app.command()(backup)
+app.command()(restore)
 
 AnswerMode = Annotated[Literal["reject", "open"], typer.Option(help="open: own knowledge allowed, and marked.")]
+
+NoResolve = Annotated[bool, typer.Option("--no-resolve", help="Keep every name an entity of its own.")]
 
 _RULES_AT_ONCE = 2
 
@@ -47,6 +54,7 @@ def build(  # noqa: PLR0913  (its options)
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Extract failed chunks again.")] = False,
     review: Annotated[bool, typer.Option("--review", help="Decide on schema candidates yourself.")] = False,
     no_evolve: Annotated[bool, typer.Option("--no-evolve", help="Leave the schema as it is.")] = False,
+    no_resolve: NoResolve = False,
     as_json: AsJson = False,
 ) -> None:
     """Read documents into a knowledge base; what is already there and unchanged costs nothing."""
@@ -58,8 +66,8 @@ def build(  # noqa: PLR0913  (its options)
         if dry_run:
             _dry_run(resources, kb, paths, schema, as_json=as_json)
         else:
-            context = BuildContext(review=review, evolve=not no_evolve, retry_failed=retry_failed,
-                                   max_tokens=max_tokens)
+            context = BuildContext(review=review, evolve=not no_evolve, resolve=not no_resolve,
+                                   retry_failed=retry_failed, max_tokens=max_tokens)
             _finish_build(_run_build(resources, given, context), as_json=as_json)
 
 
@@ -69,14 +77,14 @@ def import_triples(
     form: Annotated[Literal["hipporag", "triples"], typer.Option("--format", help="How the file is written.")],
     kb: Kb,
     schema: Annotated[str, typer.Option(help="Seed schema, `open`, or a file; only at the first build.")] = "",
-    *, as_json: AsJson = False,
+    *, no_resolve: NoResolve = False, as_json: AsJson = False,
 ) -> None:
     """Read triples that an LLM extracted earlier, with their passages; no LLM is asked."""
     from .agents.construction import BuildContext  # noqa: PLC0415
 
     given: BuildInput = {"knowledge_base": kb, "paths": [str(file)], "schema": schema, "recorded": form}
     with opened() as resources:
-        _finish_build(_run_build(resources, given, BuildContext()), as_json=as_json)
+        _finish_build(_run_build(resources, given, BuildContext(resolve=not no_resolve)), as_json=as_json)
 
 
 def _run_build(resources: "Resources", given: "BuildInput", context: "BuildContext") -> "BuildReport":
@@ -130,7 +138,7 @@ def _finish_build(report: "BuildReport", *, as_json: bool) -> None:
             out.print(f"{tokens['calls']} calls, {tokens['prompt']} prompt and {tokens['completion']} completion "
                        "tokens")
     for line in report["files_failed"]:
-        err.print(f"[yellow]not read:[/yellow] {escape(line)}")
+        err.print(f"[yellow]not read:[/yellow] {on_a_line(line)}")
     if report["chunks_failed"]:
         err.print(f"[red]{report['chunks_failed']} chunks failed[/red]; see `banyan status --kb {report['kb']}`, "
                    "then build again with --retry-failed")
@@ -194,7 +202,8 @@ def chat(kb: Kb, mode: AnswerMode = "reject") -> None:
 
 def _ask(resources: "Resources", kb: str, mode: Literal["reject", "open"], messages: list[tuple[str, str]], *,
          agent: bool, trace: bool = False) -> dict[str, Any]:
-    from .agents.retrieval import AskContext, build_graph  # noqa: PLC0415
+    from .agents.asking import AskContext  # noqa: PLC0415
+    from .agents.retrieval import build_graph  # noqa: PLC0415
 
     answer: dict[str, Any] = {}
     with err.status("thinking") as status:
@@ -206,7 +215,7 @@ def _ask(resources: "Resources", kb: str, mode: Literal["reject", "open"], messa
         for kind, event in events:
             if kind == "custom":
                 progress = cast("dict[str, Any]", event)
-                status.update(escape(f"{progress['step']}: {'; '.join(progress['found'])}"[:err.width - 4]))
+                status.update(on_a_line(f"{progress['step']}: {'; '.join(progress['found'])}"[:err.width - 4]))
             else:
                 answer = cast("dict[str, Any]", event)
     return answer
@@ -215,8 +224,8 @@ def _ask(resources: "Resources", kb: str, mode: Literal["reject", "open"], messa
 def _print_answer(answer: dict[str, Any]) -> None:
     out.print(escape(answer["answer"]), style="dim" if answer["abstained"] else "")
     for citation in answer["citations"]:
-        out.print(f"  [dim]\\[{citation['id']}] {escape(citation['document'])} "
-                   f"{citation['start']}-{citation['end']}:[/dim] {escape(citation['quote'])}")
+        out.print(f"  [dim]\\[{citation['id']}] {on_a_line(citation['document'])} "
+                   f"{citation['start']}-{citation['end']}:[/dim] {on_a_line(citation['quote'])}")
 
 
 @app.command()
@@ -229,7 +238,7 @@ def documents(kb: Kb, *, as_json: AsJson = False) -> None:
         return
     table = Table("document", "title", "characters", "chunks", "failed", "added")
     for entry in entries:
-        table.add_row(escape(entry.id), escape(entry.title), str(entry.characters), str(entry.chunks),
+        table.add_row(on_a_line(entry.id), on_a_line(entry.title), str(entry.characters), str(entry.chunks),
                       str(entry.failed), entry.added_at)
     out.print(table)
 
@@ -254,15 +263,18 @@ def status(kb: Kb, *, as_json: AsJson = False) -> None:
 @app.command()
 def verify(kb: Kb, *, as_json: AsJson = False) -> None:
     """Check a knowledge base against its invariants; exits 1 if something is wrong."""
+    from .graph_store.layout import Layout  # noqa: PLC0415
+    from .graph_store.verify import damages_on_disk  # noqa: PLC0415
     from .graph_store.verify import verify as find_problems  # noqa: PLC0415
 
     with opened(reasons=False) as resources:
-        problems = find_problems(resources.knowledge_base(kb))
+        damages = damages_on_disk(Layout.of(resources.settings.home, kb).require())
+        problems = [*damages, *find_problems(resources.knowledge_base(kb))]
     if as_json:
         print_json({"kb": kb, "problems": [problem.model_dump() for problem in problems]})
     else:
         for problem in problems:
-            out.print(f"[red]{escape(problem.what)}[/red]: {escape(problem.mend)}")
+            out.print(f"[red]{on_a_line(problem.what)}[/red]: {on_a_line(problem.mend)}")
         out.print("all is well" if not problems else f"{len(problems)} problems")
     if problems:
         raise typer.Exit(1)
@@ -273,7 +285,7 @@ def delete(document: Annotated[str, typer.Argument(help="The document's id.")], 
     """Delete a document with all that only it supports."""
     with opened() as resources:
         resources.delete_document(kb, document)
-    out.print(f"deleted {escape(document)}")
+    out.print(f"deleted {on_a_line(document)}")
 
 
 @app.command()

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 from pydantic import ValidationError
 from rich.console import Console
-from rich.markup import escape
 
+from .cli_console import escape
 from .schemas.errors import BanyanError
 
 _INTERRUPTED = 130

@@ -8,6 +8,7 @@ import typer
 from rich import box
 from rich.table import Table
 
+from .cli_console import on_a_line
 from .cli_shared import AsJson, CommandError, Kb, err, opened, out, print_json
 
 if TYPE_CHECKING:
@@ -96,8 +97,8 @@ def _print_tables(report: "RetrievalReport") -> None:
     recall, latency = _table("Recall in %", report), Table("ms", "p50", "p95", title="Latency", box=box.SIMPLE)
     groups: dict[str, Group] = {"all": report, **report.by_type}
     for name, group in groups.items():
-        recall.add_row(f"{name} ({group.questions})", *_with_intervals(group.recall, group.interval))
-        latency.add_row(name, *_times(group.latency_ms), end_section=name == list(groups)[-1])
+        recall.add_row(f"{on_a_line(name)} ({group.questions})", *_with_intervals(group.recall, group.interval))
+        latency.add_row(on_a_line(name), *_times(group.latency_ms), end_section=name == list(groups)[-1])
     for name, times in report.stages_ms.items():
         latency.add_row(name, *_times(times))
     out.print(recall)

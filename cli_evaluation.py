@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 
+from .cli_console import escape
 from .cli_eval_retrieval import eval_retrieval
 from .cli_evaluation_qa import eval_qa
 from .cli_shared import AsJson, CommandError, MaxTokens, err, opened, out, print_json

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
-from rich.markup import escape
 
+from .cli_console import escape
 from .cli_shared import Kb, err, opened
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
-from rich.markup import escape
 from rich.prompt import Prompt
 from rich.table import Table
 
+from .cli_console import escape, on_a_line
 from .cli_progress import track
 from .cli_shared import AsJson, CommandError, Kb, MaxTokens, err, opened, out, print_json
 from .schemas.delta import Candidate, Decision, Verdict
@@ -81,7 +81,7 @@ def _show_diff(kb: str, before: int, after: int, *, as_json: bool) -> None:
 def _line(change: "ElementChange") -> str:
     fields = ", ".join(f"{f.field}: {_value(f.before)} -> {_value(f.after)}" if change.change == "changed" else
                        f"{f.field}: {_value(f.after)}" for f in change.fields)
-    return f"{_MARKS[change.change]} {change.kind} {escape(change.name)}  [dim]{escape(fields)}[/dim]"
+    return f"{_MARKS[change.change]} {change.kind} {on_a_line(change.name)}  [dim]{on_a_line(fields)}[/dim]"
 
 
 def _value(value: Any) -> str:
@@ -107,7 +107,7 @@ def _print_schema(schema: GraphSchema) -> None:
              for a in schema.attribute_types]
     table = Table("kind", "name", "of", "also called")
     for kind, name, of, element in rows:
-        table.add_row(kind, escape(name), escape(of), escape(", ".join(element.all_names()[1:])))
+        table.add_row(kind, on_a_line(name), on_a_line(of), on_a_line(", ".join(element.all_names()[1:])))
     out.print(table)
 
 
@@ -127,8 +127,8 @@ def history(kb: Kb, *, as_json: AsJson = False) -> None:
         for decided in version.decisions:
             decision = decided.decision
             to = f" -> {decision.new_name or decision.into}" if decision.new_name or decision.into else ""
-            out.print(f"    {decision.verdict} {decision.kind} {escape(decision.name + to)}  "
-                      f"[dim]{escape(decision.why)}[/dim]", soft_wrap=True)
+            out.print(f"    {decision.verdict} {decision.kind} {on_a_line(decision.name + to)}  "
+                      f"[dim]{on_a_line(decision.why)}[/dim]", soft_wrap=True)
             if decided.evidence:
                 _print_evidence(decided.evidence, indent="        ")
 
@@ -146,7 +146,7 @@ def _print_evidence(candidate: Candidate, indent: str = "  ") -> None:
         lines.append(f"nearest known: {candidate.nearest}")
     lines += [f"{e.item}  «{e.words}»  ({e.document})" for e in candidate.examples]
     for line in lines:
-        out.print(f"{indent}[dim]{escape(line)}[/dim]", soft_wrap=True)
+        out.print(f"{indent}[dim]{on_a_line(line)}[/dim]", soft_wrap=True)
 
 
 @schema_app.command()
@@ -218,7 +218,7 @@ def ask_decisions(candidates: Sequence[Candidate]) -> Iterator[Decision | None]:
         A decision as soon as it is taken, nothing for one that waits, None when the person stops.
     """
     for position, candidate in enumerate(candidates):
-        out.print(f"\n[bold]{escape(candidate.kind.replace('_', ' '))} {escape(candidate.name)}[/bold]")
+        out.print(f"\n[bold]{escape(candidate.kind.replace('_', ' '))} {on_a_line(candidate.name)}[/bold]")
         _print_evidence(candidate)
         verdict = Prompt.ask("decision", choices=_CHOICES, default="wait", console=err)
         if verdict == "quit":
@@ -271,7 +271,7 @@ def infer(
             found = infer_schema(resources, reasoner, paths, name=name, chunks=sample, progress=progress)
         after = calls.total()
     for line in found.files_failed:
-        err.print(f"[yellow]not read:[/yellow] {escape(line)}", soft_wrap=True)
+        err.print(f"[yellow]not read:[/yellow] {on_a_line(line)}", soft_wrap=True)
     schema = found.graph_schema
     tokens = after.prompt + after.completion - before.prompt - before.completion
     err.print(f"from {found.chunks} chunks of {found.documents} documents: {len(schema.entity_types)} entity types, "

@@ -1,26 +1,26 @@
 """What the files of the command line share: options, output, and the resources that a command opens."""
 
-import json
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
+from .cli_console import SafeConsole, print_json
 from .config import Settings
 from .schemas.errors import BanyanError
 
 if TYPE_CHECKING:
     from .agents.resources import Resources
 
+__all__ = ["AsJson", "CommandError", "Kb", "MaxTokens", "err", "opened", "out", "print_json"]
+
 Kb = Annotated[str, typer.Option("--kb", help="Name of the knowledge base.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 MaxTokens = Annotated[int | None, typer.Option(min=0, help="Stop cleanly when this many tokens were paid.")]
 
-out = Console()
-err = Console(stderr=True)
+out = SafeConsole()
+err = SafeConsole(stderr=True)
 
 
 class CommandError(BanyanError):
@@ -36,8 +36,3 @@ def opened(*, reasons: bool = True) -> Iterator["Resources"]:
         if reasons and not resources.settings.llm_base_url:
             err.print("[dim]No LLM is configured (BANYAN_LLM_BASE_URL): the rules reasoner is used.[/dim]")
         yield resources
-
-
-def print_json(data: object) -> None:
-    """Print one JSON value on a line."""
-    sys.stdout.write(json.dumps(data, ensure_ascii=False) + "\n")

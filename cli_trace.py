@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
 from rich.tree import Tree
 
+from .cli_console import on_a_line
 from .schemas.trace import TracedSubQuery, TraceStep
 
 
@@ -29,7 +29,7 @@ def _trees(steps: Sequence[TraceStep]) -> list[Tree]:
     for step in steps:
         this = rounds.setdefault(step.round, _Round(step.round))
         if step.step == "question":
-            head = Tree(f"[bold]question[/bold] {escape(step.text)}")
+            head = Tree(f"[bold]question[/bold] {on_a_line(step.text)}")
         elif step.step == "decompose":
             this.sub_queries(step.sub_queries)
             this.notes(step.notes)
@@ -50,36 +50,36 @@ class _Round:
 
     def __init__(self, number: int) -> None:
         self.tree = Tree(f"[bold]round {number}[/bold]", guide_style="dim")
-        self._branches: dict[int | None, Tree] = {}
+        self._branches: dict[int, Tree] = {}
 
     def sub_queries(self, queries: Sequence[TracedSubQuery]) -> None:
         for query in queries:
-            waits = "waits for an answer" if query.number is None else ""
+            follows = f"follows {', '.join(map(str, query.follows))}" if query.follows else ""
             elements = ", ".join((*query.entity_types, *query.relations, *query.attributes))
-            said = escape("; ".join(part for part in (waits, elements) if part))
-            number = "-" if query.number is None else query.number
-            self._branches[query.number] = self.tree.add(f"{number} {escape(query.question)} [dim]{said}[/dim]")
+            said = on_a_line("; ".join(part for part in (follows, elements) if part))
+            line = f"{query.number} {on_a_line(query.question)} [dim]{said}[/dim]"
+            self._branches[query.number] = self.tree.add(line)
 
     def search(self, step: TraceStep) -> None:
-        branch = self._branches[step.number].add(f"[cyan]{step.route}[/cyan] [dim]{step.total} found[/dim]")
+        branch = self._branches[step.number or 0].add(f"[cyan]{step.route}[/cyan] [dim]{step.total} found[/dim]")
         for item in step.found:
-            sources = f" [dim]\\[{escape(', '.join(item.documents))}][/dim]" if item.documents else ""
-            how = f" [dim]({escape(item.how)})[/dim]" if item.how else ""
-            branch.add(f"{item.score:.2f} {escape(item.text)}{sources}{how}")
+            sources = f" [dim]\\[{on_a_line(', '.join(item.documents))}][/dim]" if item.documents else ""
+            how = f" [dim]({on_a_line(item.how)})[/dim]" if item.how else ""
+            branch.add(f"{item.score:.2f} {on_a_line(item.text)}{sources}{how}")
 
     def passages(self, step: TraceStep) -> None:
         said = f"; {step.text}" if step.text else ""
-        branch = self.tree.add(f"[cyan]passages[/cyan] [dim]best of {step.total}{escape(said)}[/dim]")
+        branch = self.tree.add(f"[cyan]passages[/cyan] [dim]best of {step.total}{on_a_line(said)}[/dim]")
         for passage in step.passages:
-            branch.add(f"{passage.score:.2f} {escape(passage.title)} [dim]\\[{escape(passage.document)}][/dim]")
+            branch.add(f"{passage.score:.2f} {on_a_line(passage.title)} [dim]\\[{on_a_line(passage.document)}][/dim]")
 
     def reflection(self, step: TraceStep) -> None:
         missing = f"not sufficient: {step.text}" if step.text else "not sufficient"
-        branch = self.tree.add(f"[cyan]reflection[/cyan] {escape('sufficient' if step.sufficient else missing)}")
+        branch = self.tree.add(f"[cyan]reflection[/cyan] {on_a_line('sufficient' if step.sufficient else missing)}")
         for item in step.sub_answers:
-            branch.add(f"{escape(item.question)} [dim]->[/dim] {escape(item.answer or '?')}")
+            branch.add(f"{on_a_line(item.question)} [dim]->[/dim] {on_a_line(item.answer or '?')}")
         self.notes(step.notes)
 
     def notes(self, notes: Sequence[str]) -> None:
         for note in notes:
-            self.tree.add(f"[yellow]{escape(note)}[/yellow]")
+            self.tree.add(f"[yellow]{on_a_line(note)}[/yellow]")

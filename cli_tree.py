@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 from rich.tree import Tree
 
+from .cli_console import on_a_line
 from .cli_shared import AsJson, Kb, err, opened, out, print_json
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def _show(knowledge_base: "KnowledgeBase", found: "Sequence[Community]", most: i
         return
     # Size alone would put first what nothing but its loneliness holds together.
     largest = sorted(found, key=lambda c: (-len(c.members) * max(c.cohesion, 0.0), -len(c.members), c.id))
-    root = Tree(f"{escape(knowledge_base.layout.name)}: {len(found)} communities of {len(graph.entity_ids())} entities"
+    root = Tree(f"{knowledge_base.layout.name}: {len(found)} communities of {len(graph.entity_ids())} entities"
                 + (" [yellow](the tree is behind the facts: build again)[/yellow]" if knowledge_base.tree_behind()
                    else ""))
     for community in largest[:most]:
@@ -69,15 +69,15 @@ def _show(knowledge_base: "KnowledgeBase", found: "Sequence[Community]", most: i
 def _add(root: Tree, graph: "KnowledgeGraph", community: "Community") -> None:
     keywords = [graph.entity(one) for one in community.keywords]
     title = community.name or ", ".join(entity.name for entity in keywords)
-    branch = root.add(f"[bold]{escape(title)}[/bold]  [dim]{len(community.members)} entities, cohesion "
+    branch = root.add(f"[bold]{on_a_line(title)}[/bold]  [dim]{len(community.members)} entities, cohesion "
                       f"{community.cohesion:.2f}[/dim]")
     if community.summary:
-        branch.add(f"[italic]{escape(community.summary)}[/italic]")
+        branch.add(f"[italic]{on_a_line(community.summary)}[/italic]")
     members = set(community.members)
     for one, entity in zip(community.keywords, keywords, strict=True):
-        twig = branch.add(f"{escape(entity.name)} [dim]{escape(entity.type)}[/dim]")
+        twig = branch.add(f"{on_a_line(entity.name)} [dim]{on_a_line(entity.type)}[/dim]")
         facts = sorted(graph.incident(one), key=lambda edge: (not members.issuperset((edge[0], edge[2])), edge))
         for edge in facts[:_FACTS]:
-            twig.add(escape(graph.triple(edge).text()))
+            twig.add(on_a_line(graph.triple(edge).text()))
         for name, values in list(graph.attributes(one).items())[:_ATTRIBUTES]:
-            twig.add(f"[cyan]{escape(name)}[/cyan]: {escape(', '.join(values))}")
+            twig.add(f"[cyan]{on_a_line(name)}[/cyan]: {on_a_line(', '.join(values))}")

@@ -32,11 +32,18 @@ class Settings(BaseSettings):
     chunk_overlap: int = Field(60, ge=0, description="whole sentences repeated, up to these tokens")
     batch_chunks: int = Field(64, ge=1, description="chunks between two commits of a build")
 
+    max_file_mb: float = Field(100.0, gt=0, description="largest file or record read, unpacked and as text too, in MB")
+    max_documents: int = Field(1_000_000, ge=1, description="most documents that one build reads")
+    max_json_depth: int = Field(64, ge=1, le=500, description="deepest nesting of a JSON record")
+    max_folder_depth: int = Field(64, ge=1, le=500, description="deepest nesting of folders")
+
     schema_confidence: float = Field(0.8, ge=0, le=1, description="mu of eq. 3: mean confidence to accept")
     schema_support: int = Field(2, ge=1, description="documents that must support a new element")
     schema_consistency: float = Field(0.0, ge=-2, le=2, description="how much more alike a new element's contexts "
                                                                    "must be than those of different candidates")
     schema_growth: int = Field(20, ge=0, description="most new elements of each kind that join by themselves")
+
+    resolve: bool = Field(True, description="make one node of a thing's several names")
 
     max_sub_queries: int = Field(5, ge=1, description="parts of a question searched in one round")
     max_rounds: int = Field(3, ge=1, description="rounds of retrieval for a question")

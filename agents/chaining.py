@@ -6,13 +6,15 @@ for each of them.
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice, product
 
 from ..graph_store.grounding import words
 from ..schemas.naming import canonical_name
 from ..schemas.retrieval import SubAnswer, SubQuery
+from ..tools.query import wording
 from ..tools.retriever import Retriever
-from .planning import distinct, key
+from .planning import Plan, distinct, key
 
 PLACE = re.compile(r"#(\d+)")
 # Between the items of a list, and hardly ever within a name.
@@ -37,6 +39,43 @@ def names_known_to(retriever: Retriever) -> IsName:
 def waits(question: str) -> bool:
     """Whether a sub-query refers to the answer of another."""
     return PLACE.search(question) is not None
+
+
+def searchable(parts: Sequence[SubQuery]) -> list[SubQuery]:
+    """The sub-queries that can be searched before any is answered.
+
+    One that waits is searched by the words it has besides `#n`, with what is found for the earlier one
+    in the place of its answer. Left out is what waits for none that is searched, or has no such words.
+    """
+    places: set[int] = set()
+    for place, part in enumerate(parts):
+        led = places.intersection(_waited_for(part, place)) and words(wording(part.question))
+        if led or not waits(part.question):
+            places.add(place)
+    return [parts[place] for place in sorted(places)]
+
+
+def following(plan: Plan, planned: Sequence[SubQuery]) -> Plan:
+    """A plan whose sub-queries know those that they follow.
+
+    Args:
+        plan: of the first round; some of its sub-queries may wait for answers.
+        planned: the sub-queries to which `#1`, `#2`, ... refer, in order.
+    """
+    number_of = {key(part.question): number for number, part in plan.new}
+    place_of = {key(part.question): place for place, part in enumerate(planned)}
+    linked = []
+    for number, part in plan.new:
+        places = _waited_for(part, place_of.get(key(part.question), 0))
+        found = (number_of.get(key(planned[place].question), number) for place in places)
+        follows = dict.fromkeys((*part.follows, *(one for one in found if one < number)))
+        linked.append((number, part.model_copy(update={"follows": tuple(follows)})))
+    return replace(plan, new=tuple(linked))
+
+
+def _waited_for(part: SubQuery, place: int) -> list[int]:
+    """The places of the earlier sub-queries that one at `place` refers to."""
+    return [number for number in (int(found) - 1 for found in PLACE.findall(part.question)) if 0 <= number < place]
 
 
 def names_of(answer: str, is_name: IsName) -> tuple[str, ...]:

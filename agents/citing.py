@@ -1,5 +1,6 @@
 """Turning a draft into an answer whose every citation was found in its source."""
 
+import re
 from collections.abc import Sequence
 
 from ..graph_store.documents import Documents
@@ -8,10 +9,17 @@ from ..graph_store.grounding import SourceText
 from ..ingest.sentences import split_sentences
 from ..ingest.tokens import estimate_tokens, first_tokens
 from ..schemas.documents import Citation
+from ..schemas.naming import UNSEEN
 from ..schemas.retrieval import Answer, Claim, DraftAnswer, Mode, Passage
 
 NOT_FOUND = "The documents do not answer this question."
 OWN_KNOWLEDGE = "(Not from the documents.)"
+
+# A model's own marks are numbers of passages, or made up: the marks of an answer are put there by us.
+_MARK = re.compile(r"\s*[\[［【]\s*\d+(?:\s*[,，、–-]\s*\d+)*\s*[\]］】]")
+# Where an answer is shown as Markdown, an image would be fetched as soon as it is shown, words and all in its address.
+_TAG = re.compile(r"<(?=[A-Za-z/!?])")
+_LINK = re.compile(r"\](?=[(\[:])")
 
 
 def within_budget(passages: Sequence[Passage], tokens: int) -> list[Passage]:
@@ -62,23 +70,32 @@ def cite(draft: DraftAnswer, passages: Sequence[Passage], documents: Documents, 
         abstain_below: in mode "reject" a draft of less confidence abstains.
 
     Returns:
-        The answer with `[n]` behind each claim; every citation's quote is
-        `document.text[start:end]`.
+        The answer with `[n]` behind each claim, a claim a line; every citation's quote is
+        `document.text[start:end]`. Marks and markup in the claims' own words are taken out or broken.
     """
     citations: list[Citation] = []
     lines: list[str] = []
     sure = draft.answerable and draft.confidence >= abstain_below
     for claim in draft.claims if sure or mode == "open" else ():
+        text = _plain(claim.text)
         numbers = _cited(claim, passages, documents, citations)
         if numbers:
-            lines.append(f"{claim.text} {''.join(f'[{n}]' for n in numbers)}")
+            lines.append(f"{text} {''.join(f'[{n}]' for n in numbers)}")
         elif mode == "open":
-            lines.append(f"{claim.text} {OWN_KNOWLEDGE}")
+            lines.append(f"{text} {OWN_KNOWLEDGE}")
     confidence = draft.confidence if draft.answerable else 0.0
     if not lines:
         return Answer(answer=NOT_FOUND, abstained=True, confidence=confidence)
-    return Answer(answer="\n".join(lines), abstained=False, confidence=confidence, short=draft.short,
+    return Answer(answer="\n".join(lines), abstained=False, confidence=confidence, short=_plain(draft.short),
                   citations=tuple(citations))
+
+
+def _plain(text: str) -> str:
+    """A model's words on one line, without marks of citations, and without markup that a viewer would act on."""
+    said, before = " ".join(UNSEEN.sub("", text).split()), ""
+    while said != before:  # a mark within a mark leaves another one
+        said, before = _MARK.sub("", said), said
+    return _LINK.sub("] ", _TAG.sub("‹", said)).strip()
 
 
 def _cited(claim: Claim, passages: Sequence[Passage], documents: Documents, citations: list[Citation]) -> list[int]:

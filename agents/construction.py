@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar, get_args
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.config import get_stream_writer
@@ -42,6 +42,9 @@ from .resources import Resources, default_resources
 _T = TypeVar("_T")
 
 DEFAULT_SCHEMA = "general"
+_STORED_AT_ONCE, _CHARACTERS_AT_ONCE = 64, 1_000_000
+"""Documents between two commits while they are read: a commit of its own for each wrote six pages, most of them again
+and again."""
 REVIEWED_AT_ONCE = 20
 """Candidates that a person is shown in one go."""
 
@@ -53,6 +56,7 @@ class BuildContext:
     review: bool = field(default=False, metadata={"description": "ask a person about schema candidates"})
     evolve: bool = field(default=True, metadata={"description": "let the schema grow; no: it stays as it is"})
     retry_failed: bool = field(default=False, metadata={"description": "extract failed chunks again"})
+    resolve: bool = field(default=True, metadata={"description": "make one node of a thing's several names"})
     max_tokens: int | None = field(default=None, metadata={"description": "hard budget of this build"})
 
     @property
@@ -144,22 +148,25 @@ class _Nodes:
 
     def ingest(self, state: BuildState, runtime: Runtime[BuildContext]) -> dict[str, Any]:
         """Read documents into the ledger; unchanged ones cost nothing."""
-        name, run = state["knowledge_base"], uuid.uuid4().hex
         # Read before anything is made: a wrong name or path leaves no empty knowledge base behind.
-        check_name(name)
+        name, run = check_name(state.get("knowledge_base", "")), uuid.uuid4().hex
+        _check_input(state)
         wanted = self._wanted_schema(state.get("schema", ""), state.get("examples", ""))
         failures: list[LoadFailure] = []
         paths = [Path(path) for path in state.get("paths") or ()]
         recorded = state.get("recorded")
         documents: Iterator[Document] = iter(())
         records: Iterator[RecordedPassage] = iter(())
+        limits = self._resources.limits
         if recorded is None:
-            documents = _begun(load_documents(paths, on_failure=failures.append), paths, failures)
+            documents = _begun(load_documents(paths, on_failure=failures.append, limits=limits), paths, failures)
         else:
-            records = _begun(load_recorded(paths, recorded, on_failure=failures.append), paths, failures)
+            records = _begun(load_recorded(paths, recorded, on_failure=failures.append, limits=limits), paths, failures)
         with self._resources.writer(name, run) as kb:
             _set_schema(kb, wanted)
             kb.schema_control.set_policy((runtime.context or BuildContext()).policy)
+            resolve = (runtime.context or BuildContext()).resolve and self._resources.settings.resolve
+            kb.entities.set_active(active=resolve)
             spent = kb.calls.total()
             self._store_documents(kb, documents)
             self._store_recorded(kb, records)
@@ -185,8 +192,13 @@ class _Nodes:
 
     def _store_documents(self, kb: KnowledgeBase, documents: Iterator[Document]) -> None:
         settings = self._resources.settings
-        for count, document in enumerate(documents, 1):
-            kb.put_document(document, settings.chunk_tokens, settings.chunk_overlap)
+        count = 0
+        for some in _grouped(documents):
+            # Reading files may take long, and waits for no transaction.
+            with kb.database.transaction():
+                for document in some:
+                    kb.put_document(document, settings.chunk_tokens, settings.chunk_overlap)
+            count += len(some)
             _progress("read", count, None)
 
     def _store_recorded(self, kb: KnowledgeBase, records: Iterator[RecordedPassage]) -> None:
@@ -234,10 +246,12 @@ class _Nodes:
         policy = (runtime.context or BuildContext()).policy
         with self._resources.writer(state["knowledge_base"], state["run"]) as kb:
             _progress("extract", state["extracted"], state["total"])
+            # Before the schema is decided on: what the old content asked for counts no more.
+            kb.put_revisions_in_service()
             last = not set(kb.documents.next_batch(len(state["batch"]) + 1)) - set(state["batch"])
             found: list[Candidate] = []
             if last or policy == "review":
-                kb.schema_control.note(state["batch"])
+                kb.schema_control.note(kb.documents.in_service(state["batch"]))
             if policy == "review":
                 found = kb.schema_control.waiting(self._resources.settings.schema_support, REVIEWED_AT_ONCE)
             return {"undecided": not last, "candidates": [candidate.model_dump(mode="json") for candidate in found]}
@@ -273,20 +287,43 @@ class _Nodes:
         with self._resources.writer(name, state["run"]) as kb:
             _progress("index", 0, None)
             kb.sync_vectors()
-            if not stopped and (kb.tree_behind() or kb.communities.undescribed()):
-                try:
-                    summarise = self._resources.reasoner(name).summarise
-                    if kb.tree_behind():
-                        kb.measure_reliability()
-                        kb.build_tree(summarise)
-                    else:
-                        kb.describe(summarise)
-                except (BudgetExceeded, ReasonerError) as error:
-                    stopped = f"not all communities were described: {error}"
+            if not stopped:
+                stopped = self._resolve_and_group(name, kb)
             kb.save_graph()
+            if not stopped:
+                kb.settle()
             report = _report(kb, state, stopped)
         self._resources.finish(name, state["run"])
         return {"report": report}
+
+    def _resolve_and_group(self, name: str, kb: KnowledgeBase) -> str:
+        """Find the entities that are one thing, then the communities of what is left; returns why it stopped, or ""."""
+        doing = "not all doubtful entities were compared"
+        try:
+            if kb.tree_behind():
+                kb.measure_reliability()
+            self._resources.resolve_entities(kb)
+            doing = "not all communities were described"
+            if kb.tree_behind() or kb.communities.undescribed():
+                kb.update_tree(self._resources.reasoner(name).summarise)
+        except (BudgetExceeded, ReasonerError) as error:
+            return f"{doing}: {error}"
+        return ""
+
+
+def _check_input(state: BuildInput) -> None:
+    """Nothing, if the input has the types that it declares: a server hands on whatever a client sent.
+
+    Raises:
+        IngestError: it has not; names the field.
+    """
+    paths, recorded = state.get("paths") or [], state.get("recorded")
+    if not isinstance(paths, list) or not all(isinstance(path, str) and path for path in paths):
+        raise IngestError("`paths` is a list of paths as texts: mend the input")
+    if not all(isinstance(state.get(field, ""), str) for field in ("schema", "examples")):
+        raise IngestError("`schema` and `examples` are texts: mend the input")
+    if recorded is not None and recorded not in get_args(RecordedFormat):
+        raise IngestError(f"`recorded` is one of {', '.join(get_args(RecordedFormat))}, not {recorded!r}")
 
 
 def _begun(found: Iterator[_T], paths: Sequence[Path], failures: Sequence[LoadFailure]) -> Iterator[_T]:
@@ -302,6 +339,18 @@ def _begun(found: Iterator[_T], paths: Sequence[Path], failures: Sequence[LoadFa
         raise IngestError(f"there is nothing to read in {', '.join(map(str, paths))}: name files, or folders "
                           f"with files, of these formats: {', '.join(FORMATS)}")
     return iter(())
+
+
+def _grouped(documents: Iterator[Document]) -> Iterator[list[Document]]:
+    """The documents in groups that are stored in one transaction: so many, or so much text."""
+    group: list[Document] = []
+    for document in documents:
+        group.append(document)
+        if len(group) == _STORED_AT_ONCE or sum(len(one.text) for one in group) > _CHARACTERS_AT_ONCE:
+            yield group
+            group = []
+    if group:
+        yield group
 
 
 def _set_schema(kb: KnowledgeBase, wanted: GraphSchema | None) -> None:

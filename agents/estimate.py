@@ -73,7 +73,7 @@ def estimate_build(resources: Resources, name: str, paths: Sequence[Path], schem
         known = {chunk.id for chunk in stored.documents.chunks() if stored.documents.status(chunk.id) == "done"}
         graph_schema = stored.schemas.base()
     documents, requests = 0, []
-    for document in load_documents(paths, on_failure=lambda _: None):
+    for document in load_documents(paths, on_failure=lambda _: None, limits=resources.limits):
         documents += 1
         requests += [ExtractionRequest(text=chunk.text, title=chunk.title, heading=chunk.heading)
                      for chunk in chunk_document(document, max_tokens=settings.chunk_tokens,

@@ -75,7 +75,8 @@ def infer_schema(resources: Resources, reasoner: Reasoner, paths: Sequence[Path]
 def _sample(resources: Resources, paths: Sequence[Path], size: int, failures: list[str]) -> tuple[list[Chunk], int]:
     """Chunks in turns of one from each document, documents in an order that their names do not decide."""
     settings, turns, documents = resources.settings, list[tuple[int, str, Chunk]](), 0
-    for document in load_documents(list(paths), on_failure=lambda f: failures.append(f"{f.path}: {f.reason}")):
+    for document in load_documents(list(paths), limits=resources.limits,
+                                   on_failure=lambda f: failures.append(f"{f.path}: {f.reason}")):
         documents += 1
         cut = chunk_document(document, max_tokens=settings.chunk_tokens, overlap_tokens=0)
         turns += [(turn, content_id(document.id, document.text), chunk) for turn, chunk in enumerate(cut[:size])]

@@ -1,10 +1,15 @@
 """What the nodes of both graphs work with: settings, models and open knowledge bases of this process."""
 
+import math
 import threading
 import uuid
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import cache
+from typing import Literal
+
+from langgraph.errors import GraphBubbleUp
 
 from ..config import Settings
 from ..graph_store.accounts import Calls
@@ -13,10 +18,13 @@ from ..graph_store.community_table import Community
 from ..graph_store.database import Database
 from ..graph_store.errors import WriterBusyError
 from ..graph_store.evolution import Thresholds
+from ..graph_store.layout import Layout, check_name
 from ..graph_store.schema_editing import KIND_NAMES
 from ..graph_store.similar_labels import SimilarLabels
 from ..graph_store.store import KnowledgeBase
+from ..graph_store.version import published
 from ..graph_store.view_spec import parse_view
+from ..ingest.limits import MEGABYTE, Limits
 from ..models.embedding import Embedder, load_embedder
 from ..models.reasoner import Reasoner
 from ..models.reranker import Reranker, load_reranker
@@ -39,9 +47,13 @@ class Resources:
         self._reranker = reranker
         self._readers: dict[str, KnowledgeBase] = {}
         self._writers: dict[str, KnowledgeBase] = {}
+        # Readers are frozen: what is new is seen, and what questions cost is written, through these.
+        self._ledgers: dict[str, Database] = {}
         self._retrievers: dict[str, Retriever] = {}
         self._reasoners: dict[tuple[str, int | None], Reasoner] = {}
         self._runs: dict[str, str] = {}
+        self._failed: dict[str, str] = {}
+        self._steps: dict[str, Counter[str]] = {}
         self._lock = threading.RLock()
 
     @property
@@ -72,6 +84,13 @@ class Resources:
                           consistency=settings.schema_consistency,
                           growth=dict.fromkeys(KIND_NAMES, settings.schema_growth))
 
+    @property
+    def limits(self) -> Limits:
+        """How much of files and folders is read."""
+        settings = self.settings
+        return Limits(file_bytes=math.ceil(settings.max_file_mb * MEGABYTE), documents=settings.max_documents,
+                      json_depth=settings.max_json_depth, folder_depth=settings.max_folder_depth)
+
     def bounds(self, schema: GraphSchema) -> Bounds:
         """A schema prepared for bounding as in a build, outside any knowledge base."""
         return Bounds(schema, SimilarLabels(self.embedder, schema))
@@ -79,24 +98,30 @@ class Resources:
     def knowledge_base(self, name: str) -> KnowledgeBase:
         """A knowledge base for reading, as its ledger has it now.
 
-        What a caller holds never changes under its hands: when the ledger has moved on, the next
-        caller gets another one, and this one goes when its last reader lets go of it.
+        What a caller holds never changes under its hands, and all of it is of one moment: when a run
+        that wrote has ended, the next caller gets another one, and this one goes when its last reader
+        lets go of it.
 
         Raises:
             UnknownKnowledgeBaseError: there is none of that name.
         """
         with self._lock:
-            opened = self._readers.get(name)
-            if opened is None or opened.outdated():
+            opened = self._readers.get(check_name(name))
+            if opened is None or published(opened.database) != published(self._ledger(name)):
                 self._readers[name] = opened = KnowledgeBase.open(self.settings.home, name, self.embedder)
+                opened.freeze()
             return opened
+
+    def _ledger(self, name: str) -> Database:
+        """The ledger of an existing knowledge base as it is at any moment."""
+        if name not in self._ledgers:
+            self._ledgers[name] = Database(Layout.of(self.settings.home, name).require().ledger)
+        return self._ledgers[name]
 
     def _writer(self, name: str) -> KnowledgeBase:
         """The knowledge base that this process writes to, made if there is none of that name."""
         if name not in self._writers:
             self._writers[name] = KnowledgeBase.create(self.settings.home, name, self.embedder)
-        else:
-            self._writers[name].refresh()
         return self._writers[name]
 
     @contextmanager
@@ -104,7 +129,9 @@ class Resources:
         """The knowledge base for a step of a writing run.
 
         The run stays its one writer from its first step to `finish`, or to a step that raises: an
-        interrupt for a person's decision may last for days, and must not keep others out.
+        interrupt for a person's decision may last for days, and must not keep others out. Steps that run
+        beside the one that failed end first, and such as only then begin are writers for themselves alone:
+        nobody would end the run again.
 
         Args:
             name: the knowledge base.
@@ -113,19 +140,31 @@ class Resources:
         Raises:
             WriterBusyError: another run or process is writing to it.
         """
-        with self._lock:
-            knowledge_base = self._writer(name)
-            holder = self._runs.get(name)
-            if holder is None:
-                knowledge_base.acquire()
-                self._runs[name] = run
-            elif holder != run:
-                raise WriterBusyError(f"another run is writing to {name!r}; wait until it has ended")
+        knowledge_base = self._begin_step(name, run)
         try:
             yield knowledge_base
-        except BaseException:
-            self.finish(name, run)
+        except BaseException as error:
+            with self._lock:
+                if not isinstance(error, GraphBubbleUp):
+                    self._failed[name] = run
+                self._end(name, run)
             raise
+        finally:
+            with self._lock:
+                self._steps[name] -= Counter([run])
+                knowledge_base.release()
+
+    def _begin_step(self, name: str, run: str) -> KnowledgeBase:
+        with self._lock:
+            knowledge_base, steps = self._writer(name), self._steps.setdefault(name, Counter())
+            if self._runs.get(name, run) != run or steps.keys() - {run}:
+                raise WriterBusyError(f"another run is writing to {name!r}; wait until it has ended")
+            knowledge_base.acquire()
+            if name not in self._runs and self._failed.get(name) != run:
+                knowledge_base.acquire()
+                self._runs[name] = run
+            steps[run] += 1
+            return knowledge_base
 
     @contextmanager
     def _whole_run(self, name: str) -> Iterator[KnowledgeBase]:
@@ -136,11 +175,16 @@ class Resources:
         self.finish(name, run)
 
     def finish(self, name: str, run: str) -> None:
-        """End a writing run, if it is still the writer."""
+        """End a writing run that did all it had to, if it is still the writer; readers go on to what it wrote."""
         with self._lock:
             if self._runs.get(name) == run:
-                del self._runs[name]
-                self._writers[name].release()
+                self._writers[name].publish()
+                self._end(name, run)
+
+    def _end(self, name: str, run: str) -> None:
+        if self._runs.get(name) == run:
+            del self._runs[name]
+            self._writers[name].release()
 
     def retriever(self, name: str) -> Retriever:
         """The retriever of a knowledge base, made again only when the knowledge base has changed."""
@@ -160,7 +204,7 @@ class Resources:
         """
         with self._lock:
             if (name, token_limit) not in self._reasoners:
-                accounts = (self._writers.get(name) or self.knowledge_base(name)).calls
+                accounts = self._writers[name].calls if name in self._writers else Calls(self._ledger(name))
                 self._reasoners[name, token_limit] = self._make_reasoner(accounts.within(token_limit))
             return self._reasoners[name, token_limit]
 
@@ -201,8 +245,41 @@ class Resources:
             knowledge_base.delete_document(document_id)
             if knowledge_base.schema_control.policy == "auto":
                 knowledge_base.grow_schema(self.thresholds)
+            knowledge_base.measure_reliability()
+            self.resolve_entities(knowledge_base)
             knowledge_base.build_tree(self.reasoner(name).summarise)
             knowledge_base.save_graph()
+            knowledge_base.settle()
+
+    def resolve_entities(self, knowledge_base: KnowledgeBase) -> None:
+        """Make one node of each thing that has several names, where the ledger has moved on since it was last done.
+
+        Raises:
+            BudgetExceeded, ReasonerError: the reasoner could not be asked about all doubtful pairs; what is
+                certain, and what it said until then, counts.
+        """
+        reasoner = self.reasoner(knowledge_base.layout.name)
+        ask, asked = (reasoner.resolve, reasoner.fingerprint) if reasoner.resolves else (None, "")
+        if knowledge_base.resolution_behind(asked):
+            try:
+                knowledge_base.resolve_entities(ask, asked)
+            finally:
+                knowledge_base.sync_vectors()
+
+    def decide_entities(self, name: str, verdict: Literal["merge", "split"], names: tuple[str, str], who: str,
+                        why: str = "") -> None:
+        """Carry out a person's decision on two entities, and bring the tree up to it.
+
+        Raises:
+            EntityDecisionError: it cannot be carried out; says why, and nothing has changed.
+        """
+        self.knowledge_base(name)
+        with self._whole_run(name) as knowledge_base:
+            knowledge_base.decide_entities(verdict, names, who, why)
+            knowledge_base.sync_vectors()
+            knowledge_base.update_tree(self.reasoner(name).summarise)
+            knowledge_base.save_graph()
+            knowledge_base.settle()
 
     def decide(self, name: str, decisions: Sequence[Decision], who: str) -> bool:
         """Carry out a person's decisions on the schema; returns whether it changed.
@@ -221,9 +298,8 @@ class Resources:
     def update_tree(self, name: str) -> None:
         """Bring the tree up to the facts, where it is behind."""
         with self._whole_run(name) as knowledge_base:
-            if knowledge_base.tree_behind():
-                knowledge_base.build_tree(self.reasoner(name).summarise)
-                knowledge_base.save_graph()
+            knowledge_base.update_tree(self.reasoner(name).summarise)
+            knowledge_base.save_graph()
 
     def build_view(self, name: str, view: str) -> list[Community]:
         """Build a view of the graph beside the default tree, by its specification (see `graph_store.view_spec`).
@@ -241,19 +317,33 @@ class Resources:
         with self._lock:
             if name not in self._writers:
                 self._writers[name] = KnowledgeBase.open(self.settings.home, name, self.embedder, any_embedding=True)
-        with self._whole_run(name) as knowledge_base:
-            knowledge_base.reindex(self.reasoner(name).summarise)
+        try:
+            with self._whole_run(name) as knowledge_base:
+                knowledge_base.reindex(self.reasoner(name).summarise)
+        except BaseException:
+            # It may have been opened although its vectors are of another model, which they still are.
+            with self._lock:
+                if name not in self._runs:
+                    self._writers.pop(name).close()
+                    for key in [key for key in self._reasoners if key[0] == name]:
+                        del self._reasoners[key]
+            raise
 
     def close(self) -> None:
         """Close every knowledge base."""
         with self._lock:
             for knowledge_base in (*self._readers.values(), *self._writers.values()):
                 knowledge_base.close()
+            for ledger in self._ledgers.values():
+                ledger.close()
             self._readers.clear()
+            self._ledgers.clear()
             self._writers.clear()
             self._retrievers.clear()
             self._reasoners.clear()
             self._runs.clear()
+            self._failed.clear()
+            self._steps.clear()
 
     def __enter__(self) -> "Resources":
         return self

@@ -8,150 +8,35 @@ a `TraceStep` in the state.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Any
 
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph
-from langgraph.graph.message import add_messages
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Send
-from typing_extensions import TypedDict
 
 from ..graph_store.bounds import Bounds
 from ..models.reasoner import Reasoner
-from ..schemas.errors import BanyanError
 from ..schemas.retrieval import (
     ROUTES,
     Evidence,
-    Mode,
     Passage,
     Route,
     SubAnswer,
     SubQuery,
-    Switches,
 )
 from ..schemas.trace import TraceStep
 from ..tools.retriever import Retriever
 from ..tools.timing import stage
 from . import tracing
-from .chaining import merged, names_known_to, next_parts, waits
+from .asking import MAX_QUESTION, AskContext, AskInput, AskOutput, AskState, Found, QuestionError, SearchInput
+from .chaining import following, merged, names_known_to, next_parts, searchable, waits
 from .citing import cite, within_budget
-from .planning import Caps, Plan, in_schema, key, plan_round
+from .planning import Caps, Plan, distinct, in_schema, key, plan_round
 from .reranking import reranked
 from .resources import Resources, default_resources
-
-MAX_QUESTION = 10_000
-
-
-class QuestionError(BanyanError):
-    """A question that cannot be asked: empty or too long."""
-
-
-@dataclass(kw_only=True)
-class AskContext:
-    """How a question is to be answered."""
-
-    knowledge_base: str = field(default="", metadata={"description": "used where the input names none"})
-    mode: Mode = field(default="reject", metadata={"description": "reject: abstain without evidence; open: own "
-                                                   "knowledge allowed, and marked"})
-    agent: bool = field(default=True, metadata={"description": "decompose and reflect; else one round"})
-    routes: tuple[Route, ...] = field(default=ROUTES, metadata={"description": "routes switched on"})
-    dense: bool = field(default=True, metadata={"description": "passages are also found by their vectors"})
-    lexical: bool = field(default=True, metadata={"description": "passages are also found by their words"})
-    spreading: bool = field(default=True, metadata={"description": "evidence reaches what it is connected to"})
-    beta: float | None = field(default=None, metadata={"description": "share of the graph routes against communities, "
-                                                       "0 to 1; none: by the question"})
-    abstain_below: float | None = field(default=None, metadata={"description": "confidence below which mode reject "
-                                                                "abstains; none: as set"})
-    max_rounds: int | None = field(default=None, metadata={"description": "cap on rounds of retrieval"})
-    max_sub_queries: int | None = field(default=None, metadata={"description": "cap on sub-queries of a round"})
-    max_sub_queries_in_all: int | None = field(default=None, metadata={"description": "cap on sub-queries of all "
-                                                                         "rounds, the question among them"})
-    max_tool_calls: int | None = field(default=None, metadata={"description": "cap on searches of one sub-query along "
-                                                                 "one route, over all rounds"})
-    trace: bool = field(default=False, metadata={"description": "answer with every step taken, in short texts"})
-
-    @property
-    def switches(self) -> Switches:
-        """What is on in retrieval."""
-        return Switches(routes=self.routes, dense=self.dense, lexical=self.lexical, spreading=self.spreading,
-                        beta=self.beta)
-
-
-class AskInput(TypedDict, total=False):
-    """What is asked: a question, or a conversation that ends with one."""
-
-    knowledge_base: str
-    question: str
-    messages: Annotated[list[AnyMessage], add_messages]
-
-
-class AskOutput(TypedDict, total=False):
-    """The answer."""
-
-    answer: str
-    abstained: bool
-    confidence: float
-    """The chance that the passages answer the question, 0 to 1; an answer that abstains has one too."""
-    short: str
-    """The answer in the fewest words, where it has such."""
-    citations: list[dict[str, Any]]
-    """{id, document, start, end, quote}"""
-    sub_queries: list[str]
-    iterations: int
-    messages: Annotated[list[AnyMessage], add_messages]
-    trace: list[dict[str, Any]]
-    """Every step as `TraceStep` data, where the context asks for it."""
-
-
-class Found(TypedDict):
-    """What one route found for one sub-query."""
-
-    number: int
-    route: str
-    evidence: list[dict[str, Any]]
-
-
-def _gathered(old: list[Found], new: list[Found]) -> list[Found]:
-    """Add up what parallel searches found; an empty update begins a new question."""
-    return [*old, *new] if new else []
-
-
-def _traced(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Add steps; the step "question" begins a new trace."""
-    return new if new and new[0]["step"] == "question" else [*old, *new]
-
-
-class AskState(AskInput, AskOutput, total=False):
-    """What passes between the nodes. Sub-queries are numbered over all rounds from 0."""
-
-    asked: list[dict[str, Any]]
-    """All sub-queries so far, as `SubQuery` data, in the words in which they were searched."""
-    history: list[dict[str, Any]]
-    """Sub-queries as asked of the reasoner, with the answers found, as `SubAnswer` data."""
-    planned: list[dict[str, Any]]
-    """The same sub-queries in the same order, as `SubQuery` data; some wait for answers of others."""
-    round_start: int
-    """The number of the first sub-query of the current round."""
-    searches: list[tuple[int, Route]]
-    """What the current round searches: a sub-query's number and a route."""
-    found: Annotated[list[Found], _gathered]
-    ranking: list[tuple[str, float]]
-    """The best chunks as (id, weight), best first."""
-    steps: Annotated[list[dict[str, Any]], _traced]
-    """Every step so far as `TraceStep` data."""
-
-
-class SearchInput(TypedDict):
-    """What one search is sent."""
-
-    knowledge_base: str
-    round: int
-    number: int
-    sub_query: dict[str, Any]
 
 
 class _Nodes:
@@ -222,31 +107,38 @@ class _Nodes:
                 said = self._reasoner(state).decompose(whole.question, schema, caps.sub_queries)
             parts, notes = self._in_schema(state, said[:caps.sub_queries])
         # The whole question is searched as well: a decomposition that went wrong must not hide it.
-        waiting = [part for part in parts if waits(part.question)]
-        plan = plan_round([whole, *(part for part in parts if not waits(part.question))], (), 0, context.routes, caps)
+        first, *others = distinct([whole, *searchable(parts)])
+        if not others:
+            hop = self._retriever(state).second_hop(first, 0)
+            others = [hop] if hop else []
+        plan = following(plan_round([first, *others], (), 0, context.routes, caps), parts)
         return {"asked": _asked(plan), "searches": list(plan.searches), "iterations": 1,
                 "planned": [part.model_dump() for part in parts],
                 "history": [SubAnswer(question=part.question).model_dump() for part in parts],
-                "steps": [tracing.data(tracing.decomposed(plan, waiting, notes))]}
+                "steps": [tracing.data(tracing.decomposed(plan, notes))]}
 
     def fan_out(self, state: AskState) -> list[Send]:
-        """One search for each new sub-query and each of its routes that is switched on."""
+        """One search for each route that is switched on, for all new sub-queries that take it."""
+        numbers: dict[Route, list[int]] = {}
+        for number, route in state["searches"]:
+            numbers.setdefault(route, []).append(number)
         sends = [
             Send(f"{route}_search", SearchInput(knowledge_base=state["knowledge_base"], round=state["iterations"],
-                                                number=number, sub_query=state["asked"][number]))
-            for number, route in state["searches"]
+                                                asked=state["asked"], numbers=found))
+            for route, found in numbers.items()
         ]
         return sends or [Send("fuse", state)]
 
     def search(self, route: Route, state: SearchInput) -> dict[str, Any]:
-        """What one route finds for one sub-query."""
+        """What one route finds for the sub-queries that take it."""
         retriever = self._retriever(state)
-        query = retriever.queries([SubQuery(**state["sub_query"])])[0]
-        evidence = retriever.search(route, query)
-        step = tracing.searched(retriever, (state["round"], state["number"], route), evidence)
-        return {"found": [Found(number=state["number"], route=route,
-                                evidence=[item.model_dump() for item in evidence])],
-                "steps": [tracing.data(step)]}
+        queries = retriever.queries([SubQuery(**data) for data in state["asked"]])
+        found, steps = list[Found](), list[dict[str, Any]]()
+        for number in state["numbers"]:
+            evidence = retriever.search(route, queries[number])
+            found.append(Found(number=number, route=route, evidence=[item.model_dump() for item in evidence]))
+            steps.append(tracing.data(tracing.searched(retriever, (state["round"], number, route), evidence)))
+        return {"found": found, "steps": steps}
 
     def entity_search(self, state: SearchInput) -> dict[str, Any]:
         """The entity route."""
@@ -272,7 +164,7 @@ class _Nodes:
         for found in sorted(state.get("found", []), key=lambda f: (f["number"], f["route"])):
             evidence[found["number"]].extend(Evidence(**item) for item in found["evidence"])
         ranking = retriever.ranking(retriever.rank(queries, evidence, switches), self._resources.settings.top_k)
-        ranking, how = self._reranked(retriever, [query.text for query in queries], ranking)
+        ranking, how = self._reranked(retriever, [query.text for query in queries if not query.follows], ranking)
         return {"ranking": ranking,
                 "steps": [tracing.data(tracing.fused(retriever, state["iterations"], ranking, how))]}
 
@@ -344,7 +236,9 @@ class _Nodes:
         return {"answer": checked.answer, "abstained": checked.abstained,
                 "confidence": round(checked.confidence, 4), "short": checked.short,
                 "citations": [citation.model_dump() for citation in checked.citations],
-                "sub_queries": [data["question"] for data in state["asked"]],
+                # The rest of a question is no question of its own.
+                "sub_queries": [data["question"] for data in state["asked"]
+                                if waits(data["question"]) or not data["follows"]],
                 "messages": [AIMessage(checked.answer)], "steps": [step],
                 **({"trace": [*state["steps"], step]} if context.trace else {})}
 

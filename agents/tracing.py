@@ -9,7 +9,7 @@ from typing import Any
 
 from langgraph.config import get_stream_writer
 
-from ..schemas.retrieval import Answer, Evidence, Route, SubAnswer, SubQuery
+from ..schemas.retrieval import Answer, Evidence, Route, SubAnswer
 from ..schemas.trace import TracedFinding, TracedPassage, TracedSubQuery, TraceStep
 from ..tools.retriever import Retriever
 from .planning import Plan
@@ -28,10 +28,9 @@ def short(text: str, limit: int = TEXT) -> str:
     return line if len(line) <= limit else f"{line[:limit - 1]}…"
 
 
-def decomposed(plan: Plan, waiting: Sequence[SubQuery], notes: Sequence[str]) -> TraceStep:
-    """The sub-queries that are searched first, those that wait for answers, and what was left out."""
-    return TraceStep(step="decompose", notes=_notes([*notes, *plan.notes]), sub_queries=(
-        *_numbered(plan), *(_traced(None, part) for part in waiting)))
+def decomposed(plan: Plan, notes: Sequence[str]) -> TraceStep:
+    """The sub-queries that are searched first, and what was left out."""
+    return TraceStep(step="decompose", notes=_notes([*notes, *plan.notes]), sub_queries=_numbered(plan))
 
 
 def searched(retriever: Retriever, place: tuple[int, int, Route], evidence: Sequence[Evidence]) -> TraceStep:
@@ -76,7 +75,7 @@ def data(step: TraceStep) -> dict[str, Any]:
 def _headlines(step: TraceStep) -> list[str]:
     """A step in a few words, for a line of progress."""
     lists = (
-        [query.question for query in step.sub_queries if query.number is not None],
+        [query.question for query in step.sub_queries],
         [passage.title or passage.document for passage in step.passages],
         [item.text for item in step.found],
     )
@@ -84,11 +83,8 @@ def _headlines(step: TraceStep) -> list[str]:
 
 
 def _numbered(plan: Plan) -> tuple[TracedSubQuery, ...]:
-    return tuple(_traced(number, part) for number, part in plan.new)
-
-
-def _traced(number: int | None, part: SubQuery) -> TracedSubQuery:
-    return TracedSubQuery(number=number, **part.model_dump(exclude={"follows"}) | {"question": short(part.question)})
+    return tuple(TracedSubQuery(number=number, **part.model_dump() | {"question": short(part.question)})
+                 for number, part in plan.new)
 
 
 def _how(item: Evidence) -> str:

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ..agents.asking import AskContext
 from ..agents.resources import Resources
-from ..agents.retrieval import AskContext, build_graph
+from ..agents.retrieval import build_graph
 from ..graph_store.documents import Documents
 from ..schemas.documents import Frozen
 from ..schemas.retrieval import Mode

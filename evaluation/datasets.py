@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from ..schemas.documents import Chunk, Frozen
 from ..schemas.errors import BanyanError
+from ..schemas.reading import parse_json, read_text
 
 QuestionFormat = Literal["musique", "hotpotqa", "2wiki", "generic"]
 
@@ -127,19 +128,19 @@ def _read(path: Path, form: QuestionFormat) -> list[tuple[Question, dict[str, An
 def _records(path: Path) -> list[dict[str, Any]]:
     number = 1
     try:
-        text = path.read_text("utf-8-sig")
+        text = read_text(path, DatasetError)
         if text.lstrip().startswith("["):
-            return list(json.loads(text))
+            return list(parse_json(text))
         records = []
         # Not splitlines: within a JSON string some line separators stand as they are.
         for number, line in enumerate(text.split("\n"), 1):  # noqa: B007
             if line.strip():
-                records.append(json.loads(line))
+                records.append(parse_json(line))
     except json.JSONDecodeError as error:
         raise DatasetError(f"{path} is neither a JSON array nor JSON lines: line {number + error.lineno - 1}: "
                            f"{error.msg}") from error
-    except UnicodeDecodeError as error:
-        raise DatasetError(f"{path} is not UTF-8 text: {error}") from error
+    except ValueError as error:  # a number of thousands of digits, or nested too deeply
+        raise DatasetError(f"{path}: line {number}: not usable JSON: {error}") from error
     return records
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ..schemas.documents import Frozen
+from ..schemas.reading import parse_json, read_text
 from .datasets import DatasetError
 
 Triple = tuple[str, str, str]
@@ -62,10 +63,7 @@ def _records(path: Path) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """File and line, id and record of each line that is not blank; an id stands once."""
     if not path.is_file():
         raise DatasetError(f"there is no file {path}")
-    try:
-        text = path.read_text("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DatasetError(f"{path} is not UTF-8 text: {error}") from error
+    text = read_text(path, DatasetError)
     first: dict[str, str] = {}
     # Not splitlines: within a JSON string some line separators stand as they are.
     for number, line in enumerate(text.split("\n"), 1):
@@ -73,9 +71,11 @@ def _records(path: Path) -> Iterator[tuple[str, str, dict[str, Any]]]:
             continue
         where = f"{path}: line {number}"
         try:
-            record = json.loads(line)
+            record = parse_json(line)
         except json.JSONDecodeError as error:
             raise DatasetError(f"{where}, column {error.colno}: not JSON: {error.msg}") from error
+        except ValueError as error:  # a number of thousands of digits, or nested too deeply
+            raise DatasetError(f"{where}: not usable JSON: {error}") from error
         if not isinstance(record, dict):
             raise DatasetError(f"{where}: an object is needed, not {line.strip()[:60]!r}")
         identifier = _text(record, "id", where)

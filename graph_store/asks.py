@@ -39,8 +39,7 @@ class Asks:
             self._db.execute_many(
                 'INSERT INTO asks (chunk, document, kind, label, subject_type, object_type, item, start, "end", '
                 "confidence) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                [(chunk_id, document_id, ask.kind, ask.label, ask.subject_type, ask.object_type, ask.text,
-                  ask.context.start, ask.context.end, ask.confidence) for ask in asks if _can_name(ask.label)])
+                [row for ask in asks if (row := ask_row(document_id, chunk_id, ask))])
 
     def counts(self) -> list[AskCount]:
         """All asks, those of a document for a label between the same types as one."""
@@ -69,6 +68,14 @@ class Asks:
             "FROM found JOIN documents ON id = found.document ORDER BY turn, found.document",
             kind, json.dumps(sorted(labels)), most)
         return [Example(document=row[0], item=row[1], words=row[2]) for row in rows]
+
+
+def ask_row(document_id: str, chunk_id: str, ask: Ask) -> tuple[object, ...]:
+    """An ask as it stands in the table; empty for a label that nothing can be called."""
+    if not _can_name(ask.label):
+        return ()
+    return (chunk_id, document_id, ask.kind, ask.label, ask.subject_type, ask.object_type, ask.text,
+            ask.context.start, ask.context.end, ask.confidence)
 
 
 def _can_name(label: str) -> bool:

@@ -68,15 +68,16 @@ class CommunityTable:
     def replace(self, communities: Sequence[Community], view: str = DEFAULT_VIEW) -> None:
         """Make these the communities of a view; those that stay are not written again."""
         with self._db.transaction():
-            known = {(str(row[0]), str(row[1])) for row in self._db.rows(
-                "SELECT id, parent FROM communities WHERE view = ?", view)}
-            current = {(community.id, community.parent) for community in communities}
+            known = {(row["id"], row["parent"], row["cohesion"], row["label"]) for row in self._db.rows(
+                "SELECT id, parent, cohesion, label FROM communities WHERE view = ?", view)}
+            # Links beyond the members change how well they hold together, and not the id.
+            current = {(c.id, c.parent, c.cohesion, c.label) for c in communities}
             self._db.execute_many("DELETE FROM communities WHERE view = ? AND id = ?",
-                                  [(view, one) for one, _ in sorted(known - current)])
+                                  [(view, one) for one, *_ in sorted(known - current)])
             self._db.execute_many(
                 "INSERT INTO communities VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 [(view, c.id, c.level, c.parent, c.cohesion, c.label, json.dumps(c.keywords), json.dumps(c.members))
-                 for c in communities if (c.id, c.parent) not in known])
+                 for c in communities if (c.id, c.parent, c.cohesion, c.label) not in known])
 
     def forget_views(self) -> None:
         """Drop all further views: they describe a graph that is no more."""
@@ -94,5 +95,7 @@ class CommunityTable:
 
     def describe(self, summaries: Iterable[tuple[str, CommunitySummary]]) -> None:
         """Keep names and summaries, by the ids of the communities."""
-        self._db.execute_many("INSERT OR REPLACE INTO summaries VALUES (?, ?, ?)",
-                              [(one, said.name, said.summary) for one, said in summaries])
+        # All or none: which communities share a call depends on which wait, and half of them would be paid again.
+        with self._db.transaction():
+            self._db.execute_many("INSERT OR REPLACE INTO summaries VALUES (?, ?, ?)",
+                                  [(one, said.name, said.summary) for one, said in summaries])

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from .errors import FormatError
+from .errors import FormatError, LedgerDamagedError
 
-FORMAT = 2
+FORMAT = 4
+_PAGE_BYTES = 1024
 
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -77,7 +78,27 @@ UPDATE schema_versions SET base = schema, decisions = (
 UPDATE chunks SET status = 'extracted' WHERE status = 'done';
 """
 
-_UPGRADES = {1: _FIRST + _SECOND_TABLES + _SECOND}
+_THIRD_TABLES = """
+CREATE TABLE entity_aliases (
+    id TEXT PRIMARY KEY, canonical TEXT NOT NULL, type TEXT NOT NULL, partner TEXT NOT NULL, rule TEXT NOT NULL,
+    score REAL NOT NULL, evidence TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE entity_verdicts (
+    first TEXT NOT NULL, second TEXT NOT NULL, same INTEGER NOT NULL, confidence REAL NOT NULL,
+    reasoner TEXT NOT NULL, PRIMARY KEY (first, second)) WITHOUT ROWID;
+CREATE TABLE entity_decisions (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, verdict TEXT NOT NULL, first TEXT NOT NULL, second TEXT NOT NULL,
+    who TEXT NOT NULL, why TEXT NOT NULL,
+    decided_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now')));
+"""
+
+_FOURTH_TABLES = """
+ALTER TABLE chunks ADD COLUMN revision INTEGER NOT NULL DEFAULT 0;
+CREATE TABLE revisions (
+    document TEXT PRIMARY KEY REFERENCES documents ON DELETE CASCADE,
+    title TEXT NOT NULL, text TEXT NOT NULL, source TEXT NOT NULL, chunks TEXT NOT NULL);
+"""
+
+_UPGRADES = {1: _FIRST + _SECOND_TABLES + _SECOND, 2: _THIRD_TABLES, 3: _FOURTH_TABLES}
 """What makes the next format of a ledger of a format."""
 
 
@@ -94,6 +115,7 @@ class Database:
         Raises:
             FormatError: the file is no ledger, or one of another format.
         """
+        self._path = path
         self._lock = threading.RLock()
         self._depth = 0
         # Transactions are ours (isolation_level=None): `transaction` says where they begin and end.
@@ -107,22 +129,32 @@ class Database:
 
     def _prepare(self, path: Path) -> None:
         try:
+            # Of a new file: commits are small and SQLite writes whole pages, so small ones are less to write.
+            self._connection.execute(f"PRAGMA page_size={_PAGE_BYTES}")
             self._connection.execute("PRAGMA journal_mode=WAL")
             self._connection.execute("PRAGMA foreign_keys=ON")
             # WAL with NORMAL never corrupts; FULL would also keep the last commit through a power cut.
             self._connection.execute("PRAGMA synchronous=FULL")
             found = self._connection.execute("PRAGMA user_version").fetchone()[0]
         except sqlite3.DatabaseError as error:
-            raise FormatError(f"{path} is not a readable ledger ({error}); restore it from a copy") from error
+            if isinstance(error, sqlite3.OperationalError):
+                raise
+            raise LedgerDamagedError(f"{path} is not a readable ledger ({error})") from error
         if found == 0:
-            with self.transaction():
-                self._run(_TABLES + _SECOND_TABLES)
-                self._connection.execute(f"PRAGMA user_version={FORMAT}")
+            self._create()
         elif found < FORMAT:
             self._upgrade()
         elif found > FORMAT:
             raise FormatError(f"{path} has format {found}; this version of Banyan reads formats up to {FORMAT}: "
                               "use the version that wrote it, or a later one")
+
+    def _create(self) -> None:
+        """Make the tables of a new ledger, in one transaction."""
+        with self.transaction():
+            # Read again inside: another process may have been quicker.
+            if self.count("PRAGMA user_version") == 0:
+                self._run(_TABLES + _SECOND_TABLES + _THIRD_TABLES + _FOURTH_TABLES)
+                self._connection.execute(f"PRAGMA user_version={FORMAT}")
 
     def _upgrade(self) -> None:
         """Bring an older ledger to the present format, in one transaction."""
@@ -160,14 +192,35 @@ class Database:
             finally:
                 self._depth -= 1
 
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            # A malformed file is of no subclass; text that is no UTF-8 was damaged after it was written.
+            if type(error) is sqlite3.DatabaseError or "decode to UTF-8" in str(error):
+                cause = str(error).partition(" with text")[0]
+                raise LedgerDamagedError(f"the ledger {self._path} is damaged ({cause})") from error
+            raise
+
+    def freeze(self) -> None:
+        """From here on this connection reads the ledger as it is now, whatever others commit; it cannot write.
+
+        Until it is closed, the ledger's write-ahead log grows by what others write.
+        """
+        with self._lock:
+            self._connection.execute("BEGIN")
+            # SQLite fixes the moment at the first read.
+            self._connection.execute("SELECT count(*) FROM meta").fetchone()
+
     def rows(self, sql: str, *values: object) -> list[sqlite3.Row]:
         """The rows of a query."""
-        with self._lock:
+        with self._lock, self._explained():
             return self._connection.execute(sql, values).fetchall()
 
     def scalar(self, sql: str, *values: object) -> object:
         """The first column of the first row of a query, or None."""
-        with self._lock:
+        with self._lock, self._explained():
             row = self._connection.execute(sql, values).fetchone()
         return row[0] if row else None
 
@@ -177,13 +230,18 @@ class Database:
 
     def execute(self, sql: str, *values: object) -> int:
         """Run one statement; returns the number of rows it changed."""
-        with self._lock:
+        with self._lock, self._explained():
             return self._connection.execute(sql, values).rowcount
 
     def execute_many(self, sql: str, rows: list[tuple[object, ...]]) -> None:
         """Run one statement for many rows of values."""
-        with self._lock:
+        with self._lock, self._explained():
             self._connection.executemany(sql, rows)
+
+    def changes(self) -> int:
+        """A number that grows with each row that this connection changes."""
+        with self._lock:
+            return self._connection.total_changes
 
     def state(self) -> int | None:
         """A number that changes when another connection commits; None inside a transaction of ours."""
@@ -197,7 +255,8 @@ class Database:
 
     def set_meta(self, key: str, value: str) -> None:
         """Store a setting of the knowledge base."""
-        self.execute("INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+        self.execute("INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value "
+                     "WHERE value <> excluded.value",
                      key, value)
 
     def integrity_problems(self) -> list[str]:

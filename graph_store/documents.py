@@ -7,6 +7,7 @@ from typing import Literal, cast
 from ..schemas.documents import Chunk, Document, Frozen
 from .database import Database
 from .errors import UnknownDocumentError
+from .revisions import Revisions
 
 Status = Literal["pending", "extracted", "done", "failed"]
 
@@ -21,6 +22,8 @@ class DocumentEntry(Frozen):
     chunks: int
     failed: int
     added_at: str
+    updating: bool
+    """Whether newer content waits for its extraction; until then the content that was there before answers."""
 
 
 class Documents:
@@ -28,8 +31,9 @@ class Documents:
 
     def __init__(self, database: Database) -> None:
         self._db = database
+        self.revisions = Revisions(database)
         self._edits = 0
-        self._last: tuple[tuple[str, int, int], Document] | None = None
+        self._last: tuple[tuple[str, bool, int, int], Document] | None = None
 
     def put(self, document: Document, chunks: Sequence[Chunk]) -> bool:
         """Store a document, or its new content under the same id.
@@ -40,27 +44,46 @@ class Documents:
 
         Returns:
             Whether anything changed.
+
+        Facts of chunks that are gone stay in service until the new chunks are extracted: the new content
+        then waits as a revision (see `put_in_service`).
         """
+        new = {chunk.id: (chunk.ordinal, chunk.start) for chunk in chunks}
         with self._db.transaction():
             self._edits += 1
             before = self._db.rows("SELECT title, text, source FROM documents WHERE id = ?", document.id)
-            old = {str(row["id"]): (row["ordinal"], row["start"])
-                   for row in self._db.rows("SELECT id, ordinal, start FROM chunks WHERE document = ?",
-                                            document.id)}
-            new = {chunk.id: (chunk.ordinal, chunk.start) for chunk in chunks}
+            old = {str(row["id"]): (row["ordinal"], row["start"]) for row in self._db.rows(
+                "SELECT id, ordinal, start FROM chunks WHERE document = ? AND revision = 0", document.id)}
             if before and tuple(before[0]) == (document.title, document.text, document.source) and old == new:
-                return False
-            self._db.execute(
-                "INSERT INTO documents (id, title, text, source) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO UPDATE "
-                "SET title = excluded.title, text = excluded.text, source = excluded.source",
-                document.id, document.title, document.text, document.source)
-            self._drop_chunks(sorted(old.keys() - new.keys()))
-            self._db.execute_many(
-                'INSERT INTO chunks (id, document, ordinal, start, "end", heading) VALUES (?, ?, ?, ?, ?, ?) '
-                'ON CONFLICT (id) DO UPDATE SET ordinal = excluded.ordinal, start = excluded.start, '
-                '"end" = excluded."end"',
-                [(c.id, document.id, c.ordinal, c.start, c.end, c.heading) for c in chunks])
+                return self.revisions.drop(document.id)
+            if self.revisions.is_wanted(document.id, new):
+                return self.revisions.hold(document, chunks)
+            self.revisions.drop(document.id)
+            self._replace(document, chunks, sorted(old.keys() - new.keys()))
         return True
+
+    def _replace(self, document: Document, chunks: Sequence[Chunk], gone: list[str]) -> None:
+        self._db.execute(
+            "INSERT INTO documents (id, title, text, source) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO UPDATE "
+            "SET title = excluded.title, text = excluded.text, source = excluded.source",
+            document.id, document.title, document.text, document.source)
+        self._drop_chunks(gone)
+        self._db.execute_many(
+            'INSERT INTO chunks (id, document, ordinal, start, "end", heading) VALUES (?, ?, ?, ?, ?, ?) '
+            'ON CONFLICT (id) DO UPDATE SET ordinal = excluded.ordinal, start = excluded.start, '
+            '"end" = excluded."end"',
+            [(c.id, document.id, c.ordinal, c.start, c.end, c.heading) for c in chunks])
+
+    def put_in_service(self, document_id: str) -> list[str]:
+        """Put a document's revision in the place of its content (see `Revisions.put_in_service`)."""
+        with self._db.transaction():
+            self._edits += 1
+            return self.revisions.put_in_service(document_id)
+
+    def in_service(self, chunk_ids: Sequence[str]) -> list[str]:
+        """Which of some chunks are of content in service, in their order."""
+        waiting = {str(row[0]) for row in self._db.rows("SELECT id FROM chunks WHERE revision = 1")}
+        return [one for one in chunk_ids if one not in waiting]
 
     def delete(self, document_id: str) -> None:
         """Remove a document with all that only it supports.
@@ -90,47 +113,52 @@ class Documents:
             raise UnknownDocumentError(f"there is no document {document_id!r}; see `banyan documents`")
         return Document(**dict(rows[0]))
 
+    def known(self, document_id: str) -> bool:
+        """Whether there is a document of that id."""
+        return self._db.scalar("SELECT 1 FROM documents WHERE id = ?", document_id) is not None
+
     def entries(self) -> list[DocumentEntry]:
         """All documents by id, without their texts."""
         return [DocumentEntry(**dict(row)) for row in self._db.rows(
-            "SELECT d.id, d.title, d.source, length(d.text) AS characters, count(c.id) AS chunks, "
-            "coalesce(sum(c.status = 'failed'), 0) AS failed, d.added_at "
+            "SELECT d.id, d.title, d.source, length(d.text) AS characters, "
+            "coalesce(sum(c.revision = 0), 0) AS chunks, coalesce(sum(c.status = 'failed'), 0) AS failed, d.added_at, "
+            "EXISTS (SELECT 1 FROM revisions r WHERE r.document = d.id) AS updating "
             "FROM documents d LEFT JOIN chunks c ON c.document = d.id GROUP BY d.id ORDER BY d.id")]
 
     def chunks(self, chunk_ids: Iterable[str] | None = None) -> list[Chunk]:
-        """Chunks with their texts: all by document and position, or those of some ids, in their order.
+        """Chunks with their texts: all in service by document and position, or those of some ids, in their order.
 
         An id that is not there is left out.
         """
         if chunk_ids is None:
-            rows = self._db.rows(f"{_CHUNK} ORDER BY document, ordinal")
+            rows = self._db.rows(f"{_CHUNK} WHERE revision = 0 ORDER BY document, ordinal")
         else:
             rows = [row for one in chunk_ids for row in self._db.rows(f"{_CHUNK} WHERE id = ?", one)]
         # Each text is read once and cut here: substr() in SQL counts characters from the text's
         # beginning for every chunk, which is quadratic in a long document.
-        parents = {str(row["document"]): None for row in rows}
-        documents = {one: self._read(one) for one in parents}
-        return [_chunk(row, documents[str(row["document"])]) for row in rows]
+        parents = dict.fromkeys((str(row["document"]), bool(row["revision"])) for row in rows)
+        documents = {one: self._read(*one) for one in parents}
+        return [_chunk(row, documents[str(row["document"]), bool(row["revision"])]) for row in rows]
 
-    def _read(self, document_id: str) -> Document:
-        """A document; the last one is kept, for its chunks are asked for one by one.
+    def _read(self, document_id: str, revised: bool) -> Document:
+        """A document, or the new content that waits for it; the last one is kept, for its chunks come one by one.
 
         Reading a text of 20 MB again for each of its 10,000 chunks took four minutes.
         """
         state = self._db.state()
-        key = (document_id, self._edits, -1 if state is None else state)
+        key = (document_id, revised, self._edits, -1 if state is None else state)
         last = self._last
         if last is not None and last[0] == key:
             return last[1]
-        document = self.get(document_id)
+        document = (self.revisions.get(document_id) if revised else None) or self.get(document_id)
         if state is not None:
             self._last = key, document
         return document
 
     def count(self, status: Status | None = None) -> int:
-        """The number of chunks, of all or of one status."""
+        """The number of chunks: of all in service, or of one status with those of new content that waits."""
         if status is None:
-            return self._db.count("SELECT count(*) FROM chunks")
+            return self._db.count("SELECT count(*) FROM chunks WHERE revision = 0")
         return self._db.count("SELECT count(*) FROM chunks WHERE status = ?", status)
 
     def status(self, chunk_id: str) -> Status | None:
@@ -141,11 +169,23 @@ class Documents:
         """The number of documents."""
         return self._db.count("SELECT count(*) FROM documents")
 
-    def next_batch(self, limit: int) -> list[str]:
-        """The ids of the next chunks that a build has to do, in order of document and position."""
+    def done(self) -> list[str]:
+        """The ids of the chunks that are part of the graph, in order of document and position."""
         return [str(row[0]) for row in self._db.rows(
-            "SELECT id FROM chunks WHERE status IN ('pending', 'extracted') ORDER BY document, ordinal LIMIT ?",
-            limit)]
+            "SELECT id FROM chunks WHERE status = 'done' ORDER BY document, ordinal")]
+
+    def of_chunks(self) -> dict[str, str]:
+        """The document's id of each chunk."""
+        return {str(row[0]): str(row[1]) for row in self._db.rows("SELECT id, document FROM chunks")}
+
+    def next_batch(self, limit: int) -> list[str]:
+        """The ids of the next chunks that a build has to do, in order of document and position.
+
+        What is extracted of a revision has no more to be done until the revision is put in service.
+        """
+        return [str(row[0]) for row in self._db.rows(
+            "SELECT id FROM chunks WHERE status = 'pending' OR status = 'extracted' AND revision = 0 "
+            "ORDER BY document, ordinal LIMIT ?", limit)]
 
     def retry_failed(self) -> int:
         """Make failed chunks pending again; returns how many."""
@@ -158,7 +198,7 @@ class Documents:
             "WHERE c.status = 'failed' ORDER BY c.document, c.ordinal")]
 
 
-_CHUNK = 'SELECT id, document, ordinal, start, "end", heading FROM chunks'
+_CHUNK = 'SELECT id, document, ordinal, start, "end", heading, revision FROM chunks'
 
 
 def _chunk(row: sqlite3.Row, document: Document) -> Chunk:

@@ -27,5 +27,17 @@ class EmbeddingMismatchError(StoreError):
     """The store's vectors come from another embedding model than the one in use."""
 
 
+class LedgerDamagedError(StoreError):
+    """The ledger is gone, or does not hold what was written to it."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what}; `banyan verify` says what else is wrong. Restore a backup: `banyan restore FILE "
+                         "--kb NAME --force`; without one, move its folder away and build anew")
+
+
+class EntityDecisionError(StoreError):
+    """A person's decision on two entities that cannot be carried out."""
+
+
 class FormatError(StoreError):
     """The store was written in a format that this version does not read."""

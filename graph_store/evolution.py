@@ -155,6 +155,23 @@ def decide(base: GraphSchema, schema: GraphSchema, grounds: Grounds, support: in
     return outcome
 
 
+def replay(base: GraphSchema, schema: GraphSchema, decided: Sequence[Decided]) -> Outcome:
+    """What decisions that were carried out lead to, from the evidence that was kept with them.
+
+    Args:
+        base: the base before them.
+        schema: the schema in force before them.
+        decided: the decisions, in the order in which `decide` gave them.
+
+    Raises:
+        DecisionError: one of them cannot be carried out.
+    """
+    outcome = Outcome(base, schema, (), frozenset(), frozenset())
+    for one in decided:
+        outcome = _carry_out(outcome, one.decision, one.evidence)
+    return outcome
+
+
 def _order(decision: Decision) -> tuple[int, int, str]:
     kind = _KINDS.index(decision.kind)
     return _ORDER.index(decision.verdict), -kind if decision.verdict == "reject" else kind, label_key(decision.name)

@@ -2,11 +2,17 @@
 
 import json
 from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
 
 from ..schemas.documents import Frozen
-from ..schemas.extraction import AttributeFact, BoundedExtraction, EntityMention, Extraction, Fact
+from ..schemas.extraction import AttributeFact, BoundedExtraction, EntityMention, Extraction, Fact, Rejection
 from .bounds import LabelKind
 from .database import Database
+from .errors import LedgerDamagedError
+
+_Model = TypeVar("_Model", bound=BaseModel)
 
 # Where labels stand in what was said, as <list>.<field>.
 _FIELDS: dict[LabelKind, tuple[str, ...]] = {
@@ -48,7 +54,7 @@ class Extractions:
     def said(self, chunk_id: str) -> Extraction | None:
         """What was said of a chunk, or None if it was not extracted."""
         text = self._db.scalar("SELECT said FROM extractions WHERE chunk = ?", chunk_id)
-        return None if text is None else Extraction.model_validate_json(str(text))
+        return None if text is None else _read(Extraction, str(text), chunk_id)
 
     def _note(self, document_id: str, chunk_id: str, bounded: BoundedExtraction) -> None:
         """Replace what is known of what a chunk's bounding rejected and mended."""
@@ -59,8 +65,7 @@ class Extractions:
             self._db.execute("DELETE FROM rejections WHERE chunk = ?", chunk_id)
             self._db.execute_many(
                 "INSERT INTO rejections VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                [(chunk_id, document_id, r.reason, r.label, r.text, r.subject_type, r.object_type, r.confidence)
-                 for r in bounded.rejections])
+                [rejection_row(document_id, chunk_id, rejection) for rejection in bounded.rejections])
 
     def write(self, document_id: str, chunk_id: str, bounded: BoundedExtraction) -> None:
         """Make a chunk's admitted facts its contribution to the graph."""
@@ -76,7 +81,7 @@ class Extractions:
     def contribution(self, chunk_id: str) -> Contribution | None:
         """What a chunk adds to the graph; None if it is gone or not written."""
         text = self._db.scalar("SELECT bounded FROM extractions WHERE chunk = ?", chunk_id)
-        return None if text is None else Contribution.model_validate_json(str(text))
+        return None if text is None else _read(Contribution, str(text), chunk_id)
 
     def contributions(self) -> Iterator[tuple[str, Contribution]]:
         """Every chunk's contribution, by chunk id."""
@@ -115,6 +120,20 @@ class Extractions:
         return {str(row[0]) for field in _FIELDS[kind] for row in self._db.rows(
             f"SELECT DISTINCT chunk FROM {_from(field)} JOIN chunks ON chunks.id = chunk "  # noqa: S608
             f"WHERE status = 'done' AND {_value(field)} IN (SELECT value FROM json_each(?))", wanted)}
+
+
+def _read(model: type[_Model], text: str, chunk_id: str) -> _Model:
+    try:
+        return model.model_validate_json(text)
+    except ValidationError as error:
+        raise LedgerDamagedError(f"what the ledger has of chunk {chunk_id} is damaged "
+                                 f"({error.errors()[0]['msg']})") from error
+
+
+def rejection_row(document_id: str, chunk_id: str, rejection: Rejection) -> tuple[object, ...]:
+    """A rejection as it stands in the table."""
+    return (chunk_id, document_id, rejection.reason, rejection.label, rejection.text, rejection.subject_type,
+            rejection.object_type, rejection.confidence)
 
 
 def _from(field: str) -> str:

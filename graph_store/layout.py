@@ -1,29 +1,47 @@
 """Names and folders of knowledge bases."""
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 
-from .errors import KnowledgeBaseNameError, UnknownKnowledgeBaseError
+from .errors import KnowledgeBaseNameError, LedgerDamagedError, UnknownKnowledgeBaseError
 
 MAX_NAME = 64
+MAX_NAME_BYTES = 200
+"""A folder's name has at most 255 bytes on the usual file systems; a backup or temporary copy adds to it."""
 _NAME = re.compile(rf"[^\W_](?:[\w-]{{0,{MAX_NAME - 2}}}[^\W_])?")
+# Devices, which Windows opens in the place of a folder so called.
+_RESERVED = re.compile(r"con|prn|aux|nul|(?:com|lpt)[0-9¹²³]", re.IGNORECASE)
 
 
 def check_name(name: str) -> str:
     """A knowledge base's name, if it is safe as one folder's name.
 
     Args:
-        name: letters and digits of any script, `-` and `_` inside, at most 64 characters.
+        name: letters and digits of any script, `-` and `_` inside, at most 64 characters and 200
+            bytes, in Unicode's form NFKC (of several ways to write the same letters, one), and none
+            of the device names of Windows.
 
     Raises:
-        KnowledgeBaseNameError: anything else, so that no name leads out of the home folder.
+        KnowledgeBaseNameError: anything else, whatever its type, so that no name leads out of the home
+            folder and no two names look the same for how their letters are encoded.
     """
-    if not _NAME.fullmatch(name):
-        shown = name if len(name) <= MAX_NAME else f"{name[:MAX_NAME]}..."
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        shown = str(name) if len(str(name)) <= MAX_NAME else f"{str(name)[:MAX_NAME]}..."
         raise KnowledgeBaseNameError(
             f"{shown!r} cannot name a knowledge base: use 1 to {MAX_NAME} letters, digits, '-' and '_', "
             "beginning and ending with a letter or digit")
+    plain = unicodedata.normalize("NFKC", name)
+    if plain != name:
+        raise KnowledgeBaseNameError(f"{name!a} cannot name a knowledge base: its letters can be written in "
+                                     f"several ways; use their usual form, {plain!r}")
+    if _RESERVED.fullmatch(name):
+        raise KnowledgeBaseNameError(f"{name!r} cannot name a knowledge base: Windows keeps it for a device; "
+                                     "choose another")
+    if len(name.encode()) > MAX_NAME_BYTES:
+        raise KnowledgeBaseNameError(f"{name!r} cannot name a knowledge base: it has {len(name.encode())} bytes, at "
+                                     f"most {MAX_NAME_BYTES} fit a folder's name; shorten it")
     return name
 
 
@@ -63,12 +81,28 @@ class Layout:
         """The lock file that the one writer holds."""
         return self.root / "writer.lock"
 
+    def check_ledger(self) -> None:
+        """Nothing, unless the ledger is gone and what was made from it is there: no empty one must take its place.
+
+        Raises:
+            LedgerDamagedError: it is gone, or empty.
+        """
+        log = self.ledger.with_name(f"{self.ledger.name}-wal")
+        logged = log.is_file() and log.stat().st_size > 0
+        if self.ledger.is_file() and (self.ledger.stat().st_size or logged):
+            return
+        if logged or self.graph.exists() or self.vectors.exists():
+            raise LedgerDamagedError(f"{self.ledger} is {'empty' if self.ledger.is_file() else 'missing'}, and what "
+                                     "was made from it is there")
+
     def require(self) -> "Layout":
         """Itself, if the knowledge base exists.
 
         Raises:
             UnknownKnowledgeBaseError: it does not; names those that do.
+            LedgerDamagedError: only a part of it does.
         """
+        self.check_ledger()
         if not self.ledger.is_file():
             known = knowledge_bases(self.root.parent)
             raise UnknownKnowledgeBaseError(

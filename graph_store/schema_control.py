@@ -4,7 +4,7 @@ A change of the schema touches the chunks of which something was said under a la
 something else, and no others: those are bounded again, from what was said of them, without a call.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from ..models.embedding import Embedder, RememberingEmbedder
@@ -74,6 +74,13 @@ class SchemaControl:
                     self.asks.replace(chunk.document_id, chunk.id, bounded.asks)
             if current != base:
                 self.note(chunk_ids)
+
+    def bounded_anew(self, chunk_ids: Sequence[str]) -> Iterator[tuple[Chunk, BoundedExtraction, BoundedExtraction]]:
+        """What the schema in force and its base make of what was said of some chunks; nothing is stored."""
+        base, current = self._history.base(), self._history.current()
+        by_base = dict(self._bounded(chunk_ids, self._bounds(base))) if base != current else {}
+        for chunk, bounded in self._bounded(chunk_ids, self._bounds(current)):
+            yield chunk, bounded, by_base.get(chunk, bounded)
 
     def _bounded(self, chunk_ids: Sequence[str], bounds: Bounds) -> list[tuple[Chunk, BoundedExtraction]]:
         found = []

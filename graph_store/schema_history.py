@@ -3,11 +3,13 @@
 import json
 from collections.abc import Iterable, Sequence
 
+from pydantic import ValidationError
+
 from ..schemas.delta import Decided, ElementKind
 from ..schemas.documents import Frozen
 from ..schemas.graph_schema import GraphSchema
 from .database import Database
-from .errors import StoreError
+from .errors import LedgerDamagedError, StoreError
 
 
 class SchemaVersion(Frozen):
@@ -85,7 +87,7 @@ class SchemaHistory:
         Raises:
             StoreError: none was set yet.
         """
-        return self._read("base", self.version())
+        return self.based(self.version())
 
     def seed(self) -> GraphSchema:
         """The schema of the first version.
@@ -103,13 +105,25 @@ class SchemaHistory:
         """
         return self._read("schema", version)
 
+    def based(self, version: int) -> GraphSchema:
+        """The base of a version.
+
+        Raises:
+            StoreError: there is no such version.
+        """
+        return self._read("base", version)
+
     def _read(self, column: str, version: int) -> GraphSchema:
         text = self._db.scalar(f"SELECT {column} FROM schema_versions WHERE version = ?", version)  # noqa: S608
         if text is None and self.version() == 0:
             raise StoreError("the knowledge base has no schema yet; build it first")
         if text is None:
             raise StoreError(f"there is no version {version} of the schema; there are 1 to {self.version()}")
-        return GraphSchema.model_validate_json(str(text))
+        try:
+            return GraphSchema.model_validate_json(str(text))
+        except ValidationError as error:
+            raise LedgerDamagedError(f"version {version} of the schema is damaged in the ledger "
+                                     f"({error.errors()[0]['msg']})") from error
 
     def versions(self) -> list[SchemaVersion]:
         """All versions, oldest first."""

@@ -5,7 +5,7 @@ import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Self
+from typing import Literal, Self
 
 from filelock import FileLock, Timeout
 
@@ -14,23 +14,31 @@ from ..models.embedding import Embedder
 from ..schemas.delta import Decision
 from ..schemas.documents import Chunk, Document
 from ..schemas.naming import triple_id
+from ..schemas.resolution import EntityDecision
 from . import snapshot
 from .accounts import Calls
 from .communities import CommunitySettings
 from .community_table import Community, CommunityTable
 from .database import Database
 from .documents import Documents
+from .entity_decisions import check_carried_out, found_pair
+from .entity_table import EntityTable
 from .errors import EmbeddingMismatchError, WriterBusyError
 from .evolution import Thresholds
 from .extractions import Extractions
 from .graph import KnowledgeGraph, Touched, relation_text
 from .layout import Layout
 from .reliability import Reliability, measure
+from .resolution_groups import AliasRow
+from .resolution_keeper import Ask, ResolutionKeeper
+from .resolved_graph import ResolvedGraph
 from .schema_control import SchemaControl
 from .schema_history import SchemaHistory
 from .tree import relation_id
 from .tree_keeper import Summarise, TreeKeeper
+from .vector_folders import VectorFolders
 from .vectors import KINDS, VectorStore
+from .version import Version, publish, version_of
 from .view_spec import ViewSpec
 
 _LOG = logging.getLogger("banyan")
@@ -39,6 +47,7 @@ _LOG = logging.getLogger("banyan")
 # written a bounded number of times however small the additions, and replay at opening stays short.
 _SNAPSHOT_SHARE = 4
 _SNAPSHOT_LEAST = 64
+_BOUNDED_AT_ONCE = 256
 
 
 class KnowledgeBase:
@@ -56,6 +65,7 @@ class KnowledgeBase:
             FormatError: its ledger is not readable.
             EmbeddingMismatchError: its vectors come from another model.
         """
+        layout.check_ledger()
         layout.root.mkdir(parents=True, exist_ok=True)
         self.layout = layout
         self.embedder = embedder
@@ -66,12 +76,19 @@ class KnowledgeBase:
         self.schema_control = SchemaControl(self.database, embedder)
         self.calls = Calls(self.database)
         self.communities = CommunityTable(self.database)
-        self.vectors = VectorStore(layout.vectors, embedder)
+        self._folders = VectorFolders(layout, self.database)
+        self._folder = self._folders.current()
+        self.vectors = VectorStore(self._folders.path(self._folder), embedder)
         self._tree = TreeKeeper(self.database, self.vectors, self.communities)
-        self.graph = KnowledgeGraph()
+        self.entities = EntityTable(self.database)
+        self._resolver = ResolutionKeeper(self.entities, self.documents, self.vectors, embedder)
+        self.graph = ResolvedGraph()
+        self._resolution = 0
         self._lock = FileLock(layout.lock, timeout=0, thread_local=False)
-        self._position = 0
+        self._position = self._published = 0
+        self._reconcile = False
         self._unsynced = Touched()
+        self.graph_lost = False
         # A reader that nobody holds any more closes its files by itself.
         self._close = weakref.finalize(self, _close_all, self._lock, self.vectors, self.database)
         try:
@@ -95,10 +112,11 @@ class KnowledgeBase:
             UnknownKnowledgeBaseError: there is none of that name.
         """
         opened = cls(Layout.of(home, name).require(), embedder, any_embedding=any_embedding)
-        if not any_embedding and opened.vectors_behind():
+        if not any_embedding and (opened.vectors_behind() or opened.graph_lost):
             try:
                 with opened.writing():
                     opened.sync_vectors()
+                    opened.save_graph(anew=opened.graph_lost)
             except WriterBusyError:
                 # The writer is bringing them up to date; until then what is there answers.
                 _LOG.info("%s is being written to; answering from what is there", opened.layout.name)
@@ -127,14 +145,34 @@ class KnowledgeBase:
         except Timeout as error:
             raise WriterBusyError(f"another process is writing to {self.layout.name!r}; wait until it has "
                                   "ended, or end it, and try again") from error
+        if self._lock.lock_counter == 1:
+            try:
+                self._take_over()
+            except BaseException:
+                self.release()
+                raise
 
     def release(self) -> None:
         """Take back one `acquire`."""
         self._lock.release()
 
+    def publish(self) -> None:
+        """Tell readers that have this open of what was written; until then they stay with what they have."""
+        if self.database.changes() != self._published:
+            publish(self.database)
+            self._published = self.database.changes()
+
+    def _take_over(self) -> None:
+        """Begin where other writers ended: they may have written since this was opened, or been killed."""
+        self._published = self.database.changes()
+        read, vectors = self._position, self._vectors_position()
+        self.vectors.close()  # it may have missed what other processes wrote
+        self.refresh()
+        self._reconcile = self._reconcile or vectors not in (read, self._position)
+
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Be the one writer for a while.
+        """Be the one writer for a while; readers are told of what was written if all goes well.
 
         Raises:
             WriterBusyError: another process is.
@@ -142,12 +180,23 @@ class KnowledgeBase:
         self.acquire()
         try:
             yield
+            self.publish()
         finally:
             self.release()
 
     def write_chunks(self, chunk_ids: Sequence[str]) -> None:
         """Bound what was said of some chunks by the schema in force and make it their contribution."""
-        self.schema_control.write(chunk_ids)
+        self.schema_control.write(self.documents.in_service(chunk_ids))
+        self.refresh()
+
+    def put_revisions_in_service(self) -> None:
+        """Put new content of documents in the place of the old where all of it is extracted.
+
+        The old facts go and the new ones come in one transaction for each document.
+        """
+        for document_id in self.documents.revisions.ready():
+            with self.database.transaction():
+                self.schema_control.write(self.documents.put_in_service(document_id))
         self.refresh()
 
     def grow_schema(self, thresholds: Thresholds) -> bool:
@@ -172,9 +221,18 @@ class KnowledgeBase:
         Raises:
             UnknownDocumentError: there is none of that id.
         """
-        self.documents.delete(document_id)
+        with self.database.transaction():
+            # Killed before all was done, it is taken up by the same command, to which the document is unknown.
+            if self.database.get_meta("deleting") != document_id or self.documents.known(document_id):
+                self.documents.delete(document_id)
+            self.database.set_meta("deleting", document_id)
         self.refresh()
         self.sync_vectors()
+
+    def settle(self) -> None:
+        """All that follows from what was stored and deleted is done."""
+        if self.database.get_meta("deleting"):
+            self.database.set_meta("deleting", "")
 
     def searchable_chunks(self) -> list[Chunk]:
         """The chunks that have a vector, by document and position."""
@@ -186,59 +244,142 @@ class KnowledgeBase:
         """Measure how far the embedding model can be trusted with these texts, for retrieval."""
         chunks = self.searchable_chunks()
         vectors = self.vectors.get("chunks", [chunk.id for chunk in chunks])
-        self.database.set_meta("reliability", measure(chunks, vectors, self.embedder).dump())
+        self.database.set_meta("reliability", measure(chunks, vectors, self.vectors.kept).dump())
 
     def reliability(self) -> Reliability:
         """How far vectors can be trusted with these texts, as last measured."""
         return Reliability.parse(self.database.get_meta("reliability"))
 
-    def version(self) -> tuple[int, int]:
-        """Changes whenever the ledger's facts or communities do."""
-        return self.extractions.position(), int(self.database.get_meta("tree_position") or 0)
+    def version(self) -> Version:
+        """Changes whenever facts, vectors, communities or schema do, or all was made anew or restored."""
+        return version_of(self.database)
 
-    def outdated(self) -> bool:
-        """Whether the ledger has moved on since this was opened."""
-        return self.version() != self._opened_at
+    def freeze(self) -> None:
+        """Stay as it is from here on, for reading alone: graph and all that is read of the ledger are of one moment."""
+        self.database.freeze()
+        self.refresh()
+        self.vectors.freeze()
 
     # The graph: the snapshot, and what the ledger has beyond it.
 
     def _load_graph(self) -> None:
         try:
-            self.graph, self._position = snapshot.load(self.layout.graph)
+            mentions, self._position = snapshot.load(self.layout.graph)
         except FileNotFoundError:
-            pass
+            mentions = KnowledgeGraph()
         except snapshot.SnapshotDamagedError as error:
+            self.graph_lost, mentions = True, KnowledgeGraph()
             _LOG.warning("%s; it is made again from the ledger", error)
         if self._position > self.extractions.position():
             _LOG.warning("the graph's file is ahead of the ledger; it is made again")
-            self.graph, self._position = KnowledgeGraph(), 0
+            mentions, self._position = KnowledgeGraph(), 0
+        self._begin(mentions)
         self._saved_position = self._position
-        # Vectors known to be behind the snapshot were touched by changes that are no longer told apart.
-        self._reconcile = self._vectors_position() < self._position or self._lost_vectors()
-        self._opened_at = self.version()
+        read, vectors = self._position, self._vectors_position()
         self.refresh()
+        # Changes are told apart from the snapshot on. Vectors that reflect another position may have some of
+        # things that came and went in between, which nothing else knows of any more.
+        self._reconcile = (vectors not in (read, self._position) or self._lost_vectors()
+                           or self._number("vectors_resolution") != self._resolution)
         if not self.tree_behind():
             self._tree.follow()
 
     def refresh(self) -> None:
         """Bring the graph in memory up to the ledger's position."""
         position = self.extractions.position()
+        if self._folder != self._folders.current():
+            self._begin_again()
         for chunk_id in self.extractions.changed_since(self._position):
             touched = self.graph.replace(chunk_id, self.extractions.contribution(chunk_id))
             self._unsynced.add(touched)
             self._tree.note(touched.entities)
         self._position = position
+        self._follow_aliases()
 
-    def save_graph(self) -> None:
-        """Write the snapshot if enough has changed since the last one.
+    def _begin(self, mentions: KnowledgeGraph) -> None:
+        """Hold these mentions, resolved as the ledger has it."""
+        self._resolution = self.entities.number()
+        self.graph = ResolvedGraph(mentions, self.entities.aliases())
+
+    def _follow_aliases(self) -> None:
+        """Bring the graph in memory up to the ledger's aliases."""
+        number = self.entities.number()
+        if number != self._resolution:
+            touched = self.graph.resolve(self.entities.aliases())
+            self._unsynced.add(touched)
+            self._tree.note(touched.entities)
+            self._resolution = number
+
+    def _begin_again(self) -> None:
+        """Forget what was read: another process has made the vectors anew, or restored another ledger."""
+        self._folder = self._folders.current()
+        self.vectors.move(self._folders.path(self._folder))
+        self._begin(KnowledgeGraph())
+        self._position, self._saved_position = 0, 0
+        self._unsynced, self._reconcile = Touched(), True
+
+    def save_graph(self, *, anew: bool = False) -> None:
+        """Write the snapshot if enough has changed since the last one, or if it is wanted anew.
 
         Raises:
             OSError: it cannot be written; the old one stands.
         """
         due = max(_SNAPSHOT_LEAST, self.documents.count() // _SNAPSHOT_SHARE)
-        if self._position - self._saved_position >= due:
-            snapshot.save(self.layout.graph, self.graph, self._position)
+        if anew or self._position - self._saved_position >= due:
+            snapshot.save(self.layout.graph, self.graph.mentions, self._position)
             self._saved_position = self._position
+
+    # Entities.
+
+    def resolution_behind(self, reasoner: str = "") -> bool:
+        """Whether the aliases were found for another state of the ledger, or by another reasoner."""
+        return self.entities.resolved() != self.entities.state(self._position, reasoner)
+
+    def resolve_entities(self, ask: Ask | None = None, reasoner: str = "") -> bool:
+        """Find out which entities are the same thing, and make them one node each.
+
+        Args:
+            ask: whom doubtful pairs are put to; None: nobody.
+            reasoner: its fingerprint.
+
+        Returns:
+            Whether anything changed. What is certain is written even if asking ends with an exception.
+        """
+        before = self._resolution
+        try:
+            aliases = self.find_aliases(ask, reasoner)
+        except BaseException:
+            self.entities.replace(self.find_aliases(), "")
+            self._follow_aliases()
+            raise
+        self.entities.replace(aliases, self.entities.state(self._position, reasoner))
+        self._follow_aliases()
+        return self._resolution != before
+
+    def find_aliases(self, ask: Ask | None = None, reasoner: str = "") -> dict[str, AliasRow]:
+        """The entities that are another one, as the ledger has it now (see `ResolutionKeeper.find`)."""
+        return self._resolver.find(self.graph.mentions, self.schemas.current(), self.reliability(), ask, reasoner)
+
+    def decide_entities(self, verdict: Literal["merge", "split"], names: tuple[str, str], who: str, why: str) -> None:
+        """Record a person's decision on two entities and carry it out, or neither.
+
+        Args:
+            verdict: what is to become of them.
+            names: theirs, or their ids; "name (type)" where a name has several types.
+            who: the person.
+            why: the reason, for others.
+
+        Raises:
+            EntityDecisionError: it cannot be carried out.
+        """
+        reasoner = self.entities.resolved_by()
+        first, second = found_pair(self.graph, self.schemas.current(), verdict, names)
+        with self.database.transaction():
+            self.entities.decide(EntityDecision(verdict=verdict, first=first, second=second, who=who, why=why))
+            aliases = self.find_aliases()
+            check_carried_out(self.graph, aliases, verdict, (first, second))
+            self.entities.replace(aliases, self.entities.state(self._position, reasoner))
+        self._follow_aliases()
 
     # Vectors.
 
@@ -256,16 +397,29 @@ class KnowledgeBase:
         return self._vectors_position() > 0 and not self.vectors.stand()
 
     def _vectors_position(self) -> int:
-        return int(self.database.get_meta("vectors_position") or 0)
+        return self._number("vectors_position")
+
+    def _number(self, key: str) -> int:
+        return int(self.database.get_meta(key) or 0)
+
+    def _note_vectors(self) -> None:
+        """The vectors reflect the graph as it is."""
+        self.database.set_meta("vectors_position", str(self._position))
+        if self._number("vectors_resolution") != self._resolution:
+            self.database.set_meta("vectors_resolution", str(self._resolution))
 
     def vectors_behind(self) -> bool:
         """Whether the vectors do not reflect the ledger's position."""
-        return self._reconcile or self._vectors_position() < self._position
+        return (self._reconcile or self._vectors_position() < self._position or self._tree.vectors_behind()
+                or self._number("vectors_resolution") != self._resolution)
 
     def sync_vectors(self) -> None:
         """Embed what is new and drop what is gone; only what changed is looked at where that is known."""
+        self._folders.drop_others()
         self.database.set_meta("embedding", f"{self.embedder.name}\n{self.embedder.fingerprint}")
-        if self._reconcile:
+        if self._reconcile and not self.vectors.stand():
+            self._make_vectors_anew()
+        elif self._reconcile:
             self._reconcile_vectors()
         touched, self._unsynced = self._unsynced, Touched()
         try:
@@ -274,7 +428,9 @@ class KnowledgeBase:
             # A full disk, say: this process may live on, and has still to do it.
             self._unsynced.add(touched)
             raise
-        self.database.set_meta("vectors_position", str(self._position))
+        if self._tree.vectors_behind():
+            self._tree.put_vectors()
+        self._note_vectors()
 
     def _sync(self, touched: Touched) -> None:
         entities = sorted(touched.entities)
@@ -284,15 +440,24 @@ class KnowledgeBase:
         self.vectors.drop("entities", [one for one in entities if one not in network])
         here = [edge for edge in edges if network.has_edge(edge[0], edge[2], edge[1])]
         self._put_edges(here)
-        self.vectors.drop("triples", [triple_id(*edge) for edge in sorted(set(edges) - set(here))])
+        gone = sorted(set(edges) - set(here))
+        self.vectors.drop("triples", [triple_id(*edge) for edge in gone])
+        self.vectors.drop("relations", [relation_id(one) for one in self._unused({edge[1] for edge in gone})])
         self._put_chunks(sorted(touched.chunks))
         known = {chunk.id for chunk in self.documents.chunks(sorted(touched.chunks))}
         self.vectors.drop("chunks", touched.chunks - known)
 
+    def _unused(self, relations: set[str]) -> set[str]:
+        """Which of some relations no triple has; looked for until all are found, for most are frequent."""
+        left = set(relations)
+        for _, _, relation in self.graph.network.edges(keys=True) if left else ():
+            left.discard(relation)
+            if not left:
+                break
+        return left
+
     def _reconcile_vectors(self) -> None:
         """Compare all ids, for when it is not known what changed."""
-        if not self.vectors.stand():
-            self.vectors.discard()
         edges = self.graph.edges()
         self._put_entities(self.graph.entity_ids())
         self._put_edges(edges)
@@ -305,6 +470,22 @@ class KnowledgeBase:
         for kind in KINDS:
             self.vectors.drop(kind, self.vectors.ids(kind) - wanted[kind])
         self._reconcile = False
+
+    def _make_vectors_anew(self) -> None:
+        """Make all vectors in a new folder, and put it in service when they are all there."""
+        number = self._folders.begin()
+        self.vectors.move(self._folders.path(number))
+        try:
+            self._reconcile_vectors()
+        except BaseException:
+            self.vectors.move(self._folders.path(self._folder))
+            self._reconcile = True
+            raise
+        with self.database.transaction():
+            self.database.set_meta("embedding", f"{self.embedder.name}\n{self.embedder.fingerprint}")
+            self._note_vectors()
+            self._folders.put_in_service(number)
+        self._folder = number
 
     def _put_entities(self, ids: Sequence[str]) -> None:
         self.vectors.put("entities", ids, [self.graph.entity_text(one) for one in ids])
@@ -322,13 +503,22 @@ class KnowledgeBase:
 
     def tree_behind(self) -> bool:
         """Whether the communities do not reflect the ledger's position."""
-        return self._tree.position() != self._position
+        return self._tree.position() != self._position or self._number("tree_resolution") != self._resolution
 
     def build_tree(self, summarise: Summarise, settings: CommunitySettings | None = None, *, anew: bool = False) -> int:
         """Find the communities of the graph as it is, then describe those that are new (see `TreeKeeper.build`)."""
         self._tree.build(self.graph, self._position, settings or CommunitySettings(), anew=anew)
+        if self._number("tree_resolution") != self._resolution:
+            self.database.set_meta("tree_resolution", str(self._resolution))
         self.describe(summarise)
         return self.communities.count()
+
+    def update_tree(self, summarise: Summarise) -> None:
+        """Bring the tree up to the facts, or describe what an earlier run left undescribed."""
+        if self.tree_behind():
+            self.build_tree(summarise)
+        elif self.communities.undescribed():
+            self.describe(summarise)
 
     def describe(self, summarise: Summarise) -> None:
         """Name and summarise the communities that are not described yet, and embed what is said of them."""
@@ -339,18 +529,24 @@ class KnowledgeBase:
         return self._tree.view(self.graph, spec, settings or CommunitySettings())
 
     def reindex(self, summarise: Summarise) -> None:
-        """Make all that is derived anew from the ledger: graph, vectors, tree."""
-        # Ended from here on, it is taken up when the knowledge base is opened again.
-        self.database.set_meta("vectors_position", "0")
-        self.vectors.discard()
-        self.graph, self._position, self._unsynced = KnowledgeGraph(), 0, Touched()
+        """Make all that is derived anew from what was said: facts, graph, vectors, tree.
+
+        The old vectors stand until the new ones are whole, and for their readers until something is
+        written again.
+        """
+        self._folders.drop_others()
+        done = self.documents.done()
+        for start in range(0, len(done), _BOUNDED_AT_ONCE):
+            self.schema_control.write(done[start:start + _BOUNDED_AT_ONCE])
+        self._begin(KnowledgeGraph())
+        self._position = 0
         self.refresh()
+        self.resolve_entities()
         self._unsynced = Touched()
-        self._reconcile = True
-        self.sync_vectors()
+        self._make_vectors_anew()
         self.build_tree(summarise, anew=True)
         self.measure_reliability()
-        snapshot.save(self.layout.graph, self.graph, self._position)
+        snapshot.save(self.layout.graph, self.graph.mentions, self._position)
         self._saved_position = self._position
 
     def put_document(self, document: Document, max_tokens: int, overlap_tokens: int) -> bool:

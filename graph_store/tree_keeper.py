@@ -61,6 +61,7 @@ class TreeKeeper:
             self._communities.forget_views()
             self._db.set_meta("tree_position", str(position))
             self._db.set_meta("tree_drift", str(self._drift() + len(before.changed) if before else 0))
+            self._db.set_meta("tree_vectors", "behind")
         self.follow()
         self._vectors.drop("communities", gone)
 
@@ -90,13 +91,25 @@ class TreeKeeper:
         for start in range(0, len(waiting), _DESCRIBED_AT_ONCE):
             some = waiting[start:start + _DESCRIBED_AT_ONCE]
             said = summarise(digests(graph, some))
-            self._communities.describe(zip([community.id for community in some], said, strict=True))
+            with self._db.transaction():
+                self._communities.describe(zip([community.id for community in some], said, strict=True))
+                self._db.set_meta("tree_vectors", "behind")
         self.put_vectors()
 
+    def vectors_behind(self) -> bool:
+        """Whether the communities' vectors are not those of the communities, because something ended in between."""
+        return self._db.get_meta("tree_vectors") == "behind"
+
     def put_vectors(self) -> None:
-        """Embed the communities that retrieval searches, where they are not yet."""
+        """Embed the communities that retrieval searches, where they are not yet, and drop what is left of others."""
         communities = self._communities.searchable()
-        self._vectors.put("communities", [c.id for c in communities], [c.text() for c in communities])
+        ids = [community.id for community in communities]
+        self._vectors.put("communities", ids, [c.text() for c in communities])
+        if self.vectors_behind():
+            self._vectors.drop("communities", self._vectors.ids("communities") - set(ids))
+            with self._db.transaction():
+                self._db.set_meta("tree_revision", str(int(self._db.get_meta("tree_revision") or 0) + 1))
+                self._db.set_meta("tree_vectors", "")
 
     def view(self, graph: KnowledgeGraph, spec: ViewSpec, settings: CommunitySettings) -> list[Community]:
         """Build a view beside the default one; it stands until the tree is built anew."""

@@ -64,11 +64,24 @@ def chunk_document(document: Document, *, max_tokens: int, overlap_tokens: int) 
     for heading, start, end in _spans(text, max_tokens, overlap_tokens):
         part = text[start:end]
         chunks.append(Chunk(
-            id=content_id(document.id, document.title, heading, part, str(occurrences[heading, part])),
+            id=chunk_id(document.id, document.title, heading, part, occurrences[heading, part]),
             document_id=document.id, ordinal=len(chunks), start=start, end=end, text=part, title=document.title,
             heading=heading))
         occurrences[heading, part] += 1
     return chunks
+
+
+def chunk_id(document_id: str, title: str, heading: str, text: str, occurrence: int) -> str:
+    """The id of a chunk: what was extracted from it is kept as long as what a reasoner reads stays the same.
+
+    Args:
+        document_id: the document.
+        title: its title.
+        heading: the headings above the chunk.
+        text: the chunk's text.
+        occurrence: how many chunks of the document before it have the same heading and text.
+    """
+    return content_id(document_id, title, heading, text, str(occurrence))
 
 
 def _spans(text: str, max_tokens: int, overlap_tokens: int) -> Iterator[Section]:

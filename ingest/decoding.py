@@ -8,10 +8,7 @@ from typing import TextIO
 from charset_normalizer import from_bytes
 
 from .failures import UnreadableError
-
-MAX_FILE_BYTES = 100 * 1024 * 1024
-"""Largest file, or record of a file read in a stream. It is held in memory several times over while
-it is parsed, and a single document of this size is a hundred thousand chunks: surely a mistake."""
+from .limits import DEFAULT_LIMITS, Limits
 
 _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"),
          (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
@@ -41,23 +38,25 @@ def clean_text(text: str) -> str:
     return _SURROGATES.sub("\ufffd", _CONTROLS.sub("", text))
 
 
-def read_bytes(path: Path) -> bytes:
+def read_bytes(path: Path, limits: Limits = DEFAULT_LIMITS) -> bytes:
     """The bytes of a file.
 
     Args:
         path: a file.
+        limits: its largest size.
 
     Returns:
         All of it.
 
     Raises:
-        UnreadableError: the file is larger than `MAX_FILE_BYTES`.
+        UnreadableError: the file is larger.
         OSError: the file cannot be read.
     """
     with path.open("rb") as stream:
-        data = stream.read(MAX_FILE_BYTES + 1)
-    if len(data) > MAX_FILE_BYTES:
-        raise UnreadableError(f"larger than {MAX_FILE_BYTES // 2**20} MB: split it into smaller files")
+        data = stream.read(limits.file_bytes + 1)
+    if len(data) > limits.file_bytes:
+        raise UnreadableError(f"{path.stat().st_size:,} bytes, larger than {limits.size()}: split it into smaller "
+                              "files")
     return data
 
 

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ..schemas.documents import Frozen
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.naming import label_key
+from ..schemas.reading import parse_json, read_text
 from .failures import IngestError
 
 
@@ -48,8 +49,6 @@ def load_examples(path: Path, schema: GraphSchema) -> list[Example]:
         IngestError: no such file, a line of another form, or a relation that the schema lacks; names
             the file and the line.
     """
-    if not path.is_file():
-        raise IngestError(f"there is no file {path}: name one with examples, as JSON lines")
     names = {label_key(name): r.name for r in schema.relation_types for name in r.all_names()}
     by_text: dict[str, dict[tuple[str, str, str], None]] = {}
     for number, record in _records(path):
@@ -67,22 +66,21 @@ def load_examples(path: Path, schema: GraphSchema) -> list[Example]:
 
 
 def _records(path: Path) -> Iterator[tuple[int, _Record]]:
-    try:
-        lines = path.read_text("utf-8-sig").splitlines()
-    except UnicodeDecodeError as error:
-        raise IngestError(f"{path} is not UTF-8 text: {error}") from error
-    for number, line in enumerate(lines, start=1):
+    # Not splitlines: within a JSON string some line separators stand as they are.
+    for number, line in enumerate(read_text(path, IngestError).split("\n"), start=1):
         if not line.strip():
             continue
         try:
-            yield number, _Record.model_validate(_nested(json.loads(line)))
+            yield number, _Record.model_validate(_nested(parse_json(line)))
         except json.JSONDecodeError as error:
             raise IngestError(f"{path}, line {number}, column {error.colno}: not JSON: {error.msg}") from error
-        except ValidationError as error:
+        except ValidationError as error:  # a ValueError too
             first = error.errors()[0]
             field = ".".join(str(part) for part in first["loc"]) or "the line"
             raise IngestError(f"{path}, line {number}: {field}: {first['msg']}; write "
                               '{"text": ..., "triples": [{"sub": ..., "rel": ..., "obj": ...}]}') from error
+        except ValueError as error:  # a number of thousands of digits, or nested too deeply
+            raise IngestError(f"{path}, line {number}: not usable JSON: {error}") from error
 
 
 def _nested(record: Any) -> Any:

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from ..schemas.documents import Document
 from .decoding import clean_text, decode, read_bytes, undecodable
 from .failures import IngestError, LoadFailure, UnreadableError
+from .limits import DEFAULT_LIMITS, Limits
 from .pdf_files import read_pdf
 from .records import Record, Report, read_csv, read_json, read_jsonl
 from .sections import headings
@@ -20,21 +21,25 @@ __all__ = ["FORMATS", "IngestError", "LoadFailure", "load_documents"]
 OnFailure = Callable[[LoadFailure], None]
 
 
-def _read_txt(data: bytes) -> tuple[str, str]:
+def _read_txt(data: bytes, _: Limits) -> tuple[str, str]:
     return decode(data), ""
 
 
-def _read_markdown(data: bytes) -> tuple[str, str]:
+def _read_markdown(data: bytes, _: Limits) -> tuple[str, str]:
     text = decode(data)
     first = next(headings(clean_text(text)), None)
     return text, first.title if first else ""
 
 
-_SINGLE: dict[str, Callable[[bytes], tuple[str, str]]] = {
-    ".txt": _read_txt, ".md": _read_markdown, ".html": read_html, ".htm": read_html, ".pdf": read_pdf,
+def _read_page(data: bytes, _: Limits) -> tuple[str, str]:
+    return read_html(data)
+
+
+_SINGLE: dict[str, Callable[[bytes, Limits], tuple[str, str]]] = {
+    ".txt": _read_txt, ".md": _read_markdown, ".html": _read_page, ".htm": _read_page, ".pdf": read_pdf,
     ".docx": read_docx}
 """Readers of files that are one document: bytes to (text, title or an empty string)."""
-_MANY: dict[str, Callable[[Path, Report], Iterator[Record]]] = {
+_MANY: dict[str, Callable[[Path, Limits, Report], Iterator[Record]]] = {
     ".csv": read_csv, ".json": read_json, ".jsonl": read_jsonl}
 """Readers of files whose records are documents."""
 FORMATS = tuple(sorted([*_SINGLE, *_MANY]))
@@ -47,7 +52,8 @@ class _File(NamedTuple):
     named: bool  # given by the user, rather than found in a folder
 
 
-def load_documents(paths: Sequence[Path], *, on_failure: OnFailure) -> Iterator[Document]:
+def load_documents(paths: Sequence[Path], *, on_failure: OnFailure,
+                   limits: Limits = DEFAULT_LIMITS) -> Iterator[Document]:
     """Read documents from files and folders, one at a time.
 
     Folders are read with all in them, sorted by name, but for what is hidden (names that begin
@@ -56,6 +62,7 @@ def load_documents(paths: Sequence[Path], *, on_failure: OnFailure) -> Iterator[
     Args:
         paths: files and folders that exist.
         on_failure: called for each file or record that gives no document; the others go on.
+        limits: what is too large or too deep gives no document.
 
     Returns:
         The documents in order, each with its own id: the path relative to the folder given, or the
@@ -70,41 +77,51 @@ def load_documents(paths: Sequence[Path], *, on_failure: OnFailure) -> Iterator[
     for path in paths:
         if not path.exists():
             raise IngestError(f"{path} does not exist: check its spelling and the folder you are in")
-    return _load(paths, on_failure)
+    return _load(paths, on_failure, limits)
 
 
-def _load(paths: Sequence[Path], on_failure: OnFailure) -> Iterator[Document]:
+def _load(paths: Sequence[Path], on_failure: OnFailure, limits: Limits) -> Iterator[Document]:
     sources: dict[str, str] = {}
     for path in paths:
-        files = _walk(path, path, on_failure) if path.is_dir() else iter([_File(path, path.name, named=True)])
+        files = _walk(path, on_failure, limits) if path.is_dir() else iter([_File(path, path.name, named=True)])
         for file in files:
-            for document in _documents(file, on_failure):
+            for document in _documents(file, on_failure, limits):
                 if document.id in sources:
                     _fail(on_failure, file.path, f"the id {document.id!r} was already given by "
                           f"{sources[document.id]}: rename one, or load them into two knowledge bases")
+                elif len(sources) == limits.documents:
+                    _fail(on_failure, file.path, f"more than {limits.documents:,} documents (BANYAN_MAX_DOCUMENTS): "
+                          "build the rest in another run; nothing from here on was read")
+                    return
                 else:
                     sources[document.id] = document.source
                     yield document
 
 
-def _walk(folder: Path, root: Path, on_failure: OnFailure) -> Iterator[_File]:
-    try:
-        entries = sorted(folder.iterdir(), key=lambda entry: entry.name)
-    except OSError as error:
-        _fail(on_failure, folder, _cannot_read(error))
-        return
-    for entry in entries:
-        if entry.name.startswith("."):
-            continue
-        if entry.is_symlink() and (entry.is_dir() or not entry.resolve().is_relative_to(root.resolve())):
-            _fail(on_failure, entry, "skipped: a link to a folder or out of the folder given: name its target")
-        elif entry.is_dir():
-            yield from _walk(entry, root, on_failure)
-        else:
-            yield _File(entry, entry.relative_to(root).as_posix(), named=False)
+def _walk(root: Path, on_failure: OnFailure, limits: Limits) -> Iterator[_File]:
+    """The files in a folder and those in it, sorted by name at each level; folders first to last, without recursion."""
+    target = root.resolve()
+    waiting = [(root, 0)]
+    while waiting:
+        entry, depth = waiting.pop()
+        try:
+            if depth and entry.is_symlink() and (
+                    entry.is_dir() or not entry.resolve().is_relative_to(target)):
+                _fail(on_failure, entry, "skipped: a link to a folder or out of the folder given: name its target")
+            elif not entry.is_dir():
+                yield _File(entry, entry.relative_to(root).as_posix(), named=False)
+            elif depth > limits.folder_depth:
+                _fail(on_failure, entry, f"skipped: more than {limits.folder_depth} folders deep "
+                      "(BANYAN_MAX_FOLDER_DEPTH): name it, or move it up")
+            else:
+                inside = sorted((one for one in entry.iterdir() if not one.name.startswith(".")),
+                                key=lambda one: one.name, reverse=True)
+                waiting.extend((one, depth + 1) for one in inside)
+        except (OSError, RuntimeError) as error:  # RuntimeError: links that lead to each other
+            _fail(on_failure, entry, _cannot_read(error))
 
 
-def _documents(file: _File, on_failure: OnFailure) -> Iterator[Document]:
+def _documents(file: _File, on_failure: OnFailure, limits: Limits) -> Iterator[Document]:
     """The documents of one file; its failures are reported, and end only this file."""
     def report(reason: str) -> None:
         _fail(on_failure, file.path, reason)
@@ -117,9 +134,9 @@ def _documents(file: _File, on_failure: OnFailure) -> Iterator[Document]:
         elif not file.path.is_file():
             report("not a regular file: save its content to one")
         elif suffix in _MANY:
-            yield from _records(file, _MANY[suffix], report)
+            yield from _records(file, _MANY[suffix], limits, report)
         else:
-            yield from _single(file, *_SINGLE[suffix](read_bytes(file.path)), report)
+            yield from _single(file, *_SINGLE[suffix](read_bytes(file.path, limits), limits), report)
     except UnreadableError as error:
         report(str(error))
     except UnicodeDecodeError as error:
@@ -132,14 +149,15 @@ def _single(file: _File, text: str, title: str, report: Report) -> Iterator[Docu
     yield from _document(file.id, title or file.path.stem, text, str(file.path), report)
 
 
-def _records(file: _File, read: Callable[[Path, Report], Iterator[Record]], report: Report) -> Iterator[Document]:
+def _records(file: _File, read: Callable[[Path, Limits, Report], Iterator[Record]], limits: Limits,
+             report: Report) -> Iterator[Document]:
     found = False
     def note(reason: str) -> None:
         nonlocal found
         found = True
         report(reason)
 
-    for record in read(file.path, note):
+    for record in read(file.path, limits, note):
         found = True
         yield from _document(record.id or f"{file.id}#{record.number}", record.title, record.text,
                              f"{file.path}, record {record.number}", report)
@@ -165,5 +183,6 @@ def _fail(on_failure: OnFailure, path: Path, reason: str) -> None:
     on_failure(LoadFailure(path=clean_text(str(path)), reason=clean_text(reason)))
 
 
-def _cannot_read(error: OSError) -> str:
-    return f"cannot be read ({error.strerror or error}): check that it is there and that you may read it"
+def _cannot_read(error: OSError | RuntimeError) -> str:
+    why = getattr(error, "strerror", None) or error
+    return f"cannot be read ({why}): check that it is there and that you may read it"

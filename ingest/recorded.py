@@ -9,7 +9,11 @@ from pydantic import ValidationError
 
 from ..schemas.documents import Chunk, Document, Frozen
 from ..schemas.extraction import ExtractedEntity, ExtractedTriple, Extraction
-from ..schemas.naming import content_id
+from ..schemas.reading import check_depth, parse_json
+from .chunking import chunk_id
+from .decoding import clean_text, decode, open_text, read_bytes, undecodable
+from .failures import UnreadableError
+from .limits import DEFAULT_LIMITS, Limits
 from .loaders import IngestError, LoadFailure
 
 _PARTS = 3  # head, relation, tail
@@ -25,8 +29,8 @@ class RecordedPassage(Frozen):
     extraction: Extraction
 
 
-def load_recorded(paths: Sequence[Path], form: RecordedFormat, *,
-                  on_failure: Callable[[LoadFailure], None]) -> Iterator[RecordedPassage]:
+def load_recorded(paths: Sequence[Path], form: RecordedFormat, *, on_failure: Callable[[LoadFailure], None],
+                  limits: Limits = DEFAULT_LIMITS) -> Iterator[RecordedPassage]:
     """Read recorded triples.
 
     Args:
@@ -34,51 +38,79 @@ def load_recorded(paths: Sequence[Path], form: RecordedFormat, *,
         form: "hipporag": `{docs: [{title, text, extracted_entities, extracted_triples}]}`; "triples":
             JSON lines `{id, title, text, entities: [{name, type}], triples: [[head, relation, tail]]}`.
         on_failure: told of every record that cannot be used; the others are read.
+        limits: the largest size, of a hipporag file or of a line, the deepest nesting and the most records.
 
     Yields:
         One passage for each record, in the file's order.
 
     Raises:
-        IngestError: a file is missing or not of that format.
+        IngestError: a file is missing, too large or not of that format.
     """
+    count = 0
     for path in paths:
         if not path.is_file():
             raise IngestError(f"there is no file {path}: name one with recorded triples")
         read = _hipporag if form == "hipporag" else _triples
-        for number, record in enumerate(read(path, on_failure)):
-            try:
-                yield _passage(record, f"{path.stem}#{number}")
-            except (ValidationError, KeyError, TypeError, ValueError) as error:
-                on_failure(LoadFailure(path=f"{path.name}#{number}", reason=f"not a {form} record: {error}"))
+        try:
+            for number, record in enumerate(read(path, on_failure, limits)):
+                if count == limits.documents:
+                    on_failure(_failure(f"{path.name}#{number}", f"more than {limits.documents:,} records "
+                                        "(BANYAN_MAX_DOCUMENTS): import the rest in another run"))
+                    return
+                count += 1
+                try:
+                    yield _passage(record, f"{path.stem}#{number}", form, limits)
+                except (ValidationError, KeyError, TypeError, ValueError) as error:
+                    on_failure(_failure(f"{path.name}#{number}", f"not a {form} record: {error}"))
+        except UnreadableError as error:
+            raise IngestError(f"{path} cannot be read: {error}") from error
+        except UnicodeDecodeError as error:
+            raise IngestError(f"{path} cannot be read: {undecodable(error)}") from error
 
 
-def _hipporag(path: Path, _: Callable[[LoadFailure], None]) -> Iterator[dict[str, Any]]:
+def _failure(where: str, reason: str) -> LoadFailure:
+    return LoadFailure(path=clean_text(where), reason=clean_text(reason))
+
+
+def _hipporag(path: Path, _: Callable[[LoadFailure], None], limits: Limits) -> Iterator[Any]:
     try:
-        records = json.loads(path.read_text("utf-8"))["docs"]
-    except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError) as error:
+        records = parse_json(decode(read_bytes(path, limits)), limits.json_depth)["docs"]
+    except (ValueError, KeyError, TypeError) as error:
+        if isinstance(error, UnreadableError):
+            raise
         raise IngestError(f"{path} is not in HippoRAG's format, {{'docs': [...]}}: {error}") from error
-    for record in records:
-        yield {"title": record["title"], "text": record["text"],
-               "entities": [{"name": name} for name in record.get("extracted_entities", ()) if name],
-               "triples": record.get("extracted_triples", ())}
+    if not isinstance(records, list):
+        raise IngestError(f"{path} is not in HippoRAG's format, {{'docs': [...]}}: 'docs' is no list")
+    yield from records
 
 
-def _triples(path: Path, on_failure: Callable[[LoadFailure], None]) -> Iterator[dict[str, Any]]:
-    with path.open(encoding="utf-8") as lines:
-        for number, line in enumerate(lines, 1):
+def _triples(path: Path, on_failure: Callable[[LoadFailure], None], limits: Limits) -> Iterator[Any]:
+    with open_text(path, newline=None) as stream:
+        for number, line in enumerate(iter(lambda: stream.readline(limits.file_bytes), ""), 1):
+            if len(line) == limits.file_bytes:
+                raise UnreadableError(f"line {number} is longer than {limits.size()}: put each record on a line of "
+                                      "its own")
             if line.strip():
                 try:
                     yield json.loads(line)
-                except json.JSONDecodeError as error:
-                    on_failure(LoadFailure(path=path.name, reason=f"line {number} is not JSON: {error.msg}"))
+                except (ValueError, RecursionError) as error:
+                    reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
+                    on_failure(_failure(path.name, f"line {number} is not JSON: {reason}"))
 
 
-def _passage(record: dict[str, Any], default_id: str) -> RecordedPassage:
-    document = Document(id=str(record.get("id") or default_id), title=record.get("title") or "",
-                        text=record["text"], source="recorded triples")
+def _passage(record: Any, default_id: str, form: RecordedFormat, limits: Limits) -> RecordedPassage:
+    if not isinstance(record, dict) or not isinstance(record["text"], str):
+        raise TypeError("it is no object with a `text`")
+    check_depth(record, limits.json_depth)
+    if form == "hipporag":
+        record = {"title": record["title"], "text": record["text"],
+                  "entities": [{"name": name} for name in record.get("extracted_entities", ()) if name],
+                  "triples": record.get("extracted_triples", ())}
+    document = Document(id=str(record.get("id") or default_id), title=clean_text(str(record.get("title") or "")),
+                        text=clean_text(record["text"]), source="recorded triples")
     if not document.text.strip():
         raise ValueError("its text is empty")
-    chunk = Chunk(id=content_id(document.id, document.title, "", document.text, "0"), document_id=document.id,
+    chunk = Chunk(id=chunk_id(document.id, document.title, "", document.text, 0), document_id=document.id,
                   ordinal=0, start=0, end=len(document.text), text=document.text, title=document.title)
     triples = [[str(part).strip() for part in triple] for triple in record.get("triples", ())]
     whole = [triple for triple in triples if len(triple) == _PARTS and all(triple)]

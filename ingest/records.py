@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from .decoding import MAX_FILE_BYTES, decode, open_text, read_bytes
+from ..schemas.reading import check_depth
+from .decoding import decode, open_text, read_bytes
 from .failures import UnreadableError
+from .limits import Limits
 
 Report = Callable[[str], None]
 """Takes the reason why one record could not be read."""
@@ -26,11 +28,12 @@ class _BadRecordError(ValueError):
     """A record lacks what a document needs."""
 
 
-def read_csv(path: Path, report: Report) -> Iterator[Record]:
+def read_csv(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
     """The rows of a comma-separated file whose first line names the columns.
 
     Args:
         path: the file; columns `text` and optionally `id` and `title`, others are ignored.
+        limits: the largest size, of the file (json) or a record, and the deepest nesting.
         report: called for each row that cannot be read.
 
     Yields:
@@ -40,7 +43,7 @@ def read_csv(path: Path, report: Report) -> Iterator[Record]:
         UnreadableError: the file is no such table, or its quoting breaks off.
         OSError: the file cannot be read.
     """
-    csv.field_size_limit(MAX_FILE_BYTES)  # the default of 128 KB is less than a long document
+    csv.field_size_limit(limits.file_bytes)  # the default of 128 KB is less than a long document
     with open_text(path, newline="") as stream:
         # strict: an unclosed quote is an error, rather than swallowing the rest of the file.
         rows = csv.DictReader(stream, strict=True)
@@ -51,7 +54,7 @@ def read_csv(path: Path, report: Report) -> Iterator[Record]:
                                       "first line and separate them by commas")
             for number, row in enumerate(rows):
                 try:
-                    yield _record(number, row)
+                    yield _record(number, row, limits)
                 except _BadRecordError as error:
                     report(f"line {rows.line_num}: {error}")
         except csv.Error as error:
@@ -59,11 +62,12 @@ def read_csv(path: Path, report: Report) -> Iterator[Record]:
                                   "on were not read") from error
 
 
-def read_jsonl(path: Path, report: Report) -> Iterator[Record]:
+def read_jsonl(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
     """The records of a file with one JSON object on each line; blank lines are skipped.
 
     Args:
         path: the file.
+        limits: the largest size, of the file (json) or a record, and the deepest nesting.
         report: called for each line that cannot be read.
 
     Yields:
@@ -75,24 +79,25 @@ def read_jsonl(path: Path, report: Report) -> Iterator[Record]:
     """
     number = 0
     with open_text(path, newline=None) as stream:
-        for line_number, line in enumerate(iter(lambda: stream.readline(MAX_FILE_BYTES), ""), start=1):
-            if len(line) == MAX_FILE_BYTES:
-                raise UnreadableError(f"line {line_number} is longer than {MAX_FILE_BYTES // 2**20} MB: put "
-                                      "each record on a line of its own; the rest was not read")
+        for line_number, line in enumerate(iter(lambda: stream.readline(limits.file_bytes), ""), start=1):
+            if len(line) == limits.file_bytes:
+                raise UnreadableError(f"line {line_number} is longer than {limits.size()}: put each record on a line "
+                                      "of its own; the rest was not read")
             if not line.strip():
                 continue
             try:
-                yield _record(number, _parse(line))
+                yield _record(number, _parse(line), limits)
             except _BadRecordError as error:
                 report(f"line {line_number}: {error}")
             number += 1
 
 
-def read_json(path: Path, report: Report) -> Iterator[Record]:
+def read_json(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
     """The records of a JSON file: a list, an object that holds one as `documents` or `data`, or one.
 
     Args:
         path: the file.
+        limits: the largest size, of the file (json) or a record, and the deepest nesting.
         report: called for each record that cannot be read.
 
     Yields:
@@ -102,7 +107,7 @@ def read_json(path: Path, report: Report) -> Iterator[Record]:
         UnreadableError: the file is not JSON, or holds no records.
         OSError: the file cannot be read.
     """
-    text = decode(read_bytes(path))
+    text = decode(read_bytes(path, limits))
     if not text.strip():
         return
     try:
@@ -111,7 +116,7 @@ def read_json(path: Path, report: Report) -> Iterator[Record]:
         raise UnreadableError(str(error)) from error
     for number, value in enumerate(_listed_records(content)):
         try:
-            yield _record(number, value)
+            yield _record(number, value, limits)
         except _BadRecordError as error:
             report(f"record {number}: {error}")
 
@@ -134,11 +139,17 @@ def _parse(text: str) -> object:
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}" if "\n" in text.strip() else f"column {error.colno}"
         raise _BadRecordError(f"not JSON at {place}: {error.msg}") from error
-    except (ValueError, RecursionError) as error:  # a number of thousands of digits, endless nesting
+    except RecursionError as error:
+        raise _BadRecordError("nested without end: flatten it") from error
+    except ValueError as error:  # a number of thousands of digits
         raise _BadRecordError(f"not usable JSON: {error}") from error
 
 
-def _record(number: int, value: object) -> Record:
+def _record(number: int, value: object, limits: Limits) -> Record:
+    try:
+        check_depth(value, limits.json_depth)
+    except ValueError as error:
+        raise _BadRecordError(str(error)) from error
     if not isinstance(value, dict):
         raise _BadRecordError(f"a record is an object with `text`, not {_kind(value)}")
     if None in value:  # where csv.DictReader puts what is left over

@@ -26,6 +26,7 @@ _LINES = frozenset({
 _CELLS = ["td", "th"]
 _SPACES = re.compile(r"[ \t\n\r\f]+")  # those of HTML: a no-break space stays
 _GAP = re.compile(r"[ \n\v]+")
+_MAX_TAGS = 2_000_000  # of which a long page has ten thousand; each takes some 1 KB of memory
 _LINE = "\v"
 """A line begins or ends here: however many of these follow each other, they are one line break."""
 
@@ -42,10 +43,13 @@ def read_html(data: bytes) -> tuple[str, str]:
         first `h1`, else an empty string.
 
     Raises:
-        UnreadableError: the bytes are no text, in no encoding that can be told, or no HTML at all.
+        UnreadableError: the bytes are no text, in no encoding that can be told, no HTML at all, or a page of
+            too many tags.
     """
     declared = EncodingDetector.find_declared_encoding(data, is_html=True)
-    text = decode(data, declared)
+    text = _without_open_ends(decode(data, declared))
+    if text.count("<") > _MAX_TAGS:
+        raise UnreadableError(f"more than {_MAX_TAGS:,} tags: split it")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnusualUsageWarning)  # XHTML, or a page without a tag: both are fine
         try:
@@ -58,6 +62,17 @@ def read_html(data: bytes) -> tuple[str, str]:
         block = "".join(text for text, _ in pieces)
         blocks.append(_fenced(block) if preformatted else _tidy(block))
     return "\n\n".join(block for block in blocks if block), next(filter(None, titles), "")
+
+
+def _without_open_ends(text: str) -> str:
+    """The page without openings of comments, sections and tags that never end.
+
+    For each the parser would search the rest of the page in vain: minutes for a page of 200 KB of such.
+    """
+    for opening, closing in (("<!--", "-->"), ("<![", "]>"), ("<", ">")):
+        last = text.rfind(closing) + 1
+        text = text[:last] + text[last:].replace(opening, "&lt;" if opening == "<" else " ")
+    return text
 
 
 def _pieces(soup: BeautifulSoup) -> Iterator[tuple[str, bool]]:

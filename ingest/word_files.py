@@ -10,8 +10,8 @@ import docx
 from docx.oxml.ns import qn
 from docx.text.paragraph import Paragraph
 
-from .decoding import MAX_FILE_BYTES
 from .failures import UnreadableError
+from .limits import DEFAULT_LIMITS, Limits
 
 _HEADING = re.compile(r"Heading ([1-6])")
 _PARAGRAPH, _TABLE, _ROW, _CELL, _RUN = (qn(f"w:{tag}") for tag in ("p", "tbl", "tr", "tc", "r"))
@@ -19,14 +19,16 @@ _SIGNS = {qn("w:tab"): "\t", qn("w:br"): "\n", qn("w:cr"): "\n", qn("w:noBreakHy
 _COMPATIBILITY = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 # What was deleted or moved away, and the second copy of a text box for old versions of Word.
 _UNSEEN = (qn("w:del"), qn("w:moveFrom"), f"{_COMPATIBILITY}Fallback")
+_MAX_PARTS = 10_000  # a few dozen and one for each picture are usual; python-docx loads all of them
 _OLE_MARK = bytes.fromhex("d0cf11e0a1b11ae1")
 
 
-def read_docx(data: bytes) -> tuple[str, str]:
+def read_docx(data: bytes, limits: Limits = DEFAULT_LIMITS) -> tuple[str, str]:
     """The text of a Word file.
 
     Args:
         data: the file's bytes.
+        limits: the largest size when unpacked.
 
     Returns:
         The paragraphs, headings as `# ` lines, and table rows as lines with ` | ` between cells;
@@ -36,7 +38,7 @@ def read_docx(data: bytes) -> tuple[str, str]:
     Raises:
         UnreadableError: the bytes are no Word file, or a larger one than is read.
     """
-    _check(data)
+    _check(data, limits)
     try:
         document = docx.Document(BytesIO(data))
     except Exception as error:  # python-docx lets through whatever zip and XML parsing raise
@@ -49,17 +51,22 @@ def read_docx(data: bytes) -> tuple[str, str]:
     return "\n\n".join(f"{'#' * level} {text}" if level else text for text, level in blocks), title
 
 
-def _check(data: bytes) -> None:
+def _check(data: bytes, limits: Limits) -> None:
     if data.startswith(_OLE_MARK):
         raise UnreadableError("protected by a password, or in the format of Word before 2007: save it as docx "
                               "without a password")
     try:
         with zipfile.ZipFile(BytesIO(data)) as archive:
-            size = sum(entry.file_size for entry in archive.infolist())
+            entries = archive.infolist()
+            # What an entry unpacks to is never more than it declares: `zipfile` stops there.
+            size = sum(entry.file_size for entry in entries)
     except zipfile.BadZipFile as error:
         raise UnreadableError(f"not a Word file ({error}): open it in Word and save it again") from error
-    if size > MAX_FILE_BYTES:
-        raise UnreadableError(f"larger than {MAX_FILE_BYTES // 2**20} MB when unpacked: split it, or take "
+    if size > limits.file_bytes:
+        raise UnreadableError(f"{size:,} bytes when unpacked, larger than {limits.size()}: split it, or take "
+                              "pictures out")
+    if len(entries) > _MAX_PARTS:
+        raise UnreadableError(f"{len(entries):,} parts in it, at most {_MAX_PARTS:,} are read: split it, or take "
                               "pictures out")
 
 

@@ -6,6 +6,7 @@ from typing import Protocol
 from ..schemas.errors import BanyanError
 from ..schemas.extraction import Extraction, ExtractionRequest
 from ..schemas.graph_schema import GraphSchema
+from ..schemas.resolution import EntityPair, PairVerdict
 from ..schemas.retrieval import (
     CommunityDigest,
     CommunitySummary,
@@ -35,6 +36,13 @@ class Reasoner(Protocol):
 
     def extract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
         """The entities, triples and attributes in one chunk, in the schema's terms where they fit."""
+
+    @property
+    def resolves(self) -> bool:
+        """Whether it can tell doubtful pairs of entities apart at all."""
+
+    def resolve(self, pairs: Sequence[EntityPair]) -> list[PairVerdict | None]:
+        """Whether the two entities of each pair are the same thing, in order; None where it cannot tell."""
 
     def summarise(self, communities: Sequence[CommunityDigest]) -> list[CommunitySummary]:
         """A name and a description for each community, in order."""

@@ -3,7 +3,8 @@
 A prompt file holds the system message, a line `=== user ===`, and the user message. What is fixed
 stands in the system message and the text that changes from call to call at the end of the user
 message, so that endpoints can reuse the common prefix. Every value that may come from a document
-stands between `<data>` and `</data>`, and no value can close that fence.
+stands between `<data>` and `</data>`, and no value can close that fence, nor end its turn by what a
+model's own template writes between turns: servers turn such signs into control tokens wherever they stand.
 """
 
 import re
@@ -13,15 +14,25 @@ from importlib import resources
 from string import Template
 from typing import Literal, NamedTuple, get_args
 
+from ..schemas.naming import UNSEEN
 from .language import Language
 
-Step = Literal["extract", "summarise", "decompose", "reflect", "answer_reject", "answer_open", "condense",
+Step = Literal["extract", "resolve", "summarise", "decompose", "reflect", "answer_reject", "answer_open", "condense",
                "repair"]
 STEPS: tuple[Step, ...] = get_args(Step)
 
 _DIVIDER = "=== user ===\n"
-# Wide and small forms too: a model may read them as the same sign.
-_FENCE = re.compile(r"[<＜﹤](?=\s*[/／]?\s*data\b)", re.IGNORECASE)
+# Wide and small forms, look-alike letters and invisible characters too: a model may read them as the same sign.
+_GAP = rf"(?:\s|{UNSEEN.pattern}|[\u200c\u200d])*"
+_FENCE = re.compile(rf"[<＜﹤](?={_GAP}(?:[/／\u2044\u2215]{_GAP})?[dｄ]{_GAP}[aａ\u0430]{_GAP}[tｔ\u0442]{_GAP}"
+                    rf"[aａ\u0430](?![^\W_]))", re.IGNORECASE)
+# What the usual models' templates write: ChatML, Llama, DeepSeek, Gemma, Mistral, and blocks of thought and tools.
+_TURN = re.compile(r"<(?=[|｜]|<SYS>>|/?(?:s|bos|eos|pad|unk|start_of_turn|end_of_turn|think|thinking|tool_\w+|"
+                   r"function\w*|tools?|image)(?:\s[^<>]{0,80})?[>=|])|"
+                   r"\[(?=/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|IMG)\])",
+                   re.IGNORECASE)
+# A text in a numbered list cannot begin another item of it.
+_NUMBER = re.compile(r"^(\s*)\[(?=\s*\d+\s*\])", re.MULTILINE)
 
 
 class Prompt(NamedTuple):
@@ -38,7 +49,7 @@ def render(step: Step, language: Language, **values: str) -> Prompt:
         step: the step, the name of its file.
         language: the folder.
         **values: the text of each `$placeholder`; `$` and braces in it are left as they are, and a
-            `<data>` or `</data>` in it gets another opening bracket, so that it closes no fence.
+            `<data>`, `</data>` or a sign of a turn in it gets another opening bracket.
 
     Returns:
         The system and the user message.
@@ -46,14 +57,22 @@ def render(step: Step, language: Language, **values: str) -> Prompt:
     Raises:
         KeyError: a placeholder of the file has no value.
     """
-    fenced = {name: _FENCE.sub("‹", value) for name, value in values.items()}
+    fenced = {name: _TURN.sub(_opened, _FENCE.sub("‹", value)) for name, value in values.items()}
     system, user = _templates(step, language)
     return Prompt(system.substitute(fenced).strip(), user.substitute(fenced).strip())
 
 
 def numbered(items: Iterable[str]) -> str:
-    """Texts as a list that can be referred to by number: "[1] ...", from 1; "-" where there is none."""
-    return "\n\n".join(f"[{number}] {item}" for number, item in enumerate(items, 1)) or "-"
+    """Texts as a list that can be referred to by number: "[1] ...", from 1; "-" where there is none.
+
+    A line of a text that begins as an item does gets another opening bracket.
+    """
+    closed = (_NUMBER.sub("\\1⟦", item) for item in items)
+    return "\n\n".join(f"[{number}] {item}" for number, item in enumerate(closed, 1)) or "-"
+
+
+def _opened(sign: re.Match[str]) -> str:
+    return "‹" if sign[0] == "<" else "⟦"
 
 
 @cache

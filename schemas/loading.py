@@ -25,12 +25,16 @@ from .graph_schema import (
     open_schema,
 )
 from .positions import Place, RepeatedKeyError, json_places, yaml_places
+from .reading import check_depth, read_text
+from .yaml_size import YamlSizeError, check_size
 
 YAML_SUFFIXES = frozenset({".yaml", ".yml"})
 
 _PARTS: dict[str, type[SchemaElement]] = {
     "entity_types": EntityType, "relation_types": RelationType, "attribute_types": AttributeType}
 _SHOWN = 60
+MAX_SCHEMA_BYTES = 10 * 1024 * 1024
+"""Largest schema file; the seeds have up to 20 KB, and prompts hold some hundred elements."""
 
 
 @dataclass(frozen=True)
@@ -69,10 +73,7 @@ def load_schema(name_or_path: str) -> GraphSchema:
     if not path.is_file():
         raise SchemaError(f"there is no seed schema or file {name_or_path!r}; seeds are: "
                           f"{', '.join([OPEN_SCHEMA, *seed_names()])}")
-    try:
-        return parse_schema(path.read_text("utf-8-sig"), name_or_path)
-    except UnicodeDecodeError as error:
-        raise SchemaError(f"{name_or_path} is not UTF-8 text ({error}): save it as UTF-8") from error
+    return parse_schema(read_text(path, SchemaError, MAX_SCHEMA_BYTES), name_or_path)
 
 
 def parse_schema(text: str, where: str) -> GraphSchema:
@@ -115,6 +116,7 @@ def _json(text: str, where: str) -> _Read:
 
     try:
         data = json.loads(text, object_pairs_hook=members)
+        check_depth(data)
         if repeated:
             json_places(text)
     except json.JSONDecodeError as error:
@@ -123,7 +125,7 @@ def _json(text: str, where: str) -> _Read:
         raise SchemaError(f"{where}: line {error.line}, {error.key}: {error}") from error
     except RecursionError as error:
         raise SchemaError(f"{where}: it is nested too deeply for a schema") from error
-    except ValueError as error:  # a number of thousands of digits
+    except ValueError as error:  # a number of thousands of digits, or nested too deeply
         raise SchemaError(f"{where}: not JSON: {error}") from error
     return _Read(data, lambda: json_places(text))
 
@@ -135,6 +137,7 @@ def _yaml(text: str, where: str) -> _Read:
             node = loader.get_single_node()
             if node is None:
                 raise SchemaError(f"{where}: it is empty")
+            check_size(node)
             places = yaml_places(node)
             return _Read(loader.construct_document(node), lambda: places)
         finally:
@@ -150,6 +153,8 @@ def _yaml(text: str, where: str) -> _Read:
         raise SchemaError(f"{where}: line {error.line}, {error.key}: {error}") from error
     except RecursionError as error:
         raise SchemaError(f"{where}: it is nested too deeply for a schema") from error
+    except YamlSizeError as error:
+        raise SchemaError(f"{where}: {error}") from error
     except ValueError as error:  # a date such as 2020-13-45
         raise SchemaError(f"{where}: not YAML: {error}; put text that looks like a date in quotes") from error
 

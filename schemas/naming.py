@@ -11,6 +11,10 @@ import unicodedata
 _EDGES = re.compile(r"^[\s\"'“”‘’«»()\[\]{}《》〈〉「」『』（）【】,.;:!?，。；：！？、]+|"
                     r"[\s\"'“”‘’«»()\[\]{}《》〈〉「」『』（）【】,.;:!?，。；：！？、]+$")
 _SPACES = re.compile(r"\s+")
+UNSEEN = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064"
+                    "\u2066-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]")
+"""Control characters, and those that show nothing or only turn the direction of others. The joiners U+200C and
+U+200D are none of them: Persian and Indic words, and emoji, are spelled with them."""
 
 
 def normalise(text: str) -> str:
@@ -20,9 +24,10 @@ def normalise(text: str) -> str:
         text: any text in any script.
 
     Returns:
-        The NFKC, case-folded text with runs of white space as one space.
+        The NFKC, case-folded text with runs of white space as one space, without what nobody can see
+        (`UNSEEN`): two names that differ in that alone are one.
     """
-    return _SPACES.sub(" ", unicodedata.normalize("NFKC", text).casefold()).strip()
+    return _SPACES.sub(" ", unicodedata.normalize("NFKC", UNSEEN.sub("", text)).casefold()).strip()
 
 
 def canonical_name(name: str) -> str:

@@ -49,7 +49,8 @@ class Evidence(Frozen):
     """Something a route found.
 
     `chunk_ids` are the chunks that support it, `entity_ids` the entities it is about, `score` lies
-    in 0..1 within its route, and `path` says for people how it was reached.
+    in 0..1 within its route, `path` says for people how it was reached, and `community_id` is set where
+    the evidence is a community as a whole.
     """
 
     route: Route
@@ -58,6 +59,7 @@ class Evidence(Frozen):
     chunk_ids: tuple[str, ...] = ()
     entity_ids: tuple[str, ...] = ()
     path: tuple[str, ...] = ()
+    community_id: str = ""
 
 
 class TypedFact(Frozen):

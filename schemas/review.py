@@ -10,6 +10,11 @@ from pydantic import ConfigDict, Field, ValidationError
 from .delta import Candidate, Decision
 from .documents import Frozen
 from .errors import BanyanError
+from .reading import read_text
+from .yaml_size import load_yaml
+
+MAX_REVIEW_BYTES = 10 * 1024 * 1024
+"""Largest review file; `schema review --save` writes about 1 KB for a candidate."""
 
 
 class ReviewError(BanyanError):
@@ -59,8 +64,8 @@ def load_review(path: Path) -> Review:
         ReviewError: it cannot be read, or does not have the form.
     """
     try:
-        data = yaml.safe_load(path.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        data = load_yaml(read_text(path, ReviewError, MAX_REVIEW_BYTES))
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
         raise ReviewError(f"the review {path} cannot be read: {error}") from error
     if isinstance(data, dict):
         data.pop("candidates", None)

@@ -11,14 +11,15 @@ StepName = Literal["question", "decompose", "search", "fuse", "reflect", "answer
 
 
 class TracedSubQuery(Frozen):
-    """A sub-query as planned. `number` is its place among all that are searched, None while it waits for an answer."""
+    """A sub-query as searched: its place among all, and the places of those whose findings it builds on."""
 
-    number: int | None = None
+    number: int
     question: str
     entity_types: tuple[str, ...] = ()
     relations: tuple[str, ...] = ()
     attributes: tuple[str, ...] = ()
     routes: tuple[Route, ...] = ()
+    follows: tuple[int, ...] = ()
 
 
 class TracedFinding(Frozen):

@@ -42,6 +42,8 @@ class LedgerOnly:
                 self.documents.put(Document(id=name, title="", text=text, source="test"), [chunk])
                 self.extractions.save(chunk.id, "test", extraction)
                 batch.append(chunk.id)
+            for name in self.documents.revisions.ready():
+                self.documents.put_in_service(name)
             self.control.write(batch)
 
     def grow(self, thresholds: Thresholds = THRESHOLDS) -> GraphSchema:

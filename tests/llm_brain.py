@@ -20,7 +20,7 @@ _SMALL = frozenset(re.findall(r"\w+", """
     they this to was were what when where which who whom whose why with january february march april may june
     july august september october november december"""))
 # The steps by a field that only they ask for: known without response_format, too.
-_FIELDS = {"triples": "extraction", "communities": "summaries", "sufficient": "reflection",
+_FIELDS = {"triples": "extraction", "pairs": "verdicts", "communities": "summaries", "sufficient": "reflection",
            "sub_queries": "decomposition", "answerable": "answer", "question": "question"}
 
 _OPEN_WORDS = 3
@@ -32,7 +32,7 @@ def reply(request: Json) -> str:
     """The answer's JSON, as text."""
     system, user = (request["messages"][i]["content"] for i in (0, 1))
     steps: dict[str, Callable[[str, list[str]], Json]] = {
-        "extraction": _extract, "summaries": _summarise, "decomposition": _decompose,
+        "extraction": _extract, "summaries": _summarise, "verdicts": _resolve, "decomposition": _decompose,
         "reflection": _reflect, "answer": _answer, "question": _condense}
     return json.dumps(steps[_step(request, system)](system, _FENCED.findall(user)), ensure_ascii=False)
 
@@ -86,6 +86,16 @@ def _neighbours(sentence: str, topic: str) -> Iterator[tuple[str, str, str]]:
 def _says(between: str, relation: str) -> bool:
     stems = [word[:5].lower() for word in re.split(r"[_\s]+", relation) if word.lower() not in _SMALL]
     return bool(stems) and all(re.search(rf"\b{re.escape(stem)}", between.lower()) for stem in stems)
+
+
+def _resolve(_: str, blocks: list[str]) -> Json:
+    """The same where one name's letters are among the other's."""
+    pairs = []
+    for number, text in _ITEM.findall(blocks[0]):
+        names = [line.partition(" (")[0].lower() for line in text.splitlines() if not line.startswith("- ")]
+        pairs.append({"id": int(number), "same": set(names[0]) <= set(names[1]) or set(names[1]) <= set(names[0]),
+                      "confidence": 0.9})
+    return {"pairs": pairs}
 
 
 def _summarise(_: str, blocks: list[str]) -> Json:

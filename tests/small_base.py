@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from banyan.graph_store.store import KnowledgeBase
+from banyan.ingest.chunking import chunk_document
 from banyan.models.embedding import Embedder
 from banyan.schemas.documents import Document
 from banyan.schemas.extraction import ExtractedEntity, ExtractedTriple, Extraction
@@ -28,11 +29,13 @@ def summarise(digests: Sequence[CommunityDigest]) -> list[CommunitySummary]:
 def put(kb: KnowledgeBase, document_id: str, text: str, *, title: str = "", entities: Mapping[str, str] | None = None,
         triples: Triples = ()) -> str:
     """Store a document of one chunk with what is said of it, and write it; returns the chunk's id."""
-    kb.put_document(Document(id=document_id, title=title, text=text, source="test"), 100_000, 0)
-    (chunk,) = [chunk for chunk in kb.documents.chunks() if chunk.document_id == document_id]
+    document = Document(id=document_id, title=title, text=text, source="test")
+    (chunk,) = chunk_document(document, max_tokens=100_000, overlap_tokens=0)
+    kb.documents.put(document, [chunk])
     kb.extractions.save(chunk.id, "test", Extraction(
         entities=tuple(ExtractedEntity(name=name, type=kind) for name, kind in (entities or {}).items()),
         triples=tuple(ExtractedTriple(head=head, relation=relation, tail=tail) for head, relation, tail in triples)))
+    kb.put_revisions_in_service()
     kb.write_chunks([chunk.id])
     return chunk.id
 

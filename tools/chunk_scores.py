@@ -1,32 +1,70 @@
-"""The chunks' own scores for a question: by vector and by words."""
+"""The chunks' own scores for a question: by vector, by words, and by the communities they have a part in."""
+
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..schemas.retrieval import EVERYTHING, Switches
+from ..schemas.retrieval import EVERYTHING, Evidence, Switches
 from .index import RetrievalIndex
 from .query import Query
 
 Scores = NDArray[np.float32]
 
-# Words weigh half of what vectors do where those can be trusted wholly.
+# Against vectors, where those can be trusted wholly.
 _LEXICAL_SHARE = 0.5
+_COMMUNITY_SHARE = 0.5
 
 
-def chunk_scores(index: RetrievalIndex, query: Query, switches: Switches = EVERYTHING) -> Scores:
-    """Dense and lexical scores of each chunk, 0 to 1, shape (chunks,); zeros with both switched off.
+def chunk_scores(index: RetrievalIndex, query: Query, evidence: Iterable[Evidence], beta: float,
+                 switches: Switches = EVERYTHING) -> Scores:
+    """Each chunk's score by vector, by words and by its communities, 0 to 1, shape (chunks,).
 
     Vectors weigh as much as they can be trusted (graph_store/reliability.py), so that a model that is
-    blind to a script leaves the ranking to the words.
+    blind to a script leaves the ranking to the words. beta(q) divides what is left: words count where
+    things are named, communities where a question is about a theme and shares few words with its
+    answers.
+
+    Args:
+        index: the knowledge base in memory.
+        query: the sub-query.
+        evidence: what the routes found for it; the community route's counts here.
+        beta: of eq. 9.
+        switches: what is on.
+
+    Returns:
+        The scores; zeros where dense, lexical and communities are off.
     """
-    dense = query.trust if switches.dense and switches.lexical else float(switches.dense)
-    lexical = _LEXICAL_SHARE if switches.lexical else 0.0
+    trust = query.trust if switches.lexical else 1.0
+    parts = []
+    if switches.dense:
+        parts.append((trust, _scaled(index.chunk_vectors @ query.vector)))
+    if switches.lexical:
+        # Where vectors say nothing the words have all, whatever beta is.
+        share = beta if switches.dense and trust > 0 else 1.0
+        parts.append((_LEXICAL_SHARE * share, _scaled(lexical_scores(index, query.text))))
+    communities = community_scores(index, evidence)
+    if communities.any():
+        parts.append((_COMMUNITY_SHARE * trust * (1 - beta), communities))
+    total = sum(weight for weight, _ in parts)
     scores = np.zeros(len(index.chunks), np.float32)
-    if dense:
-        scores += dense * _scaled(index.chunk_vectors @ query.vector)
-    if lexical:
-        scores += lexical * _scaled(lexical_scores(index, query.text))
-    return scores / max(dense + lexical, 1e-9)
+    for weight, part in parts:
+        scores += np.float32(weight / total if total else 0) * part
+    return scores
+
+
+def community_scores(index: RetrievalIndex, evidence: Iterable[Evidence]) -> Scores:
+    """The best score of a community that a chunk has a member of (UniAI-GraphRAG eq. 8), shape (chunks,).
+
+    Scaled to the best community; 0 for a chunk that none of the communities found has a part in.
+    """
+    scores = np.zeros(len(index.chunks), np.float32)
+    for item in evidence:
+        rows = index.community_chunks.get(item.community_id)
+        if rows is not None:
+            scores[rows] = np.maximum(scores[rows], item.score)
+    best = float(scores.max(initial=0.0))
+    return scores / best if best > 0 else scores
 
 
 def lexical_scores(index: RetrievalIndex, question: str) -> Scores:
@@ -44,7 +82,8 @@ def lexical_scores(index: RetrievalIndex, question: str) -> Scores:
 
 def _reciprocal_rank(scores: Scores) -> Scores:
     """1 / (60 + rank), equal for equal scores, 0 for a score of 0; 60 as in Cormack et al. 2009."""
-    rank = np.searchsorted(np.sort(-scores), -scores, side="left") + 1
+    _, place, counts = np.unique(-scores, return_inverse=True, return_counts=True)
+    rank = 1 + (np.cumsum(counts) - counts)[place]
     return np.where(scores > 0, 1 / (60 + rank), 0).astype(np.float32)
 
 

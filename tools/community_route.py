@@ -4,14 +4,17 @@ import numpy as np
 
 from ..graph_store.community_table import Community
 from ..schemas.retrieval import Evidence
+from .best import best_rows
 from .index import RetrievalIndex
 from .query import Query
 
-_COMMUNITIES = 3
+# Of the evidence a quarter are facts, of the nearest three communities; the others are communities.
+_FACTS_SHARE = 4
+_READ = 3
 
 
 def search(index: RetrievalIndex, query: Query, limit: int) -> list[Evidence]:
-    """The nearest communities, and of each the facts about its keywords that are nearest.
+    """The nearest communities, and of the first few the facts about their keywords that are nearest.
 
     Args:
         index: the knowledge base in memory.
@@ -20,17 +23,22 @@ def search(index: RetrievalIndex, query: Query, limit: int) -> list[Evidence]:
 
     Returns:
         Evidence, best first: communities (with no chunks of their own: a summary is no source) and
-        facts of theirs, scored by cosine times the trust in vectors.
+        facts of theirs, scored by cosine (UniAI-GraphRAG eq. 7) times the trust in vectors.
     """
+    facts_of_one = -(-limit // (_FACTS_SHARE * _READ)) if limit > _READ else 0
+    ids, vectors = index.community_vectors
+    cosines = vectors @ query.vector
     evidence: list[Evidence] = []
-    for one, cosine in index.store.vectors.nearest("communities", query.vector[None, :], _COMMUNITIES)[0]:
-        community = index.communities.get(one)
-        if community is None or cosine <= 0:
-            continue
-        evidence.append(Evidence(route="community", text=community.text(), score=cosine * query.trust,
-                                 entity_ids=community.keywords, path=(f"community {community.name}",)))
-        evidence.extend(_facts(index, query, community, limit // _COMMUNITIES))
-    return sorted(evidence, key=lambda e: (-e.score, e.text))[:limit]
+    for place, row in enumerate(best_rows(cosines, limit - facts_of_one * _READ)):
+        community, cosine = index.communities[ids[row]], float(cosines[row])
+        if cosine <= 0:
+            break
+        evidence.append(Evidence(route="community", text=community.text(), score=min(1.0, cosine) * query.trust,
+                                 entity_ids=community.keywords, path=(f"community {community.name}",),
+                                 community_id=community.id))
+        if place < _READ:
+            evidence.extend(_facts(index, query, community, facts_of_one))
+    return sorted(evidence, key=lambda e: (-e.score, e.text))
 
 
 def _facts(index: RetrievalIndex, query: Query, community: Community, limit: int) -> list[Evidence]:
@@ -41,11 +49,9 @@ def _facts(index: RetrievalIndex, query: Query, community: Community, limit: int
     rows = np.unique(np.concatenate(found))
     cosines = query.meaning.triples[rows]
     evidence = []
-    for place in np.argsort(-cosines, kind="stable")[:limit]:
-        edge = index.edges[rows[place]]
-        text = index.graph.triple(edge).text()
+    for place in best_rows(cosines, limit):
+        fact = index.fact(int(rows[place]))
         evidence.append(Evidence(
-            route="community", text=text, score=min(1.0, max(0.0, float(cosines[place]))) * query.trust,
-            chunk_ids=tuple(index.graph.triple_support(edge)), entity_ids=(edge[0], edge[2]),
-            path=(f"community {community.name}", text)))
+            route="community", text=fact.text, score=min(1.0, max(0.0, float(cosines[place]))) * query.trust,
+            chunk_ids=fact.chunk_ids, entity_ids=fact.ends, path=(f"community {community.name}", fact.text)))
     return evidence

@@ -17,7 +17,8 @@ import numpy as np
 
 from ..graph_store.graph import EdgeKey
 from ..schemas.retrieval import Evidence
-from .index import RetrievalIndex, Rows
+from .best import Rows, best_rows
+from .index import RetrievalIndex
 from .query import Query
 
 MAX_HOPS = 5
@@ -56,8 +57,8 @@ def search(index: RetrievalIndex, query: Query, limit: int) -> list[Evidence]:
     """
     steps = query.chain[-MAX_HOPS:]
     found: list[_Path] = []
-    beam = [_Path((one,), (), score) for one, score in sorted(_starts(index, steps[0]).items())
-            if one in index.incident_rows]
+    beam = _best(_Path((one,), (), score) for one, score in _starts(index, steps[0]).items()
+                 if one in index.incident_rows)
     for hop in range(MAX_HOPS):
         guide = steps[min(hop, len(steps) - 1)].meaning.triples
         beam = _best(longer for path in beam for longer in _extended(index, path, guide))
@@ -71,7 +72,7 @@ def _starts(index: RetrievalIndex, first: Query) -> Mapping[str, float]:
     """Where paths set out, with scores: named entities (1), and the ends of the nearest triples (their cosines)."""
     cosines = first.meaning.triples
     starts = {one: 1.0 for named in first.meaning.names for one in named.entities}
-    for row in np.argsort(-cosines, kind="stable")[:_NEAREST]:
+    for row in best_rows(cosines, _NEAREST):
         for one in (index.edges[row][0], index.edges[row][2]):
             if cosines[row] > 0:
                 starts.setdefault(one, min(1.0, float(cosines[row])))
@@ -100,9 +101,8 @@ def _other_end(edge: EdgeKey, here: str) -> str:
 
 
 def _evidence(index: RetrievalIndex, path: _Path, trust: float) -> Evidence:
-    edges = [index.edges[row] for row in path.rows]
-    triples = [index.graph.triple(edge) for edge in edges]
-    chunks = dict.fromkeys(chunk for edge in edges for chunk in index.graph.triple_support(edge))
-    return Evidence(route="dfs", text="; ".join(triple.text() for triple in triples), score=path.score * trust,
+    facts = [index.fact(row) for row in path.rows]
+    chunks = dict.fromkeys(chunk for fact in facts for chunk in fact.chunk_ids)
+    return Evidence(route="dfs", text="; ".join(fact.text for fact in facts), score=path.score * trust,
                     chunk_ids=tuple(chunks), entity_ids=path.entities[-2:],
-                    path=(index.graph.entity(path.entities[0]).name, *(triple.text() for triple in triples)))
+                    path=(index.graph.entity(path.entities[0]).name, *(fact.text for fact in facts)))

@@ -35,6 +35,6 @@ def search(index: RetrievalIndex, query: Query, limit: int) -> list[Evidence]:
 def _evidence(index: RetrievalIndex, one: str, score: float, how: str) -> Evidence:
     entity = index.graph.entity(one)
     lines = [f"{name}: {', '.join(values)}" for name, values in index.graph.attributes(one).items()]
-    lines += [index.graph.triple(index.edges[row]).text() for row in index.incident_rows.get(one, ())[:_LINES]]
+    lines += [index.fact(int(row)).text for row in index.incident_rows.get(one, ())[:_LINES]]
     return Evidence(route="entity", text=f"{entity.name} ({entity.type}). " + "; ".join(lines[:_LINES]), score=score,
                     chunk_ids=tuple(index.graph.entity_support(one)), entity_ids=(one,), path=(how, entity.name))

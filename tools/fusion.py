@@ -1,9 +1,9 @@
 """Fusing the routes' evidence and the chunks' own scores into one ranking of chunks.
 
-Each route's evidence says which entities matter; dense and lexical search say which chunks do. Both
-are restart weights of one walk over the entity-chunk graph (tools/spreading.py), whose stationary
-weights rank the chunks. beta(q) of UniAI-GraphRAG eq. 8 and 9 divides the entities' share between the
-graph routes and the community route before the walk, where the paper adds two finished scores.
+The entity, triple and path routes say which entities matter; vectors, words and communities say which
+chunks do (tools/chunk_scores.py). Both are restart weights of one walk over the entity-chunk graph
+(tools/spreading.py), whose stationary weights rank the chunks. beta(q) of UniAI-GraphRAG eq. 8 and 9
+weighs the two channels before the walk, where the paper adds two finished scores.
 
 A sub-query that waits for the answer of another ("Who won the election in #1?") is not held up until
 somebody has answered that one: the entities to which the other's walk leads stand in for the answer.
@@ -19,14 +19,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..schemas.retrieval import EVERYTHING, Evidence, Route, Switches
+from .best import best_rows
 from .beta import beta
 from .chunk_scores import Scores, chunk_scores
 from .index import RetrievalIndex
 from .query import Query
 
-# Restart weights. The chunks' own scores have 1; what follows is relative to it. All values were chosen in a
-# sweep over questions of our own (benchmarks/fusion_sweep.py), where none of them is critical.
-_SHARES: dict[Route, float] = {"dfs": 1 / 2, "triple": 1 / 2, "entity": 1 / 4, "community": 1 / 4}
+# Restart weights; the chunks' own scores have 1. All values here, in chunk_scores.py and in beta.py come from
+# sweeps over questions of our own (benchmarks/fusion_sweep.py), where none of them is critical.
+_SHARES: dict[Route, float] = {"dfs": 1 / 2, "triple": 1 / 2, "entity": 1 / 4}
 _LEAD_SHARE = 1.0
 # Only the best chunks restart the walk, and by a power of their score: the flat tail of dense scores
 # (0.2 to 0.4 for anything in the language) would else outweigh the head by number.
@@ -66,12 +67,11 @@ def walk(index: RetrievalIndex, query: Query, evidence: Sequence[Evidence], swit
     restart = np.zeros(entities + len(index.chunks), np.float32)
     graph_weight = beta(query) if switches.beta is None else switches.beta
     for route, share in _SHARES.items():
-        weight = share * (1 - graph_weight if route == "community" else graph_weight)
         # Names are found by their letters; everything else by vectors.
-        trust = 1.0 if route == "entity" else query.trust
+        weight = share * graph_weight * (1.0 if route == "entity" else query.trust)
         for row, value in _entity_seeds(index, route, evidence).items():
-            restart[row] += weight * trust * value
-    own = _sharpened(chunk_scores(index, query, switches), _CHUNK_SEEDS, _CHUNK_SHARPNESS)
+            restart[row] += weight * value
+    own = _sharpened(chunk_scores(index, query, evidence, graph_weight, switches), _CHUNK_SEEDS, _CHUNK_SHARPNESS)
     lead = _lead(index, query, before)
     if lead.any():
         restart[:entities] += _LEAD_SHARE * lead
@@ -137,7 +137,7 @@ def _entity_seeds(index: RetrievalIndex, route: Route, evidence: Iterable[Eviden
 def _sharpened(scores: Scores, kept: int, power: float) -> Scores:
     """A power of the best scores, summing to 1 or 0; the others 0."""
     sharp = np.zeros_like(scores)
-    best = np.argsort(-scores, kind="stable")[:kept]
+    best = best_rows(scores, kept)
     sharp[best] = scores[best] ** power
     return _shared_out(sharp)
 

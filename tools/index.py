@@ -1,9 +1,9 @@
 """What retrieval holds in memory of a knowledge base: made once, read by every question."""
 
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..graph_store.community_table import Community
 from ..graph_store.graph import EdgeKey
@@ -12,12 +12,19 @@ from ..models.embedding import Vectors
 from ..schemas.documents import Chunk
 from ..schemas.naming import triple_id
 from ..schemas.retrieval import TypedFact
+from .best import Rows
 from .lexical import LexicalIndex
 from .names import NameTrie
 from .spreading import SpreadingGraph
 from .typed_facts import facts_by_chunk
 
-Rows = NDArray[np.intp]
+
+class Fact(NamedTuple):
+    """A triple as evidence shows it: its words, the chunks that support it, and its head and tail."""
+
+    text: str
+    chunk_ids: tuple[str, ...]
+    ends: tuple[str, str]
 
 
 class RetrievalIndex:
@@ -35,6 +42,7 @@ class RetrievalIndex:
         self.entity_ids = self.graph.entity_ids()
         self.entity_row = {one: row for row, one in enumerate(self.entity_ids)}
         self.reliability = knowledge_base.reliability()
+        self._facts: dict[int, Fact] = {}
 
     @cached_property
     def documents(self) -> tuple[LexicalIndex, np.ndarray]:
@@ -73,6 +81,14 @@ class RetrievalIndex:
         """The triple of each row of `triple_vectors`."""
         return list(self.edge_of.values())
 
+    def fact(self, row: int) -> Fact:
+        """The triple of a row, put into words when it is first asked for."""
+        if row not in self._facts:
+            edge = self.edges[row]
+            self._facts[row] = Fact(self.graph.triple(edge).text(), tuple(self.graph.triple_support(edge)),
+                                    (edge[0], edge[2]))
+        return self._facts[row]
+
     @cached_property
     def triple_vectors(self) -> Vectors:
         """The vectors of all triples, for walks that look at many of them, shape (triples, d)."""
@@ -99,6 +115,24 @@ class RetrievalIndex:
     def communities(self) -> dict[str, Community]:
         """The communities by id."""
         return {community.id: community for community in self.store.communities.all()}
+
+    @cached_property
+    def community_vectors(self) -> tuple[list[str], Vectors]:
+        """The communities that have a vector, by id, and the vectors, shape (communities, d).
+
+        There are few: reading all of them takes a hundredth of what an approximate search does.
+        """
+        absent = set(self.store.vectors.missing("communities", list(self.communities)))
+        ids = [one for one in self.communities if one not in absent]
+        return ids, self.store.vectors.get("communities", ids)
+
+    @cached_property
+    def community_chunks(self) -> dict[str, Rows]:
+        """For each community the rows of the chunks that mention one of its members, ascending."""
+        support = dict(zip(self.entity_ids, self.support, strict=True))
+        rows = {one: {row for member in community.members for row in support.get(member, ())}
+                for one, community in self.communities.items()}
+        return {one: np.array(sorted(found), np.intp) for one, found in rows.items()}
 
     @cached_property
     def support(self) -> list[list[int]]:

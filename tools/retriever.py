@@ -8,10 +8,11 @@ import numpy as np
 from ..graph_store.store import KnowledgeBase
 from ..schemas.retrieval import EVERYTHING, ROUTES, Evidence, Passage, Route, SubQuery, Switches
 from . import community_route, dfs_route, entity_route, fusion, triple_route
+from .best import best_rows
 from .chunk_scores import Scores
 from .hops import second_hop
 from .index import RetrievalIndex
-from .query import Meaning, Query, wording
+from .query import Meaning, Query, TripleCosines, wording
 from .timing import stage
 
 # Evidence of one route for one sub-query.
@@ -40,8 +41,9 @@ class Retriever:
                 in one batch.
         """
         made: list[Query] = []
-        for sub_query, meaning in zip(sub_queries, self._meant([wording(one.question) for one in sub_queries]),
-                                      strict=True):
+        # `#1` is a name's own in what follows nothing: "Who sang The #1 Song?"
+        texts = [wording(one.question) if one.follows else one.question for one in sub_queries]
+        for sub_query, meaning in zip(sub_queries, self._meant(texts), strict=True):
             made.append(Query(sub_query, meaning, tuple(made[number] for number in sub_query.follows)))
         return made
 
@@ -50,10 +52,13 @@ class Retriever:
         with stage("embed"), self._lock:
             wanted = list(dict.fromkeys(texts))
             new = [text for text in wanted if text not in self._meanings]
-            vectors = self.index.embedder.encode(new) if new else ()
             # What was used last stands last.
             found = {text: self._meanings.pop(text) for text in wanted if text in self._meanings}
-            found.update((text, Meaning(self.index, text, vector)) for text, vector in zip(new, vectors, strict=True))
+            if new:
+                vectors = self.index.embedder.encode(new)
+                cosines = TripleCosines(self.index, vectors)
+                found.update((text, Meaning(self.index, text, vectors[place], (cosines, place)))
+                             for place, text in enumerate(new))
             self._meanings.update(found)
             while len(self._meanings) > _MEANINGS_KEPT:
                 del self._meanings[next(iter(self._meanings))]
@@ -87,7 +92,9 @@ class Retriever:
         """The chunks' weights for several sub-queries, shape (chunks,).
 
         Each sub-query's weights are scaled to its best chunk, so that each brings its own, and added
-        up: what several of them lead to stands above what only one does.
+        up: what several of them lead to stands above what only one does. A query that follows another
+        asks about something that it does not name, and finds it by meaning rather than by words: it
+        counts as far as vectors can be trusted.
 
         Args:
             queries: as `queries` made them; each follows only such as stand before it.
@@ -102,12 +109,12 @@ class Retriever:
                 walks[query] = fusion.walk(self.index, query, found, switches, before)
                 best = float(walks[query].chunks.max(initial=0.0))
                 if best > 0:
-                    total += walks[query].chunks / best
+                    total += walks[query].chunks * np.float32((query.trust if query.follows else 1.0) / best)
             return total
 
     def ranking(self, scores: Scores, limit: int) -> list[tuple[str, float]]:
         """The best chunks as (id, weight), best first; chunks of no weight are left out."""
-        order = [int(row) for row in np.argsort(-scores, kind="stable")[:limit] if scores[row] > 0]
+        order = [int(row) for row in best_rows(scores, limit) if scores[row] > 0]
         return [(self.index.chunks[row].id, float(scores[row])) for row in order]
 
     def passage(self, chunk_id: str, score: float) -> Passage:

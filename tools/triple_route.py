@@ -3,7 +3,8 @@
 import numpy as np
 
 from ..schemas.retrieval import Evidence
-from .index import RetrievalIndex, Rows
+from .best import Rows, best_rows
+from .index import RetrievalIndex
 from .query import Query
 
 
@@ -21,8 +22,9 @@ def search(index: RetrievalIndex, query: Query, limit: int) -> list[Evidence]:
         those of the named relations go first.
     """
     cosines, wanted = query.meaning.triples, _of_relations(index, query)
-    kept = _best(cosines, wanted, limit // 2) if len(wanted) else wanted
-    rows = np.union1d(kept, _best(cosines, np.arange(len(cosines)), limit - len(kept)))
+    kept = wanted[best_rows(cosines[wanted], limit // 2)]
+    others = np.delete(np.arange(len(cosines)), kept)
+    rows = np.union1d(kept, others[best_rows(cosines[others], limit - len(kept))])
     named = np.isin(rows, wanted)
     order = np.lexsort((rows, ~named, -cosines[rows].round(3)))
     return [_evidence(index, query, int(row)) for row in rows[order] if cosines[row] > 0]
@@ -34,17 +36,8 @@ def _of_relations(index: RetrievalIndex, query: Query) -> Rows:
     return np.unique(np.concatenate(found)) if found else np.zeros(0, np.intp)
 
 
-def _best(cosines: np.ndarray, rows: Rows, limit: int) -> Rows:
-    """The `limit` of some rows with the highest cosines; among equal ones those that come first."""
-    if len(rows) > limit:
-        lowest = np.partition(cosines[rows], len(rows) - limit)[len(rows) - limit] if limit else np.inf
-        rows = rows[cosines[rows] >= lowest]
-    return rows[np.argsort(-cosines[rows], kind="stable")[:limit]]
-
-
 def _evidence(index: RetrievalIndex, query: Query, row: int) -> Evidence:
-    edge, cosine = index.edges[row], float(query.meaning.triples[row])
-    text = index.graph.triple(edge).text()
-    return Evidence(route="triple", text=text, score=min(1.0, cosine) * query.trust,
-                    chunk_ids=tuple(index.graph.triple_support(edge)), entity_ids=(edge[0], edge[2]),
-                    path=(f"near the question ({cosine:.2f})", text))
+    fact, cosine = index.fact(row), float(query.meaning.triples[row])
+    return Evidence(route="triple", text=fact.text, score=min(1.0, cosine) * query.trust,
+                    chunk_ids=fact.chunk_ids, entity_ids=fact.ends,
+                    path=(f"near the question ({cosine:.2f})", fact.text))

@@ -11,6 +11,7 @@ from ...ingest.tokens import estimate_tokens
 from ...prompts import Language, Prompt, Step, language_of, numbered, render, schema_block
 from ...schemas.extraction import Extraction, ExtractionRequest
 from ...schemas.graph_schema import GraphSchema
+from ...schemas.resolution import EntityCard, EntityPair, PairVerdict
 from ...schemas.retrieval import (
     CommunityDigest,
     CommunitySummary,
@@ -29,6 +30,9 @@ COMMUNITIES_PER_CALL = 8
 """Few enough that none is forgotten, many enough that the fixed prompt hardly counts."""
 SUMMARY_TOKENS = 4000
 """What one call may read of communities; with the answer it fits a context of 8,192 tokens."""
+
+PAIRS_PER_CALL = 10
+"""Few enough that each is weighed, many enough that the fixed prompt hardly counts."""
 
 _ANSWER_STEPS: dict[Mode, Step] = {"reject": "answer_reject", "open": "answer_open"}
 
@@ -102,6 +106,27 @@ class LlmReasoner:
         language = self._language(request.text)
         prompt = extraction_prompt(request, schema, language)
         return self._chat.ask("extract", prompt, wire.extraction(schema), language)
+
+    @property
+    def resolves(self) -> bool:
+        """Yes."""
+        return True
+
+    def resolve(self, pairs: Sequence[EntityPair]) -> list[PairVerdict | None]:
+        """Whether the two entities of each pair are the same thing, in order; several go into one call.
+
+        Raises:
+            ReasonerError: the endpoint failed or its answer stayed unusable.
+            BudgetExceeded: the token budget is reached.
+        """
+        batches = [pairs[start:start + PAIRS_PER_CALL] for start in range(0, len(pairs), PAIRS_PER_CALL)]
+        with ContextThreadPoolExecutor(max_workers=self._settings.llm_concurrency) as pool:
+            return [verdict for batch in pool.map(self._resolve, batches) for verdict in batch]
+
+    def _resolve(self, pairs: Sequence[EntityPair]) -> list[PairVerdict]:
+        text = numbered(f"{_card_text(pair.first)}\n{_card_text(pair.second)}" for pair in pairs)
+        language = self._language(text)
+        return self._chat.ask("resolve", render("resolve", language, pairs=text), wire.verdicts(len(pairs)), language)
 
     def summarise(self, communities: Sequence[CommunityDigest]) -> list[CommunitySummary]:
         """A name and a description for each community, in order; several go into one call.
@@ -190,6 +215,10 @@ class _LateEndpoint:
 
     def send(self, messages: Messages, json_schema: dict[str, Any]) -> Reply:
         return self._endpoint.send(messages, json_schema)
+
+
+def _card_text(card: EntityCard) -> str:
+    return "\n".join([f"{card.name} ({card.type})", *(f"- {fact}" for fact in card.facts)])
 
 
 def _digest_text(community: CommunityDigest) -> str:

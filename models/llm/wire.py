@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from ...schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from ...schemas.graph_schema import GraphSchema, SchemaElement
 from ...schemas.naming import normalise
+from ...schemas.resolution import PairVerdict
 from ...schemas.retrieval import (
     ROUTES,
     CommunitySummary,
@@ -75,6 +76,7 @@ _SUB_QUERIES = _list(_object(question=_TEXT, types=_list(_TEXT), relations=_list
 _EXTRACTION = _answer("extraction", entities=_ROWS, triples=_ROWS, attributes=_ROWS,
                       new=_list(_object(label=_TEXT, confidence=_NUMBER)))
 _SUMMARIES = _answer("summaries", communities=_list(_object(id=_INTEGER, name=_TEXT, summary=_TEXT)))
+_VERDICTS = _answer("verdicts", pairs=_list(_object(id=_INTEGER, same=_FLAG, confidence=_NUMBER)))
 _DECOMPOSITION = _answer("decomposition", sub_queries=_SUB_QUERIES)
 _REFLECTION = _answer("reflection", sufficient=_FLAG, missing=_TEXT,
                       answers=_list(_object(id=_INTEGER, answer=_TEXT)), sub_queries=_SUB_QUERIES)
@@ -163,6 +165,24 @@ class _Summaries(_Wire):
                 for number in range(1, count + 1)]
 
 
+class _Verdict(_Wire):
+    id: int
+    same: bool
+    confidence: float = Field(ge=0, le=1)
+
+
+class _Verdicts(_Wire):
+    pairs: list[_Verdict]
+
+    def in_order(self, count: int) -> list[PairVerdict]:
+        by_number = {verdict.id: verdict for verdict in self.pairs}
+        missing = [str(number) for number in range(1, count + 1) if number not in by_number]
+        if missing:
+            raise ValueError(f"pairs: no item with id {', '.join(missing)}")
+        return [PairVerdict(same=by_number[number].same, confidence=by_number[number].confidence)
+                for number in range(1, count + 1)]
+
+
 class _SubQuery(_Wire):
     question: str = Field(min_length=1)
     types: list[str] = []
@@ -217,6 +237,11 @@ def extraction(schema: GraphSchema) -> Shape[Extraction]:
 def summaries(count: int) -> Shape[list[CommunitySummary]]:
     """The names and summaries of `count` communities, in order; each must be there."""
     return Shape(_SUMMARIES, lambda data: _Summaries.model_validate(data).in_order(count))
+
+
+def verdicts(count: int) -> Shape[list[PairVerdict]]:
+    """The verdicts on `count` pairs, in order; each must be there."""
+    return Shape(_VERDICTS, lambda data: _Verdicts.model_validate(data).in_order(count))
 
 
 def decomposition(schema: GraphSchema, limit: int) -> Shape[list[SubQuery]]:

@@ -4,7 +4,7 @@ import re
 
 from ...schemas.graph_schema import GraphSchema, SchemaElement
 from ...schemas.naming import normalise
-from ...schemas.retrieval import Route, SubQuery
+from ...schemas.retrieval import ROUTES, Route, SubQuery
 from .answer_types import Expected, analyse
 from .comparisons import comparison
 from .content_words import content_words, language_of
@@ -88,7 +88,8 @@ def fill(question: str, answers: list[str]) -> str:
 def _routes(question: str, *, chained: bool) -> tuple[Route, ...]:
     if SUMMARY_CUES.search(question):
         return ("community",)
-    return ("entity", "triple", "dfs") if chained else ("entity", "triple")
+    # A step of several asks for one thing; what a whole question is about only beta(q) says.
+    return ("entity", "triple", "dfs") if chained else ROUTES
 
 
 def _named(elements: tuple[SchemaElement, ...], text: str, words: frozenset[str]) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from ...schemas.extraction import Extraction, ExtractionRequest
 from ...schemas.graph_schema import GraphSchema
+from ...schemas.resolution import EntityPair, PairVerdict
 from ...schemas.retrieval import (
     CommunityDigest,
     CommunitySummary,
@@ -42,6 +43,15 @@ class RulesReasoner:
     def extract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
         """See `RulesExtractor.extract`."""
         return self._extractor.extract(request, schema)
+
+    @property
+    def resolves(self) -> bool:
+        """No: what names and facts tell is told without it."""
+        return False
+
+    def resolve(self, pairs: Sequence[EntityPair]) -> list[PairVerdict | None]:
+        """Nothing of any pair: a wrong merge is worse than a missed one."""
+        return [None] * len(pairs)
 
     def summarise(self, communities: Sequence[CommunityDigest]) -> list[CommunitySummary]:
         """See `summaries.summarise`."""

@@ -26,6 +26,7 @@ _PARTICIPLE = re.compile(
 _CHAIN = re.compile(rf"\bthe (?P<noun>(?:[\w-]+ ){{0,2}}?(?:{'|'.join(sorted(RELATIONAL_NOUNS))})) of ")
 _POSSESSED = re.compile(rf"['’]s? (?P<noun>(?:[a-z]+ )?(?:{'|'.join(sorted(RELATIONAL_NOUNS))}))\b(?! of\b)")
 _ANCHOR_WORD = re.compile(rf"(?:the )?(?:#\d+|[a-z][a-z-]*)(?=\s*[?,]|\s*$|\s+(?:{_AUX}|{_FINAL}|[a-z]+ed|did|does)\b)")
+_DESCRIPTION = re.compile(r"(?:the )?(?:(?!of |and |or |in |on |at |from |to |by )[a-z][a-z-]* ){1,2}")
 _PLAIN = re.compile(r"\s*(?:\w+ )?(?:who|what|which|where)\s+(?:is|are|was|were)\s+(?:the name of )?#\d+\s*\??\s*|"
                     r"\s*#\d+\s*\??\s*", re.IGNORECASE)
 _INVERTED = re.compile(r"\b(?:(?P<support>do|does|did)|is|are|was|were|has|have)\s+(?:the\s+[\w\s-]+?\s+of\s+)?$",
@@ -37,6 +38,8 @@ _VERB = re.compile(rf"\b(?:{_AUX}|[a-z]+ed|{'|'.join(sorted(PAST_FORMS | PARTICI
 _INSIDE_RELATIVE = re.compile(r"\b(?:which|whom|where|that|who)\s$")
 _LAST_PREDICATE = re.compile(rf"\s+(?P<main>(?:{_AUX} )?(?:(?:{_FINAL})s?|[a-z]+ed|{'|'.join(sorted(PAST_FORMS))})"
                              r"(?: (?:from|to|in|into|at|on))?)\s*$")
+# After a comma the question may go on with what it asks.
+_BREAK = re.compile(r",\s+(?:what|which|who|when|where|how|in|on|at)\b", re.IGNORECASE)
 _GENERIC_PEOPLE = frozenset({"person", "man", "woman", "people"})
 
 
@@ -96,9 +99,14 @@ def _relative(text: str) -> _Phrase | None:
         clause, tail = match["clause"].strip(), f" {match['main']}"
     else:
         clause, tail = _split_clause(text[: match.start()], match["clause"])
-    if not clause or not _VERB.search(clause) or re.search(rf"\b{_AUX}$", clause):
+    if not clause or re.search(rf"\b{_AUX}$", clause) or not (_VERB.search(clause) or _whole(match, clause)):
         return None
     return _Phrase(match.start(), match.end(), _ask_relative(match["noun"], match["relative"], clause), tail)
+
+
+def _whole(match: re.Match[str], clause: str) -> bool:
+    """Whether a clause goes on to the end of its sentence: then its verb is in it, whatever word that is."""
+    return clause == match["clause"].strip() and " " in clause and not _BREAK.search(clause)
 
 
 def _split_clause(before: str, clause: str) -> tuple[str, str]:
@@ -165,6 +173,9 @@ def _anchor_end(text: str, start: int) -> int:
     for a, b in find_names(text):
         if a in {start, after_article} or (a == start + 1 and text[start] in "\"“'"):
             return b + (a == start + 1)
+        # "the birthplace of race walker Ron Laird", "of the band Orodruin"
+        if a > start and _DESCRIPTION.fullmatch(text, start, a):
+            return b
     match = _ANCHOR_WORD.match(text, start)
     return match.end() if match else 0
 

@@ -4,8 +4,9 @@ import json
 from collections import Counter
 
 import pytest
+from banyan.agents.asking import AskContext
 from banyan.agents.planning import CapError, Caps, key, plan_round
-from banyan.agents.retrieval import AskContext, build_graph
+from banyan.agents.retrieval import build_graph
 from banyan.graph_store.bounds import Bounds
 from banyan.schemas.graph_schema import GraphSchema
 from banyan.schemas.retrieval import ROUTES, Reflection, SubAnswer, SubQuery
@@ -62,7 +63,7 @@ def test_tool_calls_are_capped_and_the_answer_is_made_from_what_there_is(resourc
     resources.fake.parts = [SubQuery(question=f"Part {n}?") for n in range(3)]
     resources.fake.reflections = [Reflection(sufficient=False, sub_queries=[SubQuery(question="More?")])]
     said = ask(resources, max_tool_calls=6)
-    assert searches(said) == [*((0, route) for route in ROUTES), (1, "entity"), (1, "triple")]
+    assert searches(said) == [(0, "entity"), (1, "entity"), (0, "triple"), (1, "triple"), (0, "community"), (0, "dfs")]
     assert said["sub_queries"] == ["Where was Ada Byron born?", "Part 0?"]
     assert notes(said) == [
         "cap of 6 tool calls: left out community, dfs for 'Part 0?'",
@@ -75,8 +76,32 @@ def test_tool_calls_are_counted_over_all_rounds(resources):
     resources.fake.reflections = [Reflection(sufficient=False, sub_queries=[SubQuery(question=f"More {n}?")])
                                   for n in range(3)]
     said = ask(resources, max_tool_calls=7, max_rounds=9)
-    assert searches(said) == [*((0, route) for route in ROUTES), *((1, route) for route in ROUTES[:3])]
+    # The second hop takes its share in the first round.
+    assert searches(said) == [(0, "entity"), (1, "entity"), (0, "triple"), (1, "triple"), (0, "community"),
+                              (1, "community"), (0, "dfs")]
+    assert "cap of 7 tool calls: left out dfs for 'Where was born?'" in notes(said)
+    assert said["iterations"] == 1
+    resources.fake.reflections = [Reflection(sufficient=False, sub_queries=[SubQuery(question=f"More {n}?")])
+                                  for n in range(3)]
+    said = ask(resources, max_tool_calls=11, max_rounds=9)
+    assert searches(said)[8:] == [(2, route) for route in ROUTES[:3]]
     assert said["iterations"] == 2
+
+
+def test_a_second_hop_is_left_out_within_the_caps_and_that_is_said(resources):
+    said = ask(resources, max_tool_calls=4)
+    assert searches(said) == [(0, route) for route in ROUTES]
+    assert notes(said) == ["cap of 4 tool calls: left out entity, triple, community, dfs for 'Where was born?'"]
+    said = ask(resources, max_sub_queries_in_all=1)
+    assert searches(said) == [(0, route) for route in ROUTES]
+    assert notes(said) == ["cap of 1 sub-queries in all: left out 'Where was born?'"]
+
+
+def test_what_a_decomposition_lost_to_a_cap_is_said_and_not_replaced_by_a_second_hop(resources):
+    resources.fake.parts = [SubQuery(question="Part?")]
+    said = ask(resources, max_tool_calls=4)
+    assert searches(said) == [(0, route) for route in ROUTES]
+    assert notes(said) == ["cap of 4 tool calls: left out entity, triple, community, dfs for 'Part?'"]
 
 
 def test_a_cap_below_one_search_of_the_question_still_searches(resources):
@@ -141,7 +166,8 @@ def test_a_filled_sub_query_that_was_asked_before_is_not_asked_again(resources):
     answered = [SubAnswer(question="Which town?", answer="ULM")]
     resources.fake.reflections = [Reflection(sufficient=False, sub_answers=answered, sub_queries=[
         SubQuery(question="Is #2 a city?")])]
-    assert ask(resources)["sub_queries"][1:] == ["Is Ulm a city?", "Which town?"]
+    # By its words it was searched before anything was answered; filled, it is what the first asked.
+    assert ask(resources)["sub_queries"][1:] == ["Is Ulm a city?", "Which town?", "Is #2 a city?"]
 
 
 # ---- the schema's terms ---------------------------------------------------------------------------
@@ -225,13 +251,17 @@ def test_any_question_ends_within_its_caps_and_repeats_nothing(opened, question,
     rounds, calls = said["iterations"], searches(said)
     assert rounds <= caps.get("max_rounds", default.max_rounds)
     assert len(calls) <= caps.get("max_tool_calls", default.max_tool_calls)
-    assert len(said["sub_queries"]) <= caps.get("max_sub_queries_in_all", default.max_sub_queries_in_all)
+    asked = [query for step in said["trace"] for query in step.get("sub_queries", ())]
+    assert [query["number"] for query in asked] == list(range(len(asked)))
+    assert len(said["sub_queries"]) <= len(asked) <= caps.get("max_sub_queries_in_all", default.max_sub_queries_in_all)
+    assert all(earlier < query["number"] for query in asked for earlier in query.get("follows", ()))
     per_round = Counter(step["round"] + (step["step"] == "reflect") for step in said["trace"]
-                        for query in step.get("sub_queries", ()) if query.get("number"))
+                        for query in step.get("sub_queries", ()) if query["number"])
     assert max(per_round.values(), default=0) <= caps.get("max_sub_queries", default.max_sub_queries)
     assert len(calls) == len(set(calls))
-    keys = [key(one) for one in said["sub_queries"]]
+    keys = [key(query["question"]) for query in asked]
     assert len(keys) == len(set(keys))
+    assert set(said["sub_queries"]) <= {query["question"] for query in asked}
     assert {route for _, route in calls} <= routes
     assert said["sub_queries"][0].strip() in {question.strip(), *(part.question for part in parts)}
     assert opened.fake.steps()[-1] == "answer"

@@ -276,4 +276,4 @@ def test_a_ledger_that_is_none(shell):
     result = shell("status", "--kb", "kb")
     assert result.code == 1
     assert "is not a readable ledger" in result.err
-    assert "restore it from a copy" in result.err
+    assert "Restore a backup: `banyan restore FILE --kb NAME --force`" in result.err

@@ -168,7 +168,7 @@ def test_too_little_confidence_or_support_keeps_waiting(shop, texts):
         assert [c.name for c in resources.knowledge_base("kb").schema_control.waiting(2)] == ["mentor of"]
 
 
-@pytest.mark.parametrize("relation", ["", "?!", "x" * 150, "tab\tbed\u200b"], ids=["empty", "marks", "long", "hidden"])
+@pytest.mark.parametrize("relation", ["", "?!", "x" * 150, "tab\tbed\ue000"], ids=["empty", "marks", "long", "hidden"])
 def test_a_label_that_cannot_name_an_element_is_no_candidate_and_stops_no_build(shop, relation):
     texts = {"a.txt": f"Ada:Person --knows--> Bob:Person. Ada:Person --{relation or ' '}--> Bob:Person.",
              "b.txt": f"Cem:Person --knows--> Dua:Person. Cem:Person --{relation or ' '}--> Dua:Person."}
@@ -388,10 +388,10 @@ def test_two_open_knowledge_bases_are_not_both_the_writer(shop):
 def test_nothing_is_deleted_or_made_anew_while_a_build_of_this_process_runs(shop):
     shop.build(shop.write(TEXTS))
     before = shop.dump()
-    with shop.resources() as resources, resources.writer("kb", "a run"):
-        with pytest.raises(WriterBusyError):
+    with shop.resources() as resources:
+        with resources.writer("kb", "a run"), pytest.raises(WriterBusyError):
             resources.delete_document("kb", "a.txt")
-        with pytest.raises(WriterBusyError):
+        with pytest.raises(WriterBusyError):  # between two steps
             resources.reindex("kb")
         resources.finish("kb", "a run")
         resources.delete_document("kb", "a.txt")

@@ -3,8 +3,9 @@
 import json
 
 import pytest
+from banyan.agents.asking import AskContext
 from banyan.agents.citing import NOT_FOUND
-from banyan.agents.retrieval import AskContext, build_graph
+from banyan.agents.retrieval import build_graph
 from banyan.cli_evaluation_qa import eval_qa
 from banyan.config import Settings
 from banyan.evaluation.answers import evaluate

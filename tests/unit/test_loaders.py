@@ -7,8 +7,8 @@ from pathlib import Path
 
 import docx
 import pytest
-from banyan.ingest import decoding, records
 from banyan.ingest.decoding import clean_text
+from banyan.ingest.limits import DEFAULT_LIMITS, Limits
 from banyan.ingest.loaders import FORMATS, IngestError, LoadFailure, load_documents
 from banyan.schemas.documents import Document
 from docx.oxml import OxmlElement
@@ -24,9 +24,9 @@ FRENCH = ("L'arbre banian est un figuier qui pousse dans les régions tropicales
           "des troncs, et un seul arbre peut couvrir une très grande surface. Il a été décrit à Uppsala.")
 
 
-def load(*paths: Path) -> tuple[list[Document], list[LoadFailure]]:
+def load(*paths: Path, limits: Limits = DEFAULT_LIMITS) -> tuple[list[Document], list[LoadFailure]]:
     failures: list[LoadFailure] = []
-    return list(load_documents(paths, on_failure=failures.append)), failures
+    return list(load_documents(paths, on_failure=failures.append, limits=limits)), failures
 
 
 def write(path: Path, content: str | bytes) -> Path:
@@ -35,15 +35,15 @@ def write(path: Path, content: str | bytes) -> Path:
     return path
 
 
-def only(path: Path) -> Document:
-    documents, failures = load(path)
+def only(path: Path, limits: Limits = DEFAULT_LIMITS) -> Document:
+    documents, failures = load(path, limits=limits)
     assert failures == []
     assert len(documents) == 1
     return documents[0]
 
 
-def failure(path: Path) -> str:
-    documents, failures = load(path)
+def failure(path: Path, limits: Limits = DEFAULT_LIMITS) -> str:
+    documents, failures = load(path, limits=limits)
     assert documents == []
     assert [found.path for found in failures] == [str(path)]
     return failures[0].reason
@@ -198,10 +198,11 @@ def test_clean_text_keeps_every_letter(text):
     cleaned.encode("utf-8")
 
 
-def test_size_limit(tmp_path, monkeypatch):
-    monkeypatch.setattr(decoding, "MAX_FILE_BYTES", 10)
-    assert only(write(tmp_path / "a.txt", "ten chars.")).text == "ten chars."
-    assert "split it" in failure(write(tmp_path / "b.txt", "eleven char"))
+def test_size_limit(tmp_path):
+    small = Limits(file_bytes=10)
+    assert only(write(tmp_path / "a.txt", "ten chars."), limits=small).text == "ten chars."
+    assert failure(write(tmp_path / "b.txt", "eleven char"), limits=small) == (
+        "11 bytes, larger than 10 bytes: split it into smaller files")
 
 
 # --- markdown and html
@@ -307,7 +308,7 @@ def test_docx(tmp_path):
                              "## Roots\n\nIn the air.")
 
 
-def test_docx_failures(tmp_path, monkeypatch):
+def test_docx_failures(tmp_path):
     assert "not a Word file" in failure(write(tmp_path / "a.docx", "no zip"))
     assert "password" in failure(write(tmp_path / "b.docx", bytes.fromhex("d0cf11e0a1b11ae1") + b"\0" * 100))
     with zipfile.ZipFile(tmp_path / "c.docx", "w") as archive:
@@ -366,9 +367,9 @@ def test_jsonl_and_csv_are_streamed(tmp_path):
         failures.clear()
 
 
-def test_jsonl_line_without_end(tmp_path, monkeypatch):
-    monkeypatch.setattr(records, "MAX_FILE_BYTES", 20)
-    assert "line 1 is longer" in failure(write(tmp_path / "a.jsonl", '{"text": "far too long for this"}'))
+def test_jsonl_line_without_end(tmp_path):
+    assert "line 1 is longer" in failure(write(tmp_path / "a.jsonl", '{"text": "far too long for this"}'),
+                                         limits=Limits(file_bytes=20))
 
 
 @pytest.mark.parametrize("wrap", [lambda r: r, lambda r: {"documents": r}, lambda r: {"data": r, "version": 1}])
@@ -384,7 +385,7 @@ def test_json_single_record_and_failures(tmp_path):
     assert "line 2, column 9" in failure(write(tmp_path / "b.json", '[\n{"text" "one"}]'))
     assert "neither a list" in failure(write(tmp_path / "c.json", "3"))
     assert "no records" in failure(write(tmp_path / "d.json", "[]"))
-    assert "not usable JSON" in failure(write(tmp_path / "e.json", "[" * 200_000))
+    assert "nested without end" in failure(write(tmp_path / "e.json", "[" * 200_000))
 
 
 def test_duplicate_and_impossible_record_ids_are_failures(tmp_path):

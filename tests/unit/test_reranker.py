@@ -4,9 +4,10 @@ import shutil
 
 import numpy as np
 import pytest
+from banyan.agents.asking import AskContext
 from banyan.agents.reranking import reranked
 from banyan.agents.resources import Resources
-from banyan.agents.retrieval import AskContext, build_graph
+from banyan.agents.retrieval import build_graph
 from banyan.config import Settings
 from banyan.models.onnx_export import bundled_model
 from banyan.models.reranker import RerankerError, load_reranker

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from banyan.agents.retrieval import AskContext
+from banyan.agents.asking import AskContext
 from banyan.schemas.naming import entity_id
 from banyan.schemas.retrieval import ROUTES, Evidence, SubQuery, Switches
-from banyan.tools import fusion
+from banyan.tools.chunk_scores import lexical_scores
+from banyan.tools.query import Meaning, Query
 from banyan.tools.retriever import Retriever
 from pydantic import ValidationError
 
@@ -52,7 +53,7 @@ def found(*names: tuple[str, str], route="triple"):
 
 def test_without_words_vectors_decide_and_without_vectors_words(retriever, query):
     dense = by_score(retriever, retriever.index.chunk_vectors @ query.vector)
-    lexical = by_score(retriever, fusion.lexical_scores(retriever.index, QUESTION))
+    lexical = by_score(retriever, lexical_scores(retriever.index, QUESTION))
     only_dense = ranked(retriever, query, lexical=False, spreading=False)
     only_lexical = ranked(retriever, query, dense=False, spreading=False)
     assert only_dense == dense[:len(only_dense)]
@@ -70,12 +71,32 @@ def test_without_spreading_only_passages_that_mention_a_seed_weigh(retriever, qu
     assert set(ranked(retriever, query, evidence, **off)) == {"person1", "city1"}
 
 
+def community_of(retriever, document):
+    """Evidence of the community route that a document has a part in and some other has not."""
+    index = retriever.index
+    row = next(row for row, chunk in enumerate(index.chunks) if chunk.document_id == document)
+    one = next(one for one, rows in sorted(index.community_chunks.items()) if row in rows and len(rows) < 8)
+    return [Evidence(route="community", text="theme", score=0.9, community_id=one)]
+
+
 @pytest.mark.parametrize(("beta", "silent", "heard"), [(1.0, "community", "triple"), (0.0, "triple", "community")])
 def test_a_fixed_beta_gives_all_to_one_channel(retriever, query, beta, silent, heard):
     alone = retriever.rank([query], [[]], Switches(beta=beta))
+    evidence = {"triple": found(("Otto Falk", "Person")), "community": community_of(retriever, "person3")}
     for route, same in ((silent, True), (heard, False)):
-        with_it = retriever.rank([query], [found(("Otto Falk", "Person"), route=route)], Switches(beta=beta))
+        with_it = retriever.rank([query], [evidence[route]], Switches(beta=beta))
         assert np.array_equal(alone, with_it) is same
+
+
+def test_with_the_community_channel_alone_words_count_only_where_vectors_do_not(retriever):
+    blind = Meaning(retriever.index, QUESTION, np.zeros_like(retriever.index.chunk_vectors[0]))
+    blind.trust = 0.0
+    asked = Query(SubQuery(question=QUESTION), blind)
+    lexical = by_score(retriever, lexical_scores(retriever.index, QUESTION))
+    for beta in (0.0, 0.5, None):
+        words = ranked(retriever, asked, beta=beta, spreading=False)
+        assert len(words) > 3
+        assert words == lexical[:len(words)]
 
 
 def test_what_may_be_switched():

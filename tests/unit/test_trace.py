@@ -4,7 +4,8 @@ import io
 import json
 
 import pytest
-from banyan.agents.retrieval import AskContext, build_graph
+from banyan.agents.asking import AskContext
+from banyan.agents.retrieval import build_graph
 from banyan.agents.tracing import TEXT, short
 from banyan.cli_trace import print_trace
 from banyan.schemas.retrieval import (
@@ -63,14 +64,24 @@ def traced(resources, **context) -> list[TraceStep]:
 def test_every_step_is_in_the_trace(resources):
     steps = traced(resources)
     order = [(step.round, step.step) for step in steps]
-    assert order == [(1, "question"), (1, "decompose"), *[(1, "search")] * 8, (1, "fuse"), (1, "reflect"),
+    assert order == [(1, "question"), (1, "decompose"), *[(1, "search")] * 9, (1, "fuse"), (1, "reflect"),
                      (2, "search"), (2, "fuse"), (2, "reflect"), (2, "answer")]
     assert steps[0].text == RIVER
-    assert [(query.number, query.question, query.relations) for query in steps[1].sub_queries] == [
-        (0, RIVER, ()), (1, "Where was Ada Byron born?", ("born_in",)), (None, "On which river is #1?", ())]
+    assert [(query.number, query.question, query.relations, query.follows) for query in steps[1].sub_queries] == [
+        (0, RIVER, (), ()), (1, "Where was Ada Byron born?", ("born_in",), ()), (2, "On which river is #1?", (), (1,))]
     searches = [step for step in steps if step.step == "search"]
     assert [(step.number, step.route) for step in searches] == [
-        *((number, route) for number in (0, 1) for route in ROUTES), (2, "triple")]
+        (0, "entity"), (1, "entity"), (0, "triple"), (1, "triple"), (2, "triple"), (0, "community"), (1, "community"),
+        (0, "dfs"), (1, "dfs"), (3, "triple")]
+
+
+def test_a_second_hop_is_traced_with_what_it_follows(resources):
+    resources.fake.parts, resources.fake.reflections = [], []
+    steps = traced(resources)
+    assert [(query.number, query.question, query.follows) for query in steps[1].sub_queries] == [
+        (0, RIVER, ()), (1, "On which river is the birthplace of ?", (0,))]
+    assert {(step.number, step.route) for step in steps if step.step == "search"} == {
+        (number, route) for number in (0, 1) for route in ROUTES}
 
 
 def test_a_search_says_what_it_found_how_and_in_which_documents(resources):
@@ -86,7 +97,7 @@ def test_a_search_says_what_it_found_how_and_in_which_documents(resources):
 
 def test_the_ranking_the_reflection_and_the_answer_are_told(resources):
     steps = traced(resources)
-    fuse, first, second, answer = (steps[10], steps[11], steps[14], steps[15])
+    fuse, first, second, answer = (steps[11], steps[12], steps[15], steps[16])
     assert fuse.passages[0].score >= fuse.passages[1].score
     assert {passage.document for passage in fuse.passages} <= set(base.PEOPLE)
     assert (first.sufficient, first.text) == (False, "the river of Ulm")
@@ -156,11 +167,11 @@ def test_a_person_reads_the_whole_way(resources):
     assert lines[0] == f"question {RIVER}"
     assert lines[-1] == "answer"
     for expected in ("round 1", "round 2", f"0 {RIVER}", "1 Where was Ada Byron born? Person, born_in",
-                     "- On which river is #1? waits for an answer", "2 On which river is Ulm?",
+                     "2 On which river is #1? follows 1", "3 On which river is Ulm?",
                      "reflection not sufficient: the river of Ulm", "Where was Ada Byron born? -> Ulm",
                      "On which river is #1? -> Danube", "reflection sufficient"):
         assert expected in lines, expected
-    assert lines.index("round 2") < lines.index("2 On which river is Ulm?")
+    assert lines.index("round 2") < lines.index("3 On which river is Ulm?")
     assert any(line.startswith("1.00 Ada Byron (Person)") and "[ada] (the question names 'ada byron')" in line
                for line in lines)
 

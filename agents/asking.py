@@ -1,0 +1,123 @@
+"""What goes into the retrieval graph, what comes out, and what passes between its nodes."""
+
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+from langchain_core.messages import AnyMessage
+from langgraph.graph.message import add_messages
+from typing_extensions import TypedDict
+
+from ..schemas.errors import BanyanError
+from ..schemas.retrieval import ROUTES, Mode, Route, Switches
+
+MAX_QUESTION = 10_000
+
+
+class QuestionError(BanyanError):
+    """A question that cannot be asked: empty or too long."""
+
+
+@dataclass(kw_only=True)
+class AskContext:
+    """How a question is to be answered."""
+
+    knowledge_base: str = field(default="", metadata={"description": "used where the input names none"})
+    mode: Mode = field(default="reject", metadata={"description": "reject: abstain without evidence; open: own "
+                                                   "knowledge allowed, and marked"})
+    agent: bool = field(default=True, metadata={"description": "decompose and reflect; else one round"})
+    routes: tuple[Route, ...] = field(default=ROUTES, metadata={"description": "routes switched on"})
+    dense: bool = field(default=True, metadata={"description": "passages are also found by their vectors"})
+    lexical: bool = field(default=True, metadata={"description": "passages are also found by their words"})
+    spreading: bool = field(default=True, metadata={"description": "evidence reaches what it is connected to"})
+    beta: float | None = field(default=None, metadata={"description": "share of the graph routes against communities, "
+                                                       "0 to 1; none: by the question"})
+    abstain_below: float | None = field(default=None, metadata={"description": "confidence below which mode reject "
+                                                                "abstains; none: as set"})
+    max_rounds: int | None = field(default=None, metadata={"description": "cap on rounds of retrieval"})
+    max_sub_queries: int | None = field(default=None, metadata={"description": "cap on sub-queries of a round"})
+    max_sub_queries_in_all: int | None = field(default=None, metadata={"description": "cap on sub-queries of all "
+                                                                         "rounds, the question among them"})
+    max_tool_calls: int | None = field(default=None, metadata={"description": "cap on searches of one sub-query along "
+                                                                 "one route, over all rounds"})
+    trace: bool = field(default=False, metadata={"description": "answer with every step taken, in short texts"})
+
+    @property
+    def switches(self) -> Switches:
+        """What is on in retrieval."""
+        return Switches(routes=self.routes, dense=self.dense, lexical=self.lexical, spreading=self.spreading,
+                        beta=self.beta)
+
+
+class AskInput(TypedDict, total=False):
+    """What is asked: a question, or a conversation that ends with one."""
+
+    knowledge_base: str
+    question: str
+    messages: Annotated[list[AnyMessage], add_messages]
+
+
+class AskOutput(TypedDict, total=False):
+    """The answer."""
+
+    answer: str
+    abstained: bool
+    confidence: float
+    """The chance that the passages answer the question, 0 to 1; an answer that abstains has one too."""
+    short: str
+    """The answer in the fewest words, where it has such."""
+    citations: list[dict[str, Any]]
+    """{id, document, start, end, quote}"""
+    sub_queries: list[str]
+    iterations: int
+    messages: Annotated[list[AnyMessage], add_messages]
+    trace: list[dict[str, Any]]
+    """Every step as `TraceStep` data, where the context asks for it."""
+
+
+class Found(TypedDict):
+    """What one route found for one sub-query."""
+
+    number: int
+    route: str
+    evidence: list[dict[str, Any]]
+
+
+def _gathered(old: list[Found], new: list[Found]) -> list[Found]:
+    """Add up what parallel searches found; an empty update begins a new question."""
+    return [*old, *new] if new else []
+
+
+def _traced(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Add steps; the step "question" begins a new trace."""
+    return new if new and new[0]["step"] == "question" else [*old, *new]
+
+
+class AskState(AskInput, AskOutput, total=False):
+    """What passes between the nodes. Sub-queries are numbered over all rounds from 0."""
+
+    asked: list[dict[str, Any]]
+    """All sub-queries so far, as `SubQuery` data, in the words in which they were searched."""
+    history: list[dict[str, Any]]
+    """Sub-queries as asked of the reasoner, with the answers found, as `SubAnswer` data."""
+    planned: list[dict[str, Any]]
+    """The same sub-queries in the same order, as `SubQuery` data; some wait for answers of others."""
+    round_start: int
+    """The number of the first sub-query of the current round."""
+    searches: list[tuple[int, Route]]
+    """What the current round searches: a sub-query's number and a route."""
+    found: Annotated[list[Found], _gathered]
+    ranking: list[tuple[str, float]]
+    """The best chunks as (id, weight), best first."""
+    steps: Annotated[list[dict[str, Any]], _traced]
+    """Every step so far as `TraceStep` data."""
+
+
+class SearchInput(TypedDict):
+    """What one search is sent."""
+
+    knowledge_base: str
+    round: int
+    asked: list[dict[str, Any]]
+    """All sub-queries so far, as `SubQuery` data."""
+    numbers: list[int]
+    """Which of them are searched."""

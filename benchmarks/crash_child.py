@@ -1,0 +1,172 @@
+"""Running a command in a forked child that dies where it is told to.
+
+Starting Python and importing everything takes seconds; forking one prepared process, milliseconds. The
+parent must have one thread only, so it embeds nothing and opens no store: children do.
+"""
+
+import os
+import signal
+import sqlite3
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+# All that a command imports when it needs it: done once, before any fork.
+import banyan.agents.construction
+import banyan.agents.resources
+import banyan.agents.retrieval
+import banyan.cli_progress
+import banyan.graph_store.verify
+import banyan.models.llm.chat
+import banyan.models.rules.reasoner
+import banyan.schemas.review
+import chromadb.config
+import chromadb.errors
+import langgraph.checkpoint.sqlite
+import sklearn.cluster
+from banyan import cli
+from banyan.graph_store import snapshot, store
+from banyan.graph_store.vectors import VectorStore
+from crash_world import scripted
+from hashed_embedding import HashedEmbedder
+
+__all__ = ["Child", "Fault", "run_command", "start"]
+
+_WRITES = ("INSERT", "UPDATE", "DELETE", "COMMIT", "CREATE", "ALTER")
+assert banyan, chromadb
+assert langgraph.checkpoint.sqlite, sklearn.cluster
+assert scripted
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Where a child kills itself: at its `number`th point of writing, or at the first that has `word` in it."""
+
+    number: int = 0
+    word: str = ""
+
+
+class _Points:
+    """Points of writing: each statement to the ledger that changes it, and both sides of writing derived files."""
+
+    def __init__(self, fault: Fault) -> None:
+        self.passed = 0
+        self._fault = fault
+        self._lock = threading.Lock()
+
+    def __call__(self, what: str) -> None:
+        with self._lock:
+            self.passed += 1
+            if self.passed == self._fault.number or (self._fault.word and self._fault.word in what):
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    def around(self, owner: Any, name: str) -> None:
+        """Make both sides of a function points."""
+        inner = getattr(owner, name)
+
+        def marked(*arguments: Any, **named: Any) -> Any:
+            self(f"before {name}")
+            result = inner(*arguments, **named)
+            self(f"after {name}")
+            return result
+
+        setattr(owner, name, marked)
+
+
+def _watch(points: _Points) -> None:
+    connect = sqlite3.connect
+
+    def traced(path: Any, *arguments: Any, **named: Any) -> sqlite3.Connection:
+        connection: sqlite3.Connection = connect(path, *arguments, **named)
+        if str(path).endswith("ledger.sqlite"):
+            connection.set_trace_callback(lambda sql: points(sql) if sql.lstrip().startswith(_WRITES) else None)
+        return connection
+
+    sqlite3.connect = traced  # type: ignore[assignment]
+    for name in ("put", "drop", "move"):
+        points.around(VectorStore, name)
+    points.around(snapshot, "save")
+    points.around(Path, "replace")
+
+
+def run_command(arguments: tuple[str, ...], fault: Fault) -> None:
+    """Run a command of the command line in this process, which ends with it."""
+    points = _Points(fault)
+    _watch(points)
+    banyan.agents.resources.load_embedder = lambda _: HashedEmbedder()
+    # A snapshot within these small stores, too.
+    store._SNAPSHOT_LEAST = 8  # noqa: SLF001
+    sys.argv = ["banyan", *arguments]
+    try:
+        cli.main()
+    finally:
+        Path("points.txt").write_text(str(points.passed), "utf-8")
+
+
+class Child:
+    """A forked process that runs a function in a folder of its own."""
+
+    def __init__(self, pid: int, folder: Path) -> None:
+        self._pid = pid
+        self._folder = folder
+        self._started = time.monotonic()
+        self.seconds = 0.0
+
+    def kill_after(self, seconds: float) -> bool:
+        """Kill it at a time from its start; returns whether it was still running."""
+        while time.monotonic() - self._started < seconds:
+            pid, _ = os.waitpid(self._pid, os.WNOHANG)
+            if pid:
+                return False
+            time.sleep(0.001)
+        os.kill(self._pid, signal.SIGKILL)
+        os.waitpid(self._pid, 0)
+        return True
+
+    def wait(self) -> int:
+        """Its exit code, negative the signal that ended it."""
+        _, status = os.waitpid(self._pid, 0)
+        self.seconds = time.monotonic() - self._started
+        return os.waitstatus_to_exitcode(status)
+
+    def output(self) -> str:
+        """What it wrote, errors included."""
+        return (self._folder / "output.txt").read_text("utf-8", "replace")
+
+
+def start(folder: Path, environment: Mapping[str, str], work: Callable[[], None]) -> Child:
+    """Fork a child that does some work in a folder, with `environment`, and ends.
+
+    Raises:
+        RuntimeError: this process has several threads, whose locks a child would inherit as they are.
+    """
+    if len(list(Path("/proc/self/task").iterdir())) > 1:
+        raise RuntimeError("a process with several threads must not be forked: use another one for what starts them")
+    sys.stdout.flush()
+    sys.stderr.flush()
+    pid = os.fork()
+    if pid:
+        return Child(pid, folder)
+    code = 1
+    try:
+        os.chdir(folder)
+        os.environ.update(environment)
+        output = os.open("output.txt", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        os.dup2(output, 1)
+        os.dup2(output, 2)
+        work()
+        code = 0
+    except SystemExit as ended:
+        code = int(ended.code or 0)
+    except BaseException:  # noqa: BLE001  (told in the output, where the parent reads it)
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    raise AssertionError("a child ends above")

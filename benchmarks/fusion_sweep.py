@@ -1,0 +1,269 @@
+"""Varies each constant of retrieval, one at a time, on questions of our own (benchmarks/questions).
+
+Run `BANYAN_HOME=... python benchmarks/fusion_sweep.py --kb musique`, after `banyan import --format hipporag
+--schema open` of MuSiQue's recorded triples. Printed are the recalls for values around the one in force (marked
+with *), and for choices of structure; beside each the change in recall@5 of multi-hop questions with its 95 %
+interval (paired bootstrap): where that holds 0, the value is not critical. `--only` takes part of them,
+`--questions FILE` another file in the generic form instead.
+"""
+
+import argparse
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from banyan.agents.chaining import following, searchable
+from banyan.agents.planning import Caps, distinct, plan_round
+from banyan.agents.resources import Resources
+from banyan.config import Settings
+from banyan.evaluation.bootstrap import intervals
+from banyan.evaluation.datasets import Question, is_gold, load_questions
+from banyan.schemas.retrieval import EVERYTHING, ROUTES, Evidence, SubQuery
+from banyan.tools import beta, chunk_scores, community_route, dfs_route, fusion, spreading
+from banyan.tools.chunk_scores import Scores
+from banyan.tools.query import Query
+from banyan.tools.retriever import Retriever
+from own_questions import MUSIQUE, musique_gold, own_questions, passages, shared_gold
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+_KS = (2, 5, 10, 20)
+_AT = _KS.index(5)
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A constant with the values that are tried besides the one in force; `route` where it is one of `_SHARES`."""
+
+    module: ModuleType
+    name: str
+    values: tuple[float, ...]
+    route: str = ""
+
+    @property
+    def title(self) -> str:
+        """Where it stands."""
+        place = f"[{self.route}]" if self.route else ""
+        return f"{self.module.__name__.rsplit('.', 1)[-1]}.{self.name}{place}"
+
+    @property
+    def in_force(self) -> float:
+        """Its value."""
+        value: Any = getattr(self.module, self.name)
+        return float(value[self.route]) if self.route else value  # type: ignore[no-any-return]
+
+    @contextmanager
+    def set_to(self, value: float) -> Iterator[None]:
+        """Another value for a while."""
+        before = getattr(self.module, self.name)
+        setattr(self.module, self.name, {**before, self.route: value} if self.route else value)
+        try:
+            yield
+        finally:
+            setattr(self.module, self.name, before)
+
+
+CONSTANTS = (
+    *(Constant(fusion, "_SHARES", (0.0, 1 / 8, 1 / 4, 1 / 2, 1.0, 2.0), route)
+      for route in ("dfs", "triple", "entity")),
+    Constant(fusion, "_LEAD_SHARE", (0.0, 0.25, 0.5, 1.0, 2.0)),
+    Constant(fusion, "_CHUNK_SEEDS", (50, 100, 200, 400, 2000)),
+    Constant(fusion, "_CHUNK_SHARPNESS", (2, 4, 6, 8, 10)),
+    Constant(fusion, "_EVIDENCE_SHARPNESS", (2, 4, 8, 12)),
+    Constant(fusion, "_LEAD_SEEDS", (10, 25, 50, 100, 200)),
+    Constant(fusion, "_LEAD_SHARPNESS", (1, 2, 3)),
+    Constant(fusion, "_LEAD_POWER", (0.0, 0.25, 0.5, 0.75, 1.0)),
+    Constant(fusion, "_UNREACHED", (1e-8, 1e-6, 1e-4, 1e-2)),
+    Constant(chunk_scores, "_LEXICAL_SHARE", (0.0, 0.25, 0.5, 0.75, 1.0)),
+    Constant(chunk_scores, "_COMMUNITY_SHARE", (0.0, 0.25, 0.5, 1.0)),
+    Constant(beta, "_DENSITY_WEIGHT", (4.0, 6.0, 8.0, 10.0, 12.0)),
+    Constant(beta, "_ABSTRACTION_WEIGHT", (0.0, 0.5, 1.0, 2.0)),
+    Constant(dfs_route, "MAX_HOPS", (1, 2, 3, 4, 5)),
+    Constant(dfs_route, "_BEAM", (5, 10, 20, 30)),
+    Constant(dfs_route, "_BRANCHES", (3, 5, 10)),
+    Constant(dfs_route, "_NEAREST", (0, 1, 2, 5)),
+    Constant(community_route, "_READ", (1, 3, 5)),
+    Constant(spreading, "DAMPING", (0.3, 0.4, 0.5, 0.6, 0.7)),
+    Constant(spreading, "_ERROR", (1e-2, 1e-4, 1e-6)),
+)
+# What these hold decides what is found; all others only how it is ranked.
+_ROUTES = (dfs_route, community_route)
+
+
+@dataclass(frozen=True)
+class QuestionSet:
+    """Questions with the rows of the chunks of each gold passage."""
+
+    name: str
+    questions: Sequence[Question]
+    gold: Sequence[Sequence[Sequence[int]]]
+
+
+Evidences = list[list[Evidence]]
+Rank = Callable[[Sequence[Query], Evidences], Scores]
+Split = Callable[[str], list[SubQuery]]
+
+
+class Sweep:
+    """One knowledge base, its questions, and what is found for them with everything as it is."""
+
+    def __init__(self, resources: Resources, name: str, sets: Sequence[QuestionSet]) -> None:
+        self.retriever, self.sets = resources.retriever(name), sets
+        self._reasoner, self._schema = resources.reasoner(name), resources.knowledge_base(name).schemas.current()
+        settings = resources.settings
+        self._caps = Caps(settings.max_rounds, settings.max_sub_queries, settings.max_sub_queries_in_all,
+                          settings.max_tool_calls)
+        self._found: dict[str, tuple[list[Query], Evidences]] = {}
+
+    def sub_queries(self, question: str, *, apart: bool = True, hop: bool = True) -> list[SubQuery]:
+        """What the agent searches in its first round (agents/retrieval.py).
+
+        Args:
+            question: the question.
+            apart: whether it is taken apart.
+            hop: whether a question that is not has a second hop.
+        """
+        whole = SubQuery(question=question)
+        parts = self._reasoner.decompose(question, self._schema, self._caps.sub_queries) if apart else []
+        first, *others = distinct([whole, *searchable(parts)])
+        second = self.retriever.second_hop(first, 0) if hop and not others else None
+        plan = plan_round([first, *others, *([second] if second else [])], (), 0, ROUTES, self._caps)
+        return [part for _, part in following(plan, parts).new]
+
+    def recalls(self, rank: Rank | None = None, split: Split | None = None, *, anew: bool = False) -> list[np.ndarray]:
+        """Recall at each k of each question of each set, shapes (questions, k).
+
+        Args:
+            rank: ranks; the retriever's own by default.
+            split: makes sub-queries; `sub_queries` by default.
+            anew: whether the routes may find something else than they did.
+        """
+        return [np.array([self._recall(question, gold, rank, split, anew)
+                          for question, gold in zip(one.questions, one.gold, strict=True)]) for one in self.sets]
+
+    def _recall(self, question: Question, gold: Sequence[Sequence[int]], rank: Rank | None, split: Split | None,
+                anew: bool) -> list[float]:
+        queries, evidence = self._search(question.question, split, anew)
+        scores = (rank or self.retriever.rank)(queries, evidence)
+        place = np.empty(len(scores), np.intp)
+        place[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
+        best = [min((int(place[row]) for row in rows if scores[row] > 0), default=len(scores) + 1) for rows in gold]
+        return [float(np.mean([found <= k for found in best])) for k in _KS]
+
+    def _search(self, question: str, split: Split | None, anew: bool) -> tuple[list[Query], Evidences]:
+        if split or anew or question not in self._found:
+            queries = self.retriever.queries((split or self.sub_queries)(question))
+            found = queries, [self.retriever.evidence(query) for query in queries]
+            if split or anew:
+                return found
+            self._found[question] = found
+        return self._found[question]
+
+    def maximum(self, queries: Sequence[Query], evidence: Evidences) -> Scores:
+        """As `Retriever.rank`, with the best of a chunk's weights instead of their sum."""
+        best = np.zeros(len(self.retriever.index.chunks), np.float32)
+        walks: dict[Query, fusion.Walk] = {}
+        for query, found in zip(queries, evidence, strict=True):
+            walks[query] = fusion.walk(self.retriever.index, query, found, EVERYTHING,
+                                       [walks[earlier] for earlier in query.follows])
+            best = np.maximum(best, walks[query].chunks / max(float(walks[query].chunks.max(initial=0.0)), 1e-30))
+        return best
+
+    def structures(self) -> Mapping[str, Callable[[], list[np.ndarray]]]:
+        """Other ways to use the same parts."""
+        def unbound(question: str) -> list[SubQuery]:
+            return [part.model_copy(update={"follows": ()}) for part in self.sub_queries(question)]
+
+        return {
+            "steps not bound to the walks of earlier ones": lambda: self.recalls(split=unbound),
+            "no second hop": lambda: self.recalls(split=lambda question: self.sub_queries(question, hop=False)),
+            "not taken apart": lambda: self.recalls(split=lambda question: self.sub_queries(question, apart=False)),
+            "the question alone": lambda: self.recalls(split=lambda question: [SubQuery(question=question)]),
+            "the maximum of the walks, not the sum": lambda: self.recalls(self.maximum),
+        }
+
+
+def question_set(name: str, questions: Sequence[Question], retriever: Retriever) -> QuestionSet:
+    """Questions with their gold passages found in a knowledge base.
+
+    Raises:
+        SystemExit: one of these is not in it.
+    """
+    by_key: dict[str, list[int]] = {}
+    for row, chunk in enumerate(retriever.index.chunks):
+        by_key.setdefault(f"id {chunk.document_id}", []).append(row)
+        by_key.setdefault(f"title {chunk.title}", []).append(row)
+    gold = []
+    for question in questions:
+        rows = [[row for row in by_key.get(f"id {one.id}" if one.id else f"title {one.title}", ())
+                 if is_gold(one, retriever.index.chunks[row])] for one in question.gold]
+        if not all(rows):
+            raise SystemExit(f"{name}, question {question.id}: not all gold passages are in the knowledge base; the "
+                             "questions of benchmarks/questions need one with MuSiQue's 1,890 passages: `banyan "
+                             "import openie_musique_train_results_*.json --format hipporag --schema open`")
+        gold.append(rows)
+    return QuestionSet(name, questions, gold)
+
+
+def rows(sweep: Sweep, only: str, console: Console) -> Iterator[tuple[str, str, list[np.ndarray], bool]]:
+    """What was varied, its value, the recalls, and whether it is the value in force."""
+    tried = [(constant, value) for constant in CONSTANTS if only in constant.title
+             for value in sorted({*constant.values, constant.in_force})]
+    structures = {name: run for name, run in sweep.structures().items() if only in name}
+    with Progress(console=console, transient=True) as progress:
+        task = progress.add_task("varying", total=1 + len(tried) + len(structures))
+        basis = sweep.recalls()
+        yield "everything as it is", "", basis, True
+        progress.advance(task)
+        for name, run in structures.items():
+            yield name, "", run(), False
+            progress.advance(task)
+        for constant, value in tried:
+            same = value == constant.in_force
+            with constant.set_to(value):
+                found = basis if same else sweep.recalls(anew=constant.module in _ROUTES)
+            yield constant.title, f"{value:g}", found, same
+            progress.advance(task)
+
+
+def main() -> None:
+    """Vary, measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kb", default="musique", help="knowledge base in BANYAN_HOME")
+    parser.add_argument("--data", type=Path, default=MUSIQUE, help="folder with MuSiQue-train-100")
+    parser.add_argument("--questions", type=Path, nargs="+", help="other files, in the generic form")
+    parser.add_argument("--only", default="", help="vary only what has this in its name")
+    arguments = parser.parse_args()
+    console = Console(width=150)
+    with Resources(Settings(llm_base_url=None)) as resources:
+        retriever = resources.retriever(arguments.kb)
+        if arguments.questions:
+            given = [(path.stem, load_questions(path, "generic")) for path in arguments.questions]
+        else:
+            corpus = passages(arguments.data)
+            given = [(name, own_questions(name, corpus)) for name in ("multi_hop", "themes")]
+            if shared_gold(given[0][1], musique_gold(arguments.data)):
+                raise SystemExit("passages of multi_hop are gold for MuSiQue-train-100: nothing may be chosen on them")
+        sweep = Sweep(resources, arguments.kb, [question_set(*one, retriever) for one in given])
+        table = Table("", "", *(f"{one.name} @{'/'.join(map(str, _KS))}" for one in sweep.sets),
+                      f"@5 of {sweep.sets[0].name}: change, 95 %")
+        basis, last = None, ""
+        for name, value, found, in_force in rows(sweep, arguments.only, console):
+            basis = found if basis is None else basis
+            change = 100 * (found[0] - basis[0])[:, _AT:_AT + 1]
+            low, high = intervals(change)[0]
+            table.add_row("" if name == last else name, f"{value}{' *' if in_force else ''}",
+                          *(" / ".join(f"{100 * mean:.1f}" for mean in recall.mean(0)) for recall in found),
+                          "" if in_force else f"{change.mean():+.1f} ({low:+.1f} to {high:+.1f})",
+                          style="bold" if in_force else "")
+            last = name
+    console.print(table)
+
+
+if __name__ == "__main__":
+    main()

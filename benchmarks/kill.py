@@ -1,0 +1,273 @@
+"""Kills every writing operation with SIGKILL at random points and compares what comes of it.
+
+`python benchmarks/kill.py --points 200 --seed 1`: for each point an operation runs on a copy of a small
+store and is killed, half of the points at a random time of its duration, half at a random point of
+writing (a statement to the ledger, either side of writing vectors or the graph's file). The same command
+is run again, and the store is compared with one that was never killed: ledger, graph, schema, vectors by
+id and value, communities, accounts, `verify`. At half of the points the store is read between the two,
+as a user would. Exits 1 if anything differs.
+
+Paid twice is a prompt that was asked again although its response was in the ledger when the process
+died. A response that was never received or not yet stored by then (asked, unrecorded) may be paid
+again: those are counted apart.
+"""
+
+import argparse
+import json
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import sys
+import tempfile
+import threading
+import time
+import urllib.request
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[_name] = "1"  # before numpy: its threads would forbid forking
+for _name in [name for name in os.environ if name.startswith("BANYAN_")]:
+    del os.environ[_name]
+
+from banyan.agents.resources import Resources  # noqa: E402
+from banyan.config import Settings  # noqa: E402
+from banyan.schemas.retrieval import ROUTES, SubQuery  # noqa: E402
+from crash_child import Child, Fault, run_command, start  # noqa: E402
+from crash_world import FIRST, KB, OPERATIONS, SETTINGS, CountingServer, Operation, write_documents  # noqa: E402
+from hashed_embedding import HashedEmbedder  # noqa: E402
+from store_state import differences, store_state  # noqa: E402
+
+_DELAY = 0.02  # seconds that the endpoint takes: some calls are in flight at any time
+
+
+@dataclass
+class Reference:
+    """An operation that ran without being killed."""
+
+    state: dict[str, Any]
+    seconds: float
+    points: int
+
+
+@dataclass
+class Outcome:
+    """What became of one point."""
+
+    operation: str
+    where: str
+    killed: bool = False
+    problems: list[str] = field(default_factory=list)
+    paid_twice: int = 0
+    unrecorded_again: int = 0
+
+
+class Laboratory:
+    """Stores, references and points in a folder, against one endpoint.
+
+    Args:
+        folder: where all of it is.
+        base_url: the endpoint.
+    """
+
+    def __init__(self, folder: Path, base_url: str) -> None:
+        self._folder = folder
+        self._url = base_url
+        self.references: dict[str, Reference] = {}
+
+    def prepare(self, names: list[str]) -> None:
+        """Make the stores that operations begin with, then run each operation undisturbed."""
+        for start_name, fault in (("built", Fault()), ("unindexed", Fault(word="tree_position"))):
+            home = self._folder / start_name
+            write_documents(home, FIRST)
+            child = self._command(home, OPERATIONS["build"], start_name, fault)
+            code = child.wait()
+            if code != (-9 if fault.word else 0):
+                raise SystemExit(f"preparing {start_name!r} ended with {code}: {child.output()}")
+        for name in names:
+            self.references[name] = self._reference(name)
+
+    def _reference(self, name: str) -> Reference:
+        folder = self._copy(name, f"reference-{name}")
+        child = self._command(folder, OPERATIONS[name], f"reference-{name}", Fault())
+        if child.wait():
+            raise SystemExit(f"{name} failed undisturbed: {child.output()}")
+        return Reference(self._state(folder), child.seconds, int((folder / "points.txt").read_text("utf-8")))
+
+    def _copy(self, name: str, place: str) -> Path:
+        operation, folder = OPERATIONS[name], self._folder / place
+        if operation.start == "nothing":
+            folder.mkdir()
+        else:
+            shutil.copytree(self._folder / operation.start, folder)
+        operation.prepare(folder)
+        return folder
+
+    def _command(self, folder: Path, operation: Operation, key: str, fault: Fault) -> Child:
+        return start(folder, self._environment(key), lambda: run_command(operation.arguments, fault))
+
+    def _environment(self, key: str) -> dict[str, str]:
+        return {**SETTINGS, "BANYAN_LLM_BASE_URL": self._url, "BANYAN_LLM_API_KEY": key, "NO_COLOR": "1"}
+
+    def _state(self, folder: Path) -> dict[str, Any]:
+        def write() -> None:
+            state = store_state(Path("home"), KB, HashedEmbedder())
+            Path("state.json").write_text(json.dumps(state), "utf-8")
+
+        child = start(folder, {}, write)
+        if child.wait():
+            return {"unreadable": child.output()[-600:]}
+        return dict(json.loads((folder / "state.json").read_text("utf-8")))
+
+    def point(self, number: int, name: str, rng: random.Random) -> Outcome:
+        """Kill an operation at one random point, run it again, and compare."""
+        reference, operation = self.references[name], OPERATIONS[name]
+        folder = self._copy(name, f"point-{number}")
+        key, stood = f"point-{number}", _recorded(folder)
+        if rng.random() < 0.5:
+            after = rng.uniform(0, reference.seconds)
+            outcome = Outcome(name, f"after {after:.3f} s of {reference.seconds:.3f}")
+            outcome.killed = self._command(folder, operation, key, Fault()).kill_after(after)
+        else:
+            at = rng.randint(1, reference.points)
+            outcome = Outcome(name, f"at writing {at} of {reference.points}")
+            outcome.killed = self._command(folder, operation, key, Fault(number=at)).wait() == -9
+        looked = rng.random() < 0.5
+        outcome.where += ", read before it was run again" if looked else ""
+        recorded, asked = _recorded(folder), self._asked(key)
+        if looked and (folder / "home" / KB / "ledger.sqlite").is_file():
+            outcome.problems += self._read(folder)
+        again = self._command(folder, operation, key, Fault())
+        if again.wait() and not (operation.done and operation.done in again.output()):
+            outcome.problems.append(f"the second run failed: {again.output()[-600:]}")
+        outcome.problems += differences(reference.state, self._state(folder))
+        self._count(outcome, asked, self._asked(key)[len(asked):], stood, recorded)
+        if not outcome.problems:
+            shutil.rmtree(folder)
+        return outcome
+
+    def _read(self, folder: Path) -> list[str]:
+        """What goes wrong for a reader of a store whose writer was killed."""
+        child = start(folder, SETTINGS, read_store)
+        return [f"reading after the kill: {child.output()[-600:]}"] if child.wait() else []
+
+    def _asked(self, key: str) -> list[str]:
+        root = self._url.removesuffix("/v1")
+        with urllib.request.urlopen(f"{root}/asked/{key}", timeout=30) as response:
+            return list(json.load(response))
+
+    @staticmethod
+    def _count(outcome: Outcome, before: list[str], after: list[str], stood: set[str], recorded: set[str]) -> None:
+        """Calls that were paid again, told apart by whether their response was in the ledger."""
+        outcome.paid_twice = (sum(prompt in stood for prompt in before) + sum(prompt in recorded for prompt in after)
+                              + sum(count - 1 for calls in (before, after) for count in Counter(calls).values()))
+        outcome.unrecorded_again = len(set(before) & set(after) - recorded)
+
+
+def _recorded(folder: Path) -> set[str]:
+    """The prompts whose responses are in a ledger. Read from a copy: opening it would mend what a kill left."""
+    found = folder / "home" / KB
+    if not (found / "ledger.sqlite").is_file():
+        return set()
+    with tempfile.TemporaryDirectory() as place:
+        for file in found.glob("ledger.sqlite*"):
+            shutil.copy(file, place)
+        with closing(sqlite3.connect(Path(place) / "ledger.sqlite")) as ledger:
+            if not ledger.execute("SELECT 1 FROM sqlite_master WHERE name = 'calls'").fetchone():
+                return set()
+            return {json.loads(row[0])["prompt"] for row in ledger.execute("SELECT response FROM calls")}
+
+
+def read_store() -> None:
+    """Search the store along every route, as a question does."""
+    with Resources(Settings(), HashedEmbedder()) as resources:
+        kb = resources.knowledge_base(KB)
+        if kb.schemas.version() == 0:
+            return
+        retriever = resources.retriever(KB)
+        query = retriever.queries([SubQuery(question="Whom does Drin know, and who employs Drin?")])[0]
+        scores = retriever.rank([query], [retriever.evidence(query, ROUTES)])
+        for one, score in retriever.ranking(scores, 5):
+            passage = retriever.passage(one, score)
+            document = kb.documents.get(passage.document)
+            if document.text[passage.start:passage.start + len(passage.text)] != passage.text:
+                raise AssertionError(f"{passage.document} does not say {passage.text!r}")
+
+
+@contextmanager
+def counting_server() -> Iterator[str]:
+    """The endpoint in a process of its own; gives its base URL."""
+    receiver, sender = os.pipe()
+    pid = os.fork()
+    if not pid:
+        os.close(receiver)
+        with CountingServer(_DELAY) as server:
+            os.write(sender, server.base_url.encode())
+            os.close(sender)
+            threading.Event().wait()
+    os.close(sender)
+    try:
+        with os.fdopen(receiver) as pipe:
+            yield pipe.read()
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+
+
+def _run(laboratory: Laboratory, arguments: argparse.Namespace) -> list[Outcome]:
+    names = arguments.operations
+    outcomes: list[Outcome] = []
+    for number in range(arguments.points):
+        # Each point has a seed of its own, so that one alone can be looked at again.
+        rng = random.Random(f"{arguments.seed}/{number}")
+        if arguments.only is not None and number != arguments.only:
+            continue
+        outcome = laboratory.point(number, names[number % len(names)], rng)
+        outcomes.append(outcome)
+        if outcome.problems or outcome.paid_twice:
+            sys.stdout.write(f"point {number}: {outcome.operation}, {outcome.where}: paid twice {outcome.paid_twice}\n")
+            sys.stdout.writelines(f"  {problem}\n" for problem in outcome.problems)
+            sys.stdout.flush()
+    return outcomes
+
+
+def _report(outcomes: list[Outcome], laboratory: Laboratory, seed: int, seconds: float) -> bool:
+    sys.stdout.write(f"seed {seed}, {len(outcomes)} points in {seconds:.0f} s\n")
+    for name, reference in laboratory.references.items():
+        mine = [outcome for outcome in outcomes if outcome.operation == name]
+        sys.stdout.write(
+            f"{name:>8}: {len(mine)} points, {sum(o.killed for o in mine)} killed before the end, "
+            f"{sum(not o.problems for o in mine)} equal; paid twice {sum(o.paid_twice for o in mine)}, unrecorded and "
+            f"paid again {sum(o.unrecorded_again for o in mine)}; undisturbed {reference.seconds:.2f} s, "
+            f"{reference.points} points of writing\n")
+    return all(not outcome.problems and not outcome.paid_twice for outcome in outcomes)
+
+
+def main() -> None:
+    """Run the points and report."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--points", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--operations", nargs="+", choices=list(OPERATIONS), default=list(OPERATIONS))
+    parser.add_argument("--only", type=int, help="one point of these, by number")
+    parser.add_argument("--keep", type=Path, help="folder to work in; stores that differ are left there")
+    arguments = parser.parse_args()
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory() as place, counting_server() as url:
+        folder = (arguments.keep or Path(place)).resolve()
+        folder.mkdir(parents=True, exist_ok=True)
+        laboratory = Laboratory(folder, url)
+        laboratory.prepare(arguments.operations)
+        outcomes = _run(laboratory, arguments)
+        sound = _report(outcomes, laboratory, arguments.seed, time.monotonic() - started)
+    raise SystemExit(0 if sound else 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,231 @@
+"""How long a question takes on knowledge bases of several sizes, without the time of a language model.
+
+Run `python benchmarks/retrieval_latency.py --home FOLDER [--sizes 2000 20000 100000] [--kb musique]`. The stores are
+grown from MuSiQue's recorded triples (grown_stores.py) and kept in the folder; `--kb` adds one of BANYAN_HOME.
+Each is measured in a process of its own, after a warm-up, with questions of our own:
+
+- retrieval: sub-queries, all routes and the ranking for the question and its second hop, in one thread;
+- graph: the whole LangGraph question without the agent;
+- agent: the same with decomposition and reflection, the reasoner's own time left out (stages "decompose" and
+  "reflect" of tools/timing.py).
+
+Times mean little on a machine that others use: beside them stand the processor's time, that of all threads, and its
+shares by stage from a second pass, and the ratios between sizes.
+"""
+
+import argparse
+import cProfile
+import json
+import os
+import pstats
+import re
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from banyan.agents.asking import AskContext
+from banyan.agents.resources import Resources
+from banyan.agents.retrieval import build_graph
+from banyan.config import Settings
+from banyan.schemas.retrieval import SubQuery
+from banyan.tools import timing
+from banyan.tools.retriever import Retriever
+from banyan.tools.timing import listening
+from grown_stores import grown
+from own_questions import FOLDER, MUSIQUE
+from rich.console import Console
+from rich.table import Table
+
+_WARM_UP = 10
+_REASONING = ("decompose", "reflect")
+_RECORDED = "openie_musique_train_results_ner_gpt-3.5-turbo-1106_1890.json"
+
+Ask = Callable[[str], object]
+Figures = dict[str, Any]
+
+
+def resident() -> float:
+    """The memory that this process holds now, in MB."""
+    found = re.search(r"^VmRSS:\s*(\d+)", Path("/proc/self/status").read_text(), re.MULTILINE)
+    return int(found[1]) / 1024 if found else float("nan")
+
+
+def records() -> list[dict[str, Any]]:
+    """Our multi-hop questions."""
+    return [json.loads(line) for line in (FOLDER / "multi_hop.jsonl").read_text("utf-8").splitlines()]
+
+
+def retrieval_alone(retriever: Retriever) -> Ask:
+    """Retrieval without LangGraph: the question and its second hop."""
+    def ask(question: str) -> object:
+        whole = SubQuery(question=question)
+        hop = retriever.second_hop(whole, 0)
+        queries = retriever.queries([whole, *([hop] if hop else [])])
+        found = [retriever.evidence(query) for query in queries]
+        return retriever.ranking(retriever.rank(queries, found), 100)
+
+    return ask
+
+
+def whole_graph(resources: Resources, name: str, *, agent: bool) -> Ask:
+    """The retrieval graph up to its answer."""
+    graph, context = build_graph(resources), AskContext(agent=agent)
+
+    def ask(question: str) -> object:
+        return graph.invoke({"knowledge_base": name, "question": question}, context=context,
+                            output_keys=["ranking"], interrupt_before=["answer"])
+
+    return ask
+
+
+def timed(ask: Ask, warm_up: Sequence[str], questions: Sequence[str]) -> Figures:
+    """Wall and processor time of the questions in ms, and the processor time of each stage.
+
+    More questions than the retriever remembers lie between two passes, so that none finds what another left.
+    """
+    for question in warm_up:
+        ask(question)
+    wall = [sum(times.values()) for times in passed(ask, questions, time.perf_counter)]
+    with counting_threads():
+        cpu = passed(ask, questions, time.process_time)
+    stages: dict[str, float] = {}
+    for times in cpu:
+        for name, spent in times.items():
+            stages[name] = stages.get(name, 0.0) + spent
+    return {"p50": float(np.percentile(wall, 50)), "p95": float(np.percentile(wall, 95)),
+            "cpu": float(np.percentile([sum(times.values()) for times in cpu], 50)), "stages": stages}
+
+
+def passed(ask: Ask, questions: Sequence[str], clock: Callable[[], float]) -> list[dict[str, float]]:
+    """The time of each stage of each question in ms, the reasoner's left out; "rest" is what no stage has.
+
+    Stages that run side by side, or wait for each other, may have more than the whole: the rest is below 0 then.
+    """
+    found = []
+    for question in questions:
+        with listening() as times:
+            began = clock()
+            ask(question)
+            whole = 1000 * (clock() - began)
+        stages = times.milliseconds()
+        reasoning = sum(stages.pop(name, 0.0) for name in _REASONING)
+        found.append(stages | {"rest": whole - reasoning - sum(stages.values())})
+    return found
+
+
+@contextmanager
+def counting_threads() -> Iterator[None]:
+    """Stages count the processor time of their own thread for a while, not the time that passes."""
+    real = timing.time
+    vars(timing)["time"] = SimpleNamespace(perf_counter=time.thread_time)
+    try:
+        yield
+    finally:
+        vars(timing)["time"] = real
+
+
+def measure(home: Path, name: str, count: int, *, profile: bool) -> Figures:
+    """Load one knowledge base and ask, in this process."""
+    asked = [record["question"] for record in records()]
+    questions, warm_up = asked[:count], asked[-_WARM_UP:]
+    with Resources(Settings(home=home, llm_base_url=None)) as resources:
+        resources.embedder.encode(["warm up"])
+        empty, began, cpu = resident(), time.perf_counter(), time.process_time()
+        retriever = resources.retriever(name)
+        alone = retrieval_alone(retriever)
+        # What is made at the first question and kept belongs to loading.
+        alone(warm_up[0])
+        index = retriever.index
+        figures = {"name": name, "triples": len(index.edges), "entities": len(index.entity_ids),
+                   "chunks": len(index.chunks), "load": time.perf_counter() - began,
+                   "load_cpu": time.process_time() - cpu, "model": empty, "loaded": resident(),
+                   "retrieval": timed(alone, warm_up, questions),
+                   "graph": timed(whole_graph(resources, name, agent=False), warm_up, questions),
+                   "agent": timed(whole_graph(resources, name, agent=True), warm_up, questions)}
+        if profile:
+            show_profile(alone, questions)
+    return figures | {"peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+
+
+def show_profile(ask: Ask, questions: Sequence[str]) -> None:
+    """Where retrieval alone spends this thread's processor time."""
+    profiler = cProfile.Profile(time.thread_time)
+    profiler.enable()
+    for question in questions:
+        ask(question)
+    profiler.disable()
+    stats = pstats.Stats(profiler, stream=sys.stderr)
+    stats.sort_stats("tottime").print_stats(25)
+    stats.sort_stats("cumulative").print_stats(r"tools|vectors|embedding", 35)
+
+
+def in_a_process(home: Path, name: str, arguments: argparse.Namespace) -> Figures:
+    """`measure` in a process of its own, so that memory is that of one knowledge base."""
+    command = [sys.executable, __file__, "--home", str(home), "--one", name, "--count", str(arguments.count)]
+    done = subprocess.run([*command, *(["--profile"] if arguments.profile else [])], check=True, text=True,
+                          stdout=subprocess.PIPE)
+    figures: Figures = json.loads(done.stdout)
+    return figures
+
+
+def show(results: Sequence[Figures], console: Console) -> None:
+    """Print what was measured."""
+    sizes = Table("", *(str(one["name"]) for one in results))
+    first = results[0]
+    for title, key, digits in (("triples", "triples", 0), ("entities", "entities", 0), ("chunks", "chunks", 0),
+                               ("load, s", "load", 1), ("  processor, s", "load_cpu", 1),
+                               ("memory with the model alone, MB", "model", 0), ("  loaded, MB", "loaded", 0),
+                               ("  peak, MB", "peak", 0)):
+        sizes.add_row(title, *(f"{one[key]:,.{digits}f}" for one in results))
+    for part in ("retrieval", "graph", "agent"):
+        sizes.add_section()
+        for title, key in (("p50, ms", "p50"), ("p95, ms", "p95"), ("processor p50, ms", "cpu")):
+            sizes.add_row(f"{part}: {title}", *(
+                f"{one[part][key]:.1f} ({one[part][key] / first[part][key]:.2f})" for one in results))
+        for stage in sorted({name for one in results for name in one[part]["stages"]}):
+            sizes.add_row(f"  {stage}", *(
+                f"{one[part]['stages'].get(stage, 0) / sum(one[part]['stages'].values()):.0%}" for one in results))
+    console.print(sizes)
+    console.print("In brackets: against the first column. Shares are of processor time; the rest is LangGraph's and "
+                  "that of the threads of ONNX, BLAS and Chroma, those that only wait for work included.")
+
+
+def main() -> None:
+    """Grow what is missing, measure, print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--home", type=Path, required=True, help="folder where grown stores are kept")
+    parser.add_argument("--sizes", type=int, nargs="*", default=[2_000, 20_000, 100_000], help="triples")
+    parser.add_argument("--kb", help="measure a knowledge base of BANYAN_HOME as well")
+    parser.add_argument("--data", type=Path, default=MUSIQUE, help="folder with MuSiQue-train-100's recorded triples")
+    parser.add_argument("--vectors", choices=["derived", "model"], default="derived",
+                        help="of copies: moved from their original's, or embedded (a quarter of an hour for 100,000)")
+    parser.add_argument("--count", type=int, default=100, help="questions")
+    parser.add_argument("--profile", action="store_true", help="show where retrieval spends its time")
+    parser.add_argument("--one", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.one:
+        sys.stdout.write(json.dumps(measure(arguments.home, arguments.one, arguments.count,
+                                            profile=arguments.profile)))
+        return
+    if arguments.sizes and not (arguments.data / _RECORDED).is_file():
+        raise SystemExit(f"there is no {arguments.data / _RECORDED}: stores are grown from it; name its folder with "
+                         "--data, or measure your own alone (--sizes --kb NAME)")
+    first = [int(row) for record in records()[:arguments.count] for row in record["gold"]]
+    stores = [(arguments.home, grown(arguments.home, arguments.data / _RECORDED, size, arguments.vectors, first))
+              for size in arguments.sizes]
+    if arguments.kb:
+        stores.append((Settings().home, arguments.kb))
+    console = Console(width=150)
+    console.print(f"{arguments.count} questions; load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+    show([in_a_process(home, name, arguments) for home, name in stores], console)
+
+
+if __name__ == "__main__":
+    main()

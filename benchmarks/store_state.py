@@ -1,0 +1,76 @@
+"""What a knowledge base is, as plain data: equal for stores that no user can tell apart."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from banyan.graph_store.store import KnowledgeBase
+from banyan.graph_store.vectors import KINDS
+from banyan.graph_store.verify import verify
+from banyan.models.embedding import Embedder
+
+# Of each table what does not say when something was done, nor under which running number.
+_TABLES = {
+    "documents": "id, title, text, source",
+    "chunks": 'id, document, ordinal, start, "end", heading, status',
+    "extractions": "chunk, reasoner, said, bounded",
+    "rejections": "*", "repairs": "*", "asks": "*", "communities": "*", "summaries": "*", "calls": "*", "tokens": "*",
+    "failures": "chunk, reason, attempts",
+    "schema_versions": "version, schema, base, decisions, who",
+    "declined": "kind, name, who, why",
+    "entity_aliases": "*", "entity_verdicts": "*", "entity_decisions": "verdict, first, second, who, why",
+    "revisions": "*",
+}
+
+
+def store_state(home: Path, name: str, embedder: Embedder) -> dict[str, Any]:
+    """A knowledge base as a reader finds it: ledger, graph, vectors, what `verify` says.
+
+    Args:
+        home: the folder of knowledge bases.
+        name: which.
+        embedder: the model that it was built with.
+
+    Returns:
+        JSON data by part; the vectors' values by id, as digests of their bytes.
+    """
+    with KnowledgeBase.open(home, name, embedder) as kb:
+        state: dict[str, Any] = {
+            table: sorted(json.dumps([*row]) for row in kb.database.rows(f"SELECT {columns} FROM {table}"))
+            for table, columns in _TABLES.items()}
+        state["graph"] = kb.graph.dump()
+        state["vectors"] = {kind: _vectors(kb, kind) for kind in KINDS}
+        state["reliability"] = kb.reliability().dump()
+        state["behind"] = [kb.tree_behind(), kb.vectors_behind(), len(kb.communities.undescribed())]
+        state["verify"] = [problem.what for problem in verify(kb)]
+    return state
+
+
+def _vectors(kb: KnowledgeBase, kind: Any) -> dict[str, str]:
+    ids = sorted(kb.vectors.ids(kind))
+    values = kb.vectors.get(kind, ids)
+    # Chroma normalises for cosine: equal vectors differ in their last bits.
+    return {one: hashlib.sha256(np.round(row.astype(np.float64), 5).tobytes()).hexdigest()[:12]
+            for one, row in zip(ids, values, strict=True)}
+
+
+def differences(expected: dict[str, Any], found: dict[str, Any]) -> list[str]:
+    """In which parts two states differ, and how, shortly; empty where they are equal."""
+    said = []
+    for part in sorted(expected.keys() | found.keys()):
+        before, after = expected.get(part), found.get(part)
+        if before != after:
+            said.append(f"{part}: {_how(before, after)}")
+    return said
+
+
+def _how(before: Any, after: Any) -> str:
+    if isinstance(before, dict) and isinstance(after, dict):
+        parts = [key for key in sorted(before.keys() | after.keys()) if before.get(key) != after.get(key)]
+        return "; ".join(f"{key}: {_how(before.get(key), after.get(key))}" for key in parts[:3]) + f" ({len(parts)})"
+    if isinstance(before, list) and isinstance(after, list):
+        missing, extra = [x for x in before if x not in after], [x for x in after if x not in before]
+        return f"{len(missing)} missing {str(missing[:1])[:160]}, {len(extra)} left over {str(extra[:1])[:160]}"
+    return f"{str(before)[:120]} became {str(after)[:120]}"

@@ -1,0 +1,105 @@
+"""`banyan entities`: which names were found to be of one thing, why, and a person's word on it."""
+
+import getpass
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+from rich.tree import Tree
+
+from .cli_console import on_a_line
+from .cli_shared import AsJson, CommandError, Kb, err, opened, out, print_json
+from .schemas.naming import canonical_name
+
+if TYPE_CHECKING:
+    from .graph_store.store import KnowledgeBase
+    from .schemas.resolution import Alias, EntityGroup
+
+entities_app = typer.Typer(help="Names that are of one thing: list them, merge and split them.")
+
+Name = Annotated[str, typer.Argument(help="An entity's name, `name (type)`, or id.")]
+Why = Annotated[str, typer.Option(help="The reason, for others.")]
+
+_SHOWN_CHARACTERS = 40
+
+
+@entities_app.callback(invoke_without_command=True)
+def entities(
+    context: typer.Context,
+    kb: Annotated[str, typer.Option("--kb", help="Name of the knowledge base.")] = "",
+    search: Annotated[str, typer.Option(help="Only things of which a name has these words in it.")] = "",
+    most: Annotated[int, typer.Option(min=1, help="How many to print.")] = 50,
+    *, as_json: AsJson = False,
+) -> None:
+    """List the things that go by several names, with what tied each name to the others."""
+    if context.invoked_subcommand is not None:
+        return
+    if not kb:
+        raise CommandError("which knowledge base? Name it: --kb NAME")
+    with opened(reasons=False) as resources:
+        knowledge_base = resources.knowledge_base(kb)
+        wanted = canonical_name(search)
+        groups = [group for group in knowledge_base.graph.groups()
+                  if any(wanted in canonical_name(name) for name in (group.name, *(a.name for a in group.aliases)))]
+        if as_json:
+            print_json([group.model_dump() for group in groups])
+        else:
+            _show(knowledge_base, groups, most)
+
+
+def _show(knowledge_base: "KnowledgeBase", groups: "list[EntityGroup]", most: int) -> None:
+    root = Tree(f"{on_a_line(knowledge_base.layout.name)}: {len(groups)} things with several names"
+                + (" [yellow](facts have changed since: build again)[/yellow]"
+                   if knowledge_base.entities.resolved() is None else ""))
+    for group in groups[:most]:
+        branch = root.add(f"[bold]{on_a_line(group.name)}[/bold] [dim]{on_a_line(group.type)}[/dim]")
+        for alias in group.aliases:
+            branch.add(f"{on_a_line(alias.name)} [dim]{alias.rule.replace('_', ' ')}, {alias.score:.2f}: "
+                       f"{on_a_line(_words(knowledge_base, alias))}[/dim]")
+    if len(groups) > most:
+        root.add(f"[dim]and {len(groups) - most} more (--most)[/dim]")
+    out.print(root)
+
+
+def _words(knowledge_base: "KnowledgeBase", alias: "Alias") -> str:
+    """The words of the first passage that the alias rests on."""
+    place = alias.evidence[0]
+    chunk = next(iter(knowledge_base.documents.chunks([place.chunk])), None)
+    if chunk is None:
+        return "its passage is gone: build again"
+    start, end = max(place.start - _SHOWN_CHARACTERS, 0), place.end + _SHOWN_CHARACTERS
+    return f"{chunk.document_id}: …{chunk.text[start:end]}…"
+
+
+@entities_app.command()
+def merge(first: Name, second: Name, kb: Kb, why: Why = "") -> None:
+    """Make one node of two entities, whatever their names look like."""
+    _decide(kb, "merge", first, second, why)
+
+
+@entities_app.command()
+def split(first: Name, second: Name, kb: Kb, why: Why = "") -> None:
+    """Keep two entities apart that were made one; each takes back what is its own."""
+    _decide(kb, "split", first, second, why)
+
+
+def _decide(kb: str, verdict: Literal["merge", "split"], first: str, second: str, why: str) -> None:
+    with opened() as resources, err.status("resolving"):
+        resources.decide_entities(kb, verdict, (first, second), getpass.getuser(), why)
+    out.print(f"{'one' if verdict == 'merge' else 'apart'}: {on_a_line(first)}, {on_a_line(second)}")
+
+
+@entities_app.command()
+def decisions(kb: Kb, *, as_json: AsJson = False) -> None:
+    """List what persons decided, oldest first."""
+    with opened(reasons=False) as resources:
+        knowledge_base = resources.knowledge_base(kb)
+        found = knowledge_base.entities.decisions()
+        if as_json:
+            print_json([decision.model_dump() for decision in found])
+            return
+        mentions = knowledge_base.graph.mentions
+        for decision in found:
+            names = [mentions.entity(one).name if one in mentions.network else one
+                     for one in (decision.first, decision.second)]
+            out.print(f"{decision.decided_at} {on_a_line(decision.who)}: {decision.verdict} {on_a_line(names[0])}, "
+                      f"{on_a_line(names[1])}{f' ({on_a_line(decision.why)})' if decision.why else ''}")

@@ -1,0 +1,147 @@
+"""Backups: one zip file with the ledger as it was at one moment, and what it must be when it is read back.
+
+`manifest.json` describes `ledger.sqlite`; there is nothing else in it. Graph and vectors are made from
+the ledger without a call, so they would only make the file larger.
+"""
+
+import hashlib
+import os
+import shutil
+import sqlite3
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from ..schemas.documents import Frozen
+from .errors import LedgerDamagedError, StoreError
+from .layout import Layout
+
+FORMAT: Literal["banyan-backup-1"] = "banyan-backup-1"
+LEDGER = "ledger.sqlite"
+MANIFEST = "manifest.json"
+
+Progress = Callable[[int, int], None]
+"""Told how much of how much is done, in a unit of its own."""
+
+# Pages copied between two looks at the progress: 4 MB.
+_PAGES = 1024
+BLOCK = 1 << 20
+
+
+class BackupError(StoreError):
+    """A backup that cannot be written or read."""
+
+
+class Manifest(Frozen):
+    """What is in a backup."""
+
+    format: Literal["banyan-backup-1"]
+    name: str = Field(description="what the knowledge base was called")
+    created: str = Field(description="when, in UTC")
+    ledger_format: int = Field(ge=1)
+    size: int = Field(ge=1, description="bytes of the ledger")
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$", description="of the ledger")
+    documents: int = Field(ge=0)
+    chunks: int = Field(ge=0)
+    extractions: int = Field(ge=0, description="chunks of which something was said")
+    embedding: str = Field(default="", description="the embedding model that the knowledge base was built with")
+
+
+def back_up(layout: Layout, target: Path, progress: Progress, *, force: bool = False) -> Manifest:
+    """Write a backup, whole or not at all.
+
+    Nobody waits for it: it has the ledger as it was when it began, whatever a build commits meanwhile.
+
+    Args:
+        layout: the knowledge base.
+        target: the file to write.
+        progress: told how many pages of how many are copied.
+        force: replace a file that is there.
+
+    Raises:
+        BackupError: the file is there already, or cannot stand there.
+        LedgerDamagedError: the ledger is; a backup of it would be none.
+        OSError: the disk is full or not writable; what stood there stands.
+    """
+    _check_target(layout, target, force=force)
+    with _beside(target) as folder:
+        copy = folder / LEDGER
+        _copy_ledger(layout.ledger, copy, progress)
+        manifest = _describe(layout, copy)
+        packed = folder / "backup.zip"
+        with zipfile.ZipFile(packed, "x", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
+            archive.writestr(MANIFEST, manifest.model_dump_json(indent=1))
+            archive.write(copy, LEDGER)
+        with packed.open("rb") as file:
+            os.fsync(file.fileno())
+        if not force and target.exists():
+            raise BackupError(f"{target} was written by another process meanwhile; name another file")
+        packed.replace(target)
+    return manifest
+
+
+def _check_target(layout: Layout, target: Path, *, force: bool) -> None:
+    resolved = target.resolve()
+    if resolved.is_relative_to(layout.root.resolve()):
+        raise BackupError(f"{target} lies in the knowledge base's own folder, with which it would be lost: name a file "
+                          "elsewhere, best on another disk")
+    if target.is_dir() or (target.exists() and not target.is_file()):
+        raise BackupError(f"{target} is no file: name the file to write")
+    if target.exists() and not force:
+        raise BackupError(f"{target} is there already: name another file, or replace it with --force")
+    if not resolved.parent.is_dir():
+        raise BackupError(f"{target} cannot be written: there is no folder {resolved.parent}; make it, or name another")
+
+
+@contextmanager
+def _beside(target: Path) -> Iterator[Path]:
+    """A folder beside a file, so that what is made in it can be moved to its place; gone at the end."""
+    folder = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.resolve().parent))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _copy_ledger(ledger: Path, copy: Path, progress: Progress) -> None:
+    try:
+        with closing(sqlite3.connect(ledger, isolation_level=None, timeout=30)) as source, \
+                closing(sqlite3.connect(copy, isolation_level=None)) as target:
+            # One read transaction holds the state of this moment: pages committed later are not seen, and
+            # the copy need not begin again for them.
+            source.execute("BEGIN")
+            source.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            source.backup(target, pages=_PAGES, progress=lambda _, left, total: progress(total - left, total))
+            source.execute("COMMIT")
+            # One file: a ledger in WAL mode would keep a second one beside it.
+            target.execute("PRAGMA journal_mode=DELETE")
+            problems = [str(row[0]) for row in target.execute("PRAGMA integrity_check(1)")]
+    except sqlite3.OperationalError:
+        raise
+    except sqlite3.DatabaseError as error:
+        raise LedgerDamagedError(f"the ledger {ledger} is damaged ({error})") from error
+    if problems != ["ok"]:
+        raise LedgerDamagedError(f"the ledger {ledger} is damaged ({problems[0]})")
+
+
+def _describe(layout: Layout, copy: Path) -> Manifest:
+    with closing(sqlite3.connect(copy)) as ledger:
+        counts = {table: ledger.execute(f"SELECT count(*) FROM {table}").fetchone()[0]  # noqa: S608
+                  for table in ("documents", "chunks", "extractions")}
+        embedding = ledger.execute("SELECT value FROM meta WHERE key = 'embedding'").fetchone()
+        version = ledger.execute("PRAGMA user_version").fetchone()[0]
+    return Manifest(format=FORMAT, name=layout.name, created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+                    ledger_format=version, size=copy.stat().st_size, sha256=checksum(copy),
+                    embedding=embedding[0].partition("\n")[0] if embedding else "", **counts)
+
+
+def checksum(path: Path) -> str:
+    """The SHA-256 of a file, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,79 @@
+"""A person's decision on two entities: which ones are meant, and whether it can be carried out."""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from ..schemas.graph_schema import GraphSchema
+from ..schemas.naming import canonical_name
+from .errors import EntityDecisionError
+from .resolution_groups import AliasRow
+from .resolution_surroundings import Surroundings
+from .resolved_graph import ResolvedGraph
+
+Verdict = Literal["merge", "split"]
+
+
+def found_entity(graph: ResolvedGraph, said: str) -> str:
+    """The entity that a person means.
+
+    Args:
+        graph: the resolved graph.
+        said: its id; or a name of it as a source writes it, or "name (type)".
+
+    Returns:
+        The id of the entity so called, before it was made one with others.
+
+    Raises:
+        EntityDecisionError: there is none, or several; names them.
+    """
+    mentions = graph.mentions
+    if said in mentions.network:
+        return said
+    key = canonical_name(said)
+    named = [one for one in mentions.entity_ids() if key in {mentions.entity_text(one), _typed(graph, one)}]
+    if not named:
+        raise EntityDecisionError(f"there is no entity {said!r}; `banyan entities --search` finds names")
+    if len(named) > 1:
+        shown = ", ".join(f"'{mentions.entity(one).name} ({mentions.entity(one).type})'" for one in named)
+        raise EntityDecisionError(f"{said!r} names several entities: say which of {shown}")
+    return named[0]
+
+
+def _typed(graph: ResolvedGraph, one: str) -> str:
+    entity = graph.mentions.entity(one)
+    return canonical_name(f"{entity.name} ({entity.type})")
+
+
+def found_pair(graph: ResolvedGraph, schema: GraphSchema, verdict: Verdict, names: tuple[str, str]) -> tuple[str, str]:
+    """The two entities of a decision.
+
+    Raises:
+        EntityDecisionError: one is not to be found, they are the same, or no node can be of both their types.
+    """
+    first, second = (found_entity(graph, said) for said in names)
+    if first == second:
+        raise EntityDecisionError(f"{names[0]!r} and {names[1]!r} are one name of one type: there is nothing to "
+                                  f"{verdict}")
+    together = graph.canonical(first) == graph.canonical(second)
+    if verdict == "split" and not together:
+        raise EntityDecisionError(f"{names[0]!r} and {names[1]!r} are two entities already")
+    if verdict == "merge" and not schema.open and not Surroundings(graph.mentions, schema, {}).same_type(first, second):
+        types = [graph.mentions.entity(one).type for one in (first, second)]
+        raise EntityDecisionError(f"{names[0]!r} is of the type {types[0]} and {names[1]!r} of {types[1]}: the facts "
+                                  "of one would not fit the other's; let one type be the other's parent in the schema")
+    return first, second
+
+
+def check_carried_out(graph: ResolvedGraph, aliases: Mapping[str, AliasRow], verdict: Verdict,
+                      pair: tuple[str, str]) -> None:
+    """Nothing, if the two entities are together, or apart, as was decided.
+
+    Raises:
+        EntityDecisionError: an earlier decision on members of their groups keeps them from it.
+    """
+    first, second = (row.canonical if (row := aliases.get(one)) else one for one in pair)
+    if (first == second) != (verdict == "merge"):
+        names = [graph.mentions.entity(one).name for one in pair]
+        done = "made one" if verdict == "merge" else "split"
+        raise EntityDecisionError(f"{names[0]!r} and {names[1]!r} cannot be {done}: an earlier decision on other "
+                                  "names of theirs says otherwise; take that back first (`banyan entities decisions`)")

@@ -1,0 +1,115 @@
+"""The ledger's part of entity resolution: decisions of persons, verdicts of reasoners, and the aliases found."""
+
+import json
+from collections.abc import Iterable, Mapping
+
+from ..schemas.resolution import EntityDecision, Evidence, PairVerdict
+from .database import Database
+from .resolution_candidates import Pair, pair_of
+from .resolution_groups import AliasRow
+
+RULES = 1
+"""Raised whenever the rules find other aliases for the same facts, so that they are found anew."""
+_BY = " by "
+
+
+class EntityTable:
+    """Aliases are derived and can be made again; decisions and verdicts cannot."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def number(self) -> int:
+        """How many times the aliases changed."""
+        return int(self._db.get_meta("resolution") or 0)
+
+    @property
+    def active(self) -> bool:
+        """Whether entities are resolved; else only persons' decisions count."""
+        return self._db.get_meta("resolve") != "off"
+
+    def set_active(self, *, active: bool) -> None:
+        """Remember whether entities are resolved."""
+        if active != self.active:
+            self._db.set_meta("resolve", "on" if active else "off")
+
+    def aliases(self) -> dict[str, AliasRow]:
+        """The entities that are another one, by id."""
+        return {str(row["id"]): AliasRow(
+            id=row["id"], canonical=row["canonical"], type=row["type"], partner=row["partner"], rule=row["rule"],
+            score=row["score"], evidence=tuple(Evidence(chunk=c, start=s, end=e)
+                                               for c, s, e in json.loads(row["evidence"])))
+            for row in self._db.rows("SELECT * FROM entity_aliases ORDER BY id")}
+
+    def replace(self, aliases: Mapping[str, AliasRow], state: str) -> bool:
+        """Make these the aliases; those that stay are not written again.
+
+        Args:
+            aliases: by id.
+            state: what they are a function of (see `resolved`).
+
+        Returns:
+            Whether anything changed.
+        """
+        with self._db.transaction():
+            before = self.aliases()
+            gone = [(one,) for one in before if one not in aliases]
+            news = [row for one, row in aliases.items() if before.get(one) != row]
+            self._db.execute_many("DELETE FROM entity_aliases WHERE id = ?", list(gone))
+            self._db.execute_many(
+                "INSERT OR REPLACE INTO entity_aliases VALUES (?, ?, ?, ?, ?, ?, ?)",
+                [(r.id, r.canonical, r.type, r.partner, r.rule, r.score,
+                  json.dumps([[e.chunk, e.start, e.end] for e in r.evidence])) for r in news])
+            if gone or news:
+                self._db.set_meta("resolution", str(self.number() + 1))
+            if self.resolved() != state:
+                self._db.set_meta("resolved", state)
+        return bool(gone or news)
+
+    def resolved(self) -> str | None:
+        """The state of the ledger for which the aliases were found; None before the first time."""
+        return self._db.get_meta("resolved")
+
+    def resolved_by(self) -> str:
+        """The fingerprint of the reasoner that was asked about doubtful pairs for that state; "" for none."""
+        return (self.resolved() or "").partition(_BY)[2]
+
+    def state(self, position: int, reasoner: str) -> str:
+        """All that aliases are a function of, as one text.
+
+        Args:
+            position: the ledger's, which stands for its facts.
+            reasoner: the fingerprint of whom doubtful pairs are put to; "" for nobody.
+        """
+        latest = self._db.count("SELECT max(seq) FROM entity_decisions")
+        verdicts = self._db.count("SELECT count(*) FROM entity_verdicts")
+        schema = self._db.count("SELECT max(version) FROM schema_versions")
+        return f"rules-{RULES} {position} {schema} {latest} {verdicts} {'on' if self.active else 'off'}{_BY}{reasoner}"
+
+    # What was said of pairs.
+
+    def verdicts(self) -> dict[Pair, PairVerdict]:
+        """What reasoners said, by pair."""
+        return {(str(row["first"]), str(row["second"])):
+                PairVerdict(same=bool(row["same"]), confidence=row["confidence"])
+                for row in self._db.rows("SELECT * FROM entity_verdicts ORDER BY first, second")}
+
+    def judge(self, verdicts: Iterable[tuple[Pair, PairVerdict]], reasoner: str) -> None:
+        """Keep what a reasoner said, so that it is never asked again."""
+        self._db.execute_many("INSERT OR REPLACE INTO entity_verdicts VALUES (?, ?, ?, ?, ?)",
+                              [(*pair, int(said.same), said.confidence, reasoner) for pair, said in verdicts])
+
+    def decisions(self) -> list[EntityDecision]:
+        """What persons decided, in the order they did."""
+        return [EntityDecision(**dict(row)) for row in self._db.rows(
+            "SELECT verdict, first, second, who, why, decided_at FROM entity_decisions ORDER BY seq")]
+
+    def decide(self, decision: EntityDecision) -> None:
+        """Record a person's decision; the last one, said again after a run that was killed, stands once."""
+        first, second = pair_of(decision.first, decision.second)
+        said = (decision.verdict, first, second, decision.who, decision.why)
+        last = self._db.rows("SELECT verdict, first, second, who, why FROM entity_decisions ORDER BY seq DESC LIMIT 1")
+        if last and tuple(last[0]) == said:
+            return
+        self._db.execute("INSERT INTO entity_decisions (verdict, first, second, who, why) VALUES (?, ?, ?, ?, ?)",
+                         *said)

@@ -1,0 +1,218 @@
+"""Entity resolution: which entities are one thing under several names.
+
+A pure function of the mentions' graph, what its texts state, what persons decided and what a reasoner said
+of doubtful pairs. Neither order nor batches count, and nothing is kept that a later run could trip over.
+
+A pair's score is 1 - (1 - prior) x (1 - w1) x (1 - w2) ...: the prior says how often names that differ in
+this way are of one thing, each w how much of the doubt that is left a piece of evidence takes away. Priors and
+thresholds were chosen on `benchmarks/entity_pairs.jsonl`, by `benchmarks/entity_pairs.py`.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ..ingest.scripts import script_of
+from ..schemas.resolution import EntityDecision, Evidence, PairVerdict
+from .resolution_candidates import Pair, candidate_pairs, pair_of
+from .resolution_groups import AliasRow, Groups, Tie
+from .resolution_names import contradict, fold, match_names
+from .resolution_stated import Statement
+from .resolution_surroundings import Surroundings
+
+MERGE = 0.9
+"""Score from which two entities are one without asking."""
+ASK = 0.5
+"""Score from which a reasoner is asked."""
+NEARNESS = 0.75
+"""Weight of the cosine of names that nothing but their meaning ties: such a pair is never sure."""
+SURE = 0.8
+"""A reasoner's confidence from which its word counts: the mu of Youtu-GraphRAG eq. 3."""
+
+_NO_TYPE = 0.85
+"""Weight of a prior where a type says nothing: what it is may be another thing of that name."""
+_CONTAINED = 0.85
+"""The shorter name stands only in passages that have the longer one, and nothing else goes by it."""
+_PLACE_SAID = 0.85
+"""A fact ties the shorter name to what the longer one adds, as Austin to Texas."""
+_STATED_PRIOR, _STATED, _STATED_ELSEWHERE = 0.5, 0.9, 0.4
+"""A text says so; the weight where all passages of one of the names (or two of them) do, and where they do not."""
+_STATED_TWICE = 2
+_DIGITS = 3
+
+
+@dataclass(frozen=True)
+class Judgements:
+    """What persons and reasoners said of pairs: verdicts by pair, decisions in the order they were taken."""
+
+    verdicts: Mapping[Pair, PairVerdict] = field(default_factory=dict)
+    decisions: Sequence[EntityDecision] = ()
+
+
+@dataclass(frozen=True)
+class Resolution:
+    """The entities that are another one, by id, and the pairs that only a reasoner can tell, surest first."""
+
+    aliases: dict[str, AliasRow]
+    doubtful: list[tuple[Pair, float]]
+
+
+Said = Mapping[str, Sequence[Statement]]
+"""What each chunk states of names."""
+
+
+def by_hand(around: Surroundings, decisions: Sequence[EntityDecision]) -> dict[str, AliasRow]:
+    """The aliases that persons made, where nothing else is to count."""
+    return Groups(around, {}, decisions, MERGE).aliases()
+
+
+def resolve(around: Surroundings, said: Said, judgements: Judgements, near: Iterable[tuple[Pair, float]] = ()
+            ) -> Resolution:
+    """Find out which entities are the same.
+
+    Args:
+        around: the graph of mentions, unresolved.
+        said: the statements of its chunks.
+        judgements: manual decisions and a reasoner's verdicts; those on entities that are not there rest.
+        near: pairs of entities whose names mean much the same, with the trust-weighted cosine: they are put to a
+            reasoner and decide nothing by themselves.
+    """
+    stated = _by_entities(around, said)
+    ties = {pair: tie for pair in candidate_pairs(around.names) | stated.keys()
+            if (tie := _tie(around, pair, stated.get(pair, ()))) is not None}
+    ties = _judged(around, _told_apart(around, ties), judgements)
+    groups = Groups(around, ties, judgements.decisions, MERGE)
+    alike = {pair: Tie("meaning", round(cosine * NEARNESS, _DIGITS)) for pair, cosine in near
+             if pair not in ties and _possible(around, pair)}
+    return Resolution(groups.aliases(), _doubtful({**alike, **ties}, groups, judgements))
+
+
+def _possible(around: Surroundings, pair: Pair) -> bool:
+    """Whether nothing speaks against a pair."""
+    first, second = pair
+    return (around.same_type(first, second) is not False and not around.tied(first, second)
+            and not contradict(fold(around.names[first]), fold(around.names[second]))
+            and not around.contradict(first, second))
+
+
+def _tie(around: Surroundings, pair: Pair, stated: Sequence[Evidence]) -> Tie | None:
+    """What ties two entities; None where nothing does, or something speaks against it."""
+    first, second = pair
+    alike = around.same_type(first, second)
+    if alike is False or around.contradict(first, second):
+        return None
+    if stated:
+        # "..., 6 September 1966, also known as ...": a date has no other name.
+        return None if any(fold(around.names[one]).date for one in pair) else _stated_tie(around, pair, stated)
+    match = match_names(around.names[first], around.names[second], organisation=around.is_organisation(first, second),
+                        person=around.is_person(first, second))
+    if match is None or around.tied(first, second):
+        return None
+    loose = match.loose or alike is None
+    weights = [around.shared(first, second)]
+    if loose:
+        short, long = _shorter_first(around, pair)
+        weights.append(_CONTAINED if around.support(short) <= around.support(long) else 0.0)
+        weights.append(_PLACE_SAID if match.rule == "place" and _place_said(around, short, long) else 0.0)
+    prior = match.prior * (_NO_TYPE if alike is None else 1.0)
+    if match.rule == "place" and not _known_place(around, pair):
+        prior /= 2
+    return Tie(match.rule, _score(prior, weights), loose=loose)
+
+
+def _stated_tie(around: Surroundings, pair: Pair, stated: Sequence[Evidence]) -> Tie:
+    # What a document states holds for all of it; a full name is that of one thing in others as well.
+    saying = around.documents(evidence.chunk for evidence in stated)
+    everywhere = len(saying) >= _STATED_TWICE or all(around.documents(around.support(one)) <= saying for one in pair
+                                                     if _may_be_others(around, one, pair))
+    score = _score(_STATED_PRIOR, [_STATED if everywhere else _STATED_ELSEWHERE, around.shared(*pair)])
+    return Tie("stated", score, loose=True, evidence=tuple(stated))
+
+
+def _may_be_others(around: Surroundings, one: str, pair: Pair) -> bool:
+    """Whether a name may be of other things, too: a single word; without spaces, the shorter of the two."""
+    key = fold(around.names[one]).key
+    return " " not in key and (script_of(key) == "latin" or one == _shorter_first(around, pair)[0])
+
+
+def _score(prior: float, weights: Iterable[float]) -> float:
+    doubt = 1 - prior
+    for weight in weights:
+        doubt *= 1 - weight
+    return round(1 - doubt, _DIGITS)
+
+
+def _shorter_first(around: Surroundings, pair: Pair) -> tuple[str, str]:
+    first, second = sorted(pair, key=lambda one: (len(fold(around.names[one]).key), len(around.support(one)), one))
+    return first, second
+
+
+def _place_said(around: Surroundings, short: str, long: str) -> bool:
+    added = fold(around.names[long].partition(",")[2]).key
+    return bool(added) and added in around.neighbours(short)
+
+
+def _known_place(around: Surroundings, pair: Pair) -> bool:
+    """Whether what the longer name adds is known by itself."""
+    added = around.names[_shorter_first(around, pair)[1]].rpartition(",")[2]
+    return fold(added).key in around.known
+
+
+def _by_entities(around: Surroundings, said: Said) -> dict[Pair, list[Evidence]]:
+    """The statements by the entities that they are about, as far as their types allow one."""
+    found: dict[Pair, list[Evidence]] = {}
+    for chunk, statements in sorted(said.items()):
+        called = around.called(chunk)
+        for statement in statements:
+            for first in called.get(statement.first, ()):
+                for second in called.get(statement.second, ()):
+                    if first != second:
+                        found.setdefault(pair_of(first, second), []).append(
+                            Evidence(chunk=chunk, start=statement.start, end=statement.end))
+    for first, second, evidence in around.alias_facts():
+        found.setdefault(pair_of(first, second), []).append(evidence)
+    return {pair: sorted(set(places), key=lambda place: (place.chunk, place.start, place.end))
+            for pair, places in found.items()}
+
+
+def _told_apart(around: Surroundings, ties: Mapping[Pair, Tie]) -> dict[Pair, Tie]:
+    """The same ties; loose ones lose their certainty where one entity is tied so to things that differ."""
+    partners: dict[str, set[str]] = {}
+    for pair, tie in ties.items():
+        if tie.loose and tie.score >= ASK:
+            short, long = _shorter_first(around, pair)
+            partners.setdefault(short, set()).add(long)
+    surest = MERGE - 10**-_DIGITS
+    told = dict(ties)
+    for pair, tie in ties.items():
+        if tie.loose and tie.score >= MERGE:
+            short, long = _shorter_first(around, pair)
+            rivals = partners[short] - {long}
+            if any((same := ties.get(pair_of(long, rival))) is None or same.score < MERGE for rival in rivals):
+                told[pair] = tie._replace(score=surest)
+    return told
+
+
+def _judged(around: Surroundings, ties: Mapping[Pair, Tie], judgements: Judgements) -> dict[Pair, Tie]:
+    """The ties with the reasoner's word for those that it was asked about."""
+    found = dict(ties)
+    for pair, verdict in judgements.verdicts.items():
+        if not all(one in around.names for one in pair) or not _possible(around, pair):
+            continue
+        if verdict.same and verdict.confidence >= SURE:
+            found[pair] = Tie("verdict", max(MERGE, round(verdict.confidence, _DIGITS)))
+        else:
+            found.pop(pair, None)
+    return found
+
+
+def _doubtful(ties: Mapping[Pair, Tie], groups: Groups, judgements: Judgements) -> list[tuple[Pair, float]]:
+    """What is to be asked: one pair for two groups, none that was judged before."""
+    judged = {groups.between(pair) for pair in judgements.verdicts}
+    judged |= {groups.between((decision.first, decision.second)) for decision in judgements.decisions}
+    best: dict[Pair, tuple[float, Pair]] = {}
+    for pair, tie in ties.items():
+        between = groups.between(pair)
+        if tie.score >= ASK and between[0] != between[1] and between not in judged:
+            best[between] = max(best.get(between, (0.0, between)), (tie.score, between))
+    return sorted(((pair, score) for score, pair in best.values()), key=lambda item: (-item[1], item[0]))
+

@@ -1,0 +1,125 @@
+"""Which entities are compared: those that share a key, or whose names' vectors fall into one cell.
+
+Every key and cell is a function of one entity alone, so the pairs are a function of the set of entities and
+their number stays near-linear. A key that many share says little and is left out.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
+
+import numpy as np
+
+from ..models.embedding import Vectors
+from .resolution_names import (
+    FoldedName,
+    fold,
+    initials_of,
+    is_acronym,
+    legal_form,
+    numerals_spelled,
+    without_title,
+)
+
+Pair = tuple[str, str]
+"""Two entities' ids, ascending."""
+
+_MOST_SHARED = 40
+"""Entities that may share a key for all their pairs to be looked at: 780 pairs."""
+_SLIP_LENGTHS = range(6, 41)
+"""Lengths of names that may hide a slip of the pen: shorter ones have too many true neighbours."""
+_PERSON_WORDS = range(2, 6)
+
+# Cells of random hyperplanes (Charikar 2002): two vectors with cosine 0.9 agree on a plane's side with probability
+# 0.857, so on all 12 of a table's with 0.157, and in at least one of 24 tables with 0.98.
+_TABLES, _PLANES = 24, 12
+_SEED = 20261121
+
+
+def pair_of(first: str, second: str) -> Pair:
+    """Two ids in ascending order."""
+    return (first, second) if first < second else (second, first)
+
+
+def candidate_pairs(names: Mapping[str, str]) -> set[Pair]:
+    """The entities worth comparing, by their names.
+
+    Args:
+        names: an entity's name by its id.
+    """
+    blocks: dict[str, list[str]] = {}
+    acronyms: dict[str, list[str]] = {}
+    expansions: dict[str, list[str]] = {}
+    for one, name in names.items():
+        folded = fold(name)
+        for key in _keys(folded, name):
+            blocks.setdefault(key, []).append(one)
+        if is_acronym(folded, name):
+            acronyms.setdefault(folded.key, []).append(one)
+        for letters in initials_of(folded):
+            expansions.setdefault(letters, []).append(one)
+    found = set(_within(blocks.values()))
+    for letters, short in acronyms.items():
+        long = expansions.get(letters, [])
+        if len(short) + len(long) <= _MOST_SHARED:
+            found.update(pair_of(first, second) for first in short for second in long if first != second)
+    return found
+
+
+def _within(blocks: Iterable[Sequence[str]]) -> Iterator[Pair]:
+    for block in blocks:
+        if 1 < len(block) <= _MOST_SHARED:
+            yield from (pair_of(first, second) for first, second in combinations(block, 2))
+
+
+def _keys(folded: FoldedName, name: str) -> set[str]:
+    if not folded.key:
+        return set()
+    if folded.date:
+        return {f"date:{folded.date}"}
+    joined = folded.key.replace(" ", "")
+    # One kind of key for all forms of a whole name: the forms of one entity meet those of another.
+    keys = {f"name:{form}" for form in (folded.key, folded.base, legal_form(folded, name)[0],
+                                        without_title(folded)[0], joined) if form}
+    if folded.qualifier:
+        keys.add(f"name:{fold(folded.qualifier).key}")
+    keys.add(f"words:{numerals_spelled(folded)}")
+    if "," in name:
+        keys.add(f"name:{fold(name.split(',', maxsplit=1)[0]).key}")
+    if len(folded.words) in _PERSON_WORDS and name[0].isupper():
+        keys.add(f"person:{folded.words[0][0]} {folded.words[-1]}")
+    if len(joined) in _SLIP_LENGTHS and not folded.numbers:
+        keys.add(f"slip:{joined}")
+        keys |= {f"slip:{joined[:place]}{joined[place + 1:]}" for place in range(len(joined))}
+    return keys
+
+
+def near_pairs(ids: Sequence[str], vectors: Vectors, least: float) -> list[tuple[Pair, float]]:
+    """Pairs of entities whose names mean much the same.
+
+    Args:
+        ids: n distinct ids.
+        vectors: unit vectors of their names, shape (n, d).
+        least: the lowest cosine.
+
+    Returns:
+        (pair, cosine rounded to 4 digits) by pair, for nearly all pairs from `least` on.
+    """
+    if len(ids) < 2:  # noqa: PLR2004
+        return []
+    planes = np.random.default_rng(_SEED).standard_normal((vectors.shape[1], _TABLES * _PLANES)).astype(np.float32)
+    sides = (vectors @ planes > 0).reshape(len(ids), _TABLES, _PLANES)
+    cells = sides @ (1 << np.arange(_PLANES))
+    found: set[tuple[int, int]] = set()
+    for table in range(_TABLES):
+        order = np.argsort(cells[:, table], kind="stable")
+        starts = np.flatnonzero(np.diff(cells[order, table], prepend=-1))
+        for rows in np.split(order, starts[1:]):
+            if len(rows) > 1:
+                found.update(_alike(np.sort(rows), vectors, least))
+    return sorted((pair_of(ids[a], ids[b]), round(float(vectors[a] @ vectors[b]), 4)) for a, b in found)
+
+
+def _alike(rows: np.ndarray, vectors: Vectors, least: float) -> Iterator[tuple[int, int]]:
+    cosines = np.triu(vectors[rows] @ vectors[rows].T, 1)
+    for first, second in zip(*np.nonzero(cosines >= least), strict=True):
+        yield int(rows[first]), int(rows[second])

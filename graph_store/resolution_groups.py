@@ -1,0 +1,147 @@
+"""Groups of entities that are one thing, from the ties between pairs.
+
+The surest ties come first, and two groups join only if nobody in one is incompatible with anybody in the
+other: a chain of likenesses (A like B, B like C) does not make A and C the same.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from ..schemas.documents import Frozen
+from ..schemas.resolution import EntityDecision, Evidence, Rule
+from .resolution_candidates import Pair, pair_of
+from .resolution_names import contradict, fold, match_names
+from .resolution_surroundings import Surroundings
+
+_ASSERTED: frozenset[Rule] = frozenset({"manual", "verdict", "stated"})
+"""Ties that somebody vouches for, whatever the names look like."""
+
+
+class AliasRow(Frozen):
+    """An entity that is the same as another, its canonical one; `type` is that of their node.
+
+    `partner` is the member of the group that it was tied to.
+    """
+
+    id: str
+    canonical: str
+    type: str
+    partner: str
+    rule: Rule
+    score: float
+    evidence: tuple[Evidence, ...] = ()
+
+
+class Tie(NamedTuple):
+    """What ties two entities, and how surely.
+
+    `loose`: one of them may stand for several others.
+    """
+
+    rule: Rule
+    score: float
+    loose: bool = False
+    evidence: tuple[Evidence, ...] = ()
+
+
+class Groups:
+    """The groups that some ties make."""
+
+    def __init__(self, around: Surroundings, ties: Mapping[Pair, Tie], decisions: Sequence[EntityDecision],
+                 least: float) -> None:
+        """Join entities.
+
+        Args:
+            around: their graph.
+            ties: between pairs of them.
+            decisions: what persons said, in the order they said it; of two on a pair the later one counts.
+            least: the score from which a tie joins.
+        """
+        self._around = around
+        self._ties = dict(ties)
+        self._group: dict[str, list[str]] = {}
+        self._joined: list[tuple[Pair, Tie]] = []
+        last = {pair_of(d.first, d.second): d for d in decisions
+                if d.first in around.names and d.second in around.names}
+        self._split = {pair for pair, decision in last.items() if decision.verdict == "split"}
+        for pair, decision in last.items():
+            if decision.verdict == "merge":
+                self._ties[pair] = Tie("manual", 1.0)
+                self._join(pair)
+        for pair in sorted(self._ties, key=lambda pair: (-self._ties[pair].score, pair)):
+            if self._ties[pair].score >= least and self._ties[pair].rule != "manual":
+                self._join(pair)
+
+    def _members(self, one: str) -> list[str]:
+        return self._group.get(one, [one])
+
+    def _join(self, pair: Pair) -> None:
+        here, there = self._members(pair[0]), self._members(pair[1])
+        if here is there:
+            self._joined.append((pair, self._ties[pair]))
+            return
+        if any(pair_of(first, second) in self._split for first in here for second in there):
+            return
+        if self._ties[pair].rule != "manual" and not self._agree(here, there):
+            return
+        joined = sorted([*here, *there])
+        for one in joined:
+            self._group[one] = joined
+        self._joined.append((pair, self._ties[pair]))
+
+    def _agree(self, here: Sequence[str], there: Sequence[str]) -> bool:
+        return all(self._vouched(first, second, here) or self._vouched(second, first, there)
+                   for first in here for second in there)
+
+    def _vouched(self, one: str, other: str, own: Sequence[str]) -> bool:
+        """Whether an entity goes with one of another group, or one that somebody says is the same as it does."""
+        return any(self._compatible(stand_in, other) for stand_in in own
+                   if stand_in == one or ((tie := self._ties.get(pair_of(stand_in, one))) and tie.rule in _ASSERTED))
+
+    def _compatible(self, first: str, second: str) -> bool:
+        if pair_of(first, second) in self._ties:
+            return True
+        around = self._around
+        if around.same_type(first, second) is False or around.contradict(first, second):
+            return False
+        names = around.names[first], around.names[second]
+        if contradict(fold(names[0]), fold(names[1])):
+            return False
+        return match_names(*names, organisation=around.is_organisation(first, second),
+                           person=around.is_person(first, second)) is not None
+
+    def between(self, pair: Pair) -> Pair:
+        """The canonical entities of two entities' groups."""
+        return pair_of(self._canonical(pair[0]), self._canonical(pair[1]))
+
+    def _canonical(self, one: str) -> str:
+        return min(self._group[one], key=self._rank) if one in self._group else one
+
+    def aliases(self) -> dict[str, AliasRow]:
+        """All entities that are the same as another, by id."""
+        return {row.id: row for members in self._several() for row in self._rows(members)}
+
+    def _several(self) -> Iterator[list[str]]:
+        for one in sorted(self._group):
+            members = self._group[one]
+            if members[0] == one:
+                yield members
+
+    def _rows(self, members: Sequence[str]) -> Iterator[AliasRow]:
+        canonical = min(members, key=self._rank)
+        kind = self._around.type(max(members, key=lambda one: (self._around.depth(one), one == canonical, one)))
+        reached = {canonical}
+        ties = sorted((item for item in self._joined if item[0][0] in members),
+                      key=lambda item: (-item[1].score, item[0]))
+        while len(reached) < len(members):
+            # The surest tie from those that are explained to one that is not.
+            pair, tie = next((pair, tie) for pair, tie in ties if (pair[0] in reached) != (pair[1] in reached))
+            alias, partner = (pair[1], pair[0]) if pair[0] in reached else pair
+            reached.add(alias)
+            evidence = tie.evidence or (self._around.mention(alias), self._around.mention(partner))
+            yield AliasRow(id=alias, canonical=canonical, type=kind, partner=partner, rule=tie.rule, score=tie.score,
+                           evidence=evidence)
+
+    def _rank(self, one: str) -> tuple[int, int, str, str]:
+        name = self._around.names[one]
+        return -len(self._around.support(one)), len(name), name, one

@@ -1,0 +1,117 @@
+"""Entity resolution of one knowledge base: what it reads, whom it asks, what it keeps."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from ..ingest.scripts import script_of
+from ..models.embedding import Embedder, Vectors
+from ..schemas.graph_schema import GraphSchema
+from ..schemas.resolution import EntityCard, EntityPair, PairVerdict
+from .documents import Documents
+from .entity_table import EntityTable
+from .graph import KnowledgeGraph
+from .reliability import Reliability
+from .resolution import ASK, NEARNESS, Judgements, Resolution, by_hand, resolve
+from .resolution_candidates import Pair, near_pairs
+from .resolution_groups import AliasRow
+from .resolution_stated import Statement, statements
+from .resolution_surroundings import Surroundings
+from .vectors import VectorStore
+
+Ask = Callable[[Sequence[EntityPair]], Sequence[PairVerdict | None]]
+"""Tells doubtful pairs apart, in order; None where it cannot tell."""
+
+_ASKED_AT_ONCE = 256
+"""Pairs asked about between two commits: as many as an endpoint answers for at once, with the default settings."""
+_FACTS_SHOWN = 5
+_NEAR = 0.85
+"""Cosine from which two names may mean the same. By MiniLM "United States" and "USA" have 0.89, "New York City" and
+"NYC" 0.92; "North Carolina" and "South Carolina", which opposite words keep apart, 0.85, "Norway" and "Sweden" 0.80."""
+
+
+class ResolutionKeeper:
+    """Resolves the entities of one knowledge base."""
+
+    def __init__(self, table: EntityTable, documents: Documents, vectors: VectorStore, embedder: Embedder) -> None:
+        self._table = table
+        self._documents = documents
+        self._vectors = vectors
+        self._embedder = embedder
+        # What a chunk states is a function of its id and of the names found in it.
+        self._read: dict[tuple[str, frozenset[str]], list[Statement]] = {}
+
+    def find(self, mentions: KnowledgeGraph, schema: GraphSchema, reliability: Reliability, ask: Ask | None,
+             reasoner: str) -> dict[str, AliasRow]:
+        """Find the aliases of a graph; doubtful pairs are asked about, each once in the life of the ledger.
+
+        Args:
+            mentions: the unresolved graph.
+            schema: in force.
+            reliability: how far vectors are trusted.
+            ask: whom doubtful pairs are put to; None: nobody.
+            reasoner: its fingerprint.
+        """
+        around = Surroundings(mentions, schema, self._documents.of_chunks())
+        if not self._table.active:
+            return by_hand(around, self._table.decisions())
+        said = self._said(around)
+        found = resolve(around, said, self._judgements())
+        if ask is None:
+            return found.aliases
+        near = self._near(around, found, reliability)
+        found = resolve(around, said, self._judgements(), near)
+        if not self._put(around, found, ask, reasoner):
+            return found.aliases
+        return resolve(around, said, self._judgements(), near).aliases
+
+    def _judgements(self) -> Judgements:
+        return Judgements(self._table.verdicts(), self._table.decisions())
+
+    def _said(self, around: Surroundings) -> dict[str, list[Statement]]:
+        found: dict[str, list[Statement]] = {}
+        read: dict[tuple[str, frozenset[str]], list[Statement]] = {}
+        for chunk in self._documents.chunks():
+            key = chunk.id, frozenset(around.called(chunk.id))
+            read[key] = self._read.get(key) or statements(chunk.text, key[1])
+            if read[key]:
+                found[chunk.id] = read[key]
+        self._read = {key: said for key, said in read.items() if said}
+        return found
+
+    def _near(self, around: Surroundings, found: Resolution, reliability: Reliability) -> list[tuple[Pair, float]]:
+        """Pairs of groups' first names that mean much the same, as far as vectors can be trusted with their script."""
+        ids = [one for one in sorted(around.names) if one not in found.aliases]
+        trust = {one: reliability.of(around.names[one]) for one in ids}
+        ids = [one for one in ids if trust[one] * NEARNESS >= ASK]
+        pairs = near_pairs(ids, self._embedded(around, ids), _NEAR)
+        return [(pair, cosine * min(trust[pair[0]], trust[pair[1]])) for pair, cosine in pairs
+                if script_of(around.names[pair[0]]) == script_of(around.names[pair[1]])]
+
+    def _embedded(self, around: Surroundings, ids: Sequence[str]) -> Vectors:
+        absent = set(self._vectors.missing("entities", ids))
+        there = [one for one in ids if one not in absent]
+        vectors = np.zeros((len(ids), self._embedder.dimension), np.float32)
+        rows = {one: row for row, one in enumerate(ids)}
+        for some, made in ((there, self._vectors.get("entities", there)),
+                           (sorted(absent), self._embedder.encode([around.text(one) for one in sorted(absent)])
+                            if absent else None)):
+            if made is not None and some:
+                vectors[[rows[one] for one in some]] = made
+        return vectors
+
+    def _put(self, around: Surroundings, found: Resolution, ask: Ask, reasoner: str) -> bool:
+        """Ask about what is doubtful; returns whether anything was answered."""
+        pairs = [pair for pair, _ in found.doubtful]
+        answered = False
+        for start in range(0, len(pairs), _ASKED_AT_ONCE):
+            some = pairs[start:start + _ASKED_AT_ONCE]
+            said = ask([EntityPair(first=_card(around, first), second=_card(around, second)) for first, second in some])
+            verdicts = [(pair, verdict) for pair, verdict in zip(some, said, strict=True) if verdict is not None]
+            self._table.judge(verdicts, reasoner)
+            answered |= bool(verdicts)
+        return answered
+
+
+def _card(around: Surroundings, one: str) -> EntityCard:
+    return EntityCard(name=around.names[one], type=around.type(one), facts=tuple(around.facts(one, _FACTS_SHOWN)))

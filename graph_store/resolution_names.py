@@ -1,0 +1,393 @@
+"""What two names have in common: the rules by which one thing goes by several names.
+
+Names are compared in folded forms that keep every script. Nothing is transliterated; only Latin and Greek
+letters lose their accents, because marks are letters of their own elsewhere (Cyrillic, Devanagari, kana).
+"""
+
+import re
+import unicodedata
+from collections import Counter
+from functools import lru_cache
+from typing import NamedTuple
+
+from ..schemas.naming import canonical_name
+from ..schemas.resolution import Rule
+from .dates import parse_date
+from .resolution_words import (
+    BRANCHED,
+    FIGURE,
+    GENERATIONS,
+    HAN_NUMERALS,
+    HAN_OPPOSITES,
+    INEXACT,
+    KINDS,
+    LEADING_FORMS,
+    LEGAL,
+    LEGAL_HAN,
+    LONE_LETTERS,
+    NUMBERS,
+    OPPOSITES,
+    ORDINALS,
+    ROMAN,
+    SHORT_FORMS,
+    SMALL_WORDS,
+    TITLES,
+    WRITTEN,
+)
+
+_LATIN = str.maketrans({"ø": "o", "đ": "d", "ł": "l", "æ": "ae", "œ": "oe", "ı": "i", "þ": "th", "ð": "d", "ё": "е"})
+_APOSTROPHES = re.compile(r"['’ʼ`´‘]")
+_AND = re.compile(r"\s*[&＆]\s*")
+# Marks that only separate. Those between digits (1.5, 3,000) and a minus before a figure change what is said.
+_SEPARATORS = re.compile(r"(?<!\d)[.,:]|[.,:](?!\d)|[‐‑‒–—―]|(?<=[^\s\d])-|(?<=\d)-|-(?!\d)"
+                         r"|[·・‧•/／\"“”„«»‹›()\[\]{}《》〈〉「」『』【】;!?¡¿、。，！？：；（）]")
+_QUALIFIED = re.compile(r"^(?P<base>.+?)\s*[(（](?P<inside>[^()（）]+)[)）]$")
+_ARTICLES = frozenset({"the", "a", "an"})
+_LEAST_ACRONYM, _MOST_ACRONYM = 2, 8
+_SIMILAR = 0.86
+"""Likeness of letters from which names may be two spellings (see `letter_likeness`)."""
+_LONG_WORD = 6
+_LEAST_LEFT = 2
+_LEAST_PLURAL = 4
+_MONTH_FIRST = re.compile(r"\d{4}-\d{1,2}")
+class NameMatch(NamedTuple):
+    """The strongest rule that ties two names, and how often such names are of one thing where nothing else is known.
+
+    `loose`: one name says less than the other, so that it may stand for several others.
+    """
+
+    rule: Rule
+    prior: float
+    loose: bool = False
+
+
+class FoldedName(NamedTuple):
+    """A name, and the forms in which it is compared."""
+
+    text: str
+    exact: str
+    key: str
+    article: bool
+    words: tuple[str, ...]
+    numbers: tuple[tuple[str, int], ...]
+    date: str
+    base: str
+    qualifier: str
+
+
+@lru_cache(maxsize=200_000)
+def fold(name: str) -> FoldedName:
+    """The forms in which a name is compared; the words of `key` are those of `words`.
+
+    Args:
+        name: as a source writes it.
+    """
+    text = canonical_name(name)
+    exact = _words(text)
+    words = tuple(_without_accents(word) for word in exact)
+    base = qualifier = ""
+    qualified = _QUALIFIED.match(unicodedata.normalize("NFKC", name).strip())
+    if qualified:
+        base = " ".join(_without_accents(word) for word in _words(canonical_name(qualified["base"])))
+        qualifier = qualified["inside"].strip()
+    article = bool(words) and text.split(" ", 1)[0] in _ARTICLES and len(text.split(" ", 1)) > 1
+    return FoldedName(text, " ".join(exact), " ".join(words), article, words, _numbers(words, text),
+                      parse_date(name), base, qualifier)
+
+
+def _words(text: str) -> list[str]:
+    text = _AND.sub(" and ", _APOSTROPHES.sub("", text))
+    parts = _SEPARATORS.sub(" ", text).split()
+    if len(parts) > 1 and parts[0] in _ARTICLES:
+        parts = parts[1:]
+    last = len(parts) - 1
+    spelled = [LEADING_FORMS.get(part, part) if place < last else part for place, part in enumerate(parts)]
+    return _joined_letters([SHORT_FORMS.get(part, part) for part in spelled])
+
+
+def _joined_letters(parts: list[str]) -> list[str]:
+    """Letters that stand alone side by side are one abbreviation: "j. r. r. tolkien" as "jrr tolkien"."""
+    joined: list[str] = []
+    open_run = False
+    for part in parts:
+        letter = len(part) == 1 and part.isalpha() and part.isascii()
+        if letter and open_run:
+            joined[-1] += part
+        else:
+            joined.append(part)
+        open_run = letter
+    return joined
+
+
+@lru_cache(maxsize=100_000)
+def _without_accents(word: str) -> str:
+    if word.isascii():
+        return word
+    kept = []
+    for letter in word.translate(_LATIN):
+        plain = unicodedata.normalize("NFD", letter)
+        if len(plain) > 1 and unicodedata.name(plain[0], "").startswith(("LATIN", "GREEK")):
+            plain = plain[0]
+        kept.append(unicodedata.normalize("NFC", plain))
+    return "".join(kept)
+
+
+def _numbers(words: tuple[str, ...], text: str) -> tuple[tuple[str, int], ...]:
+    """All that counts or orders in a name: figures, numerals, ordinals, generations."""
+    found: Counter[str] = Counter()
+    for place, word in enumerate(words):
+        if word in NUMBERS and not (word in LONE_LETTERS and place == 0):
+            found[NUMBERS[word]] += 1
+        else:
+            found.update(figure.replace(",", "") for figure in FIGURE.findall(word))
+        if word in GENERATIONS or (word not in NUMBERS and ROMAN.fullmatch(word)):
+            found[word] += 1
+    found.update(sign for sign in text if sign in HAN_NUMERALS)
+    return tuple(sorted(found.items()))
+
+
+def numerals_spelled(folded: FoldedName) -> str:
+    """The name's key with all numerals as figures and its words in order: "2 war world" for "World War II"."""
+    # "one season" is not "first season": words that count stay as they are.
+    return " ".join(sorted(ORDINALS.get(word, word) for word in folded.words))
+
+
+def legal_form(folded: FoldedName, name: str) -> tuple[str, str]:
+    """A company's name as (the key without its legal form, that form); the form is "" where there is none."""
+    words, forms = list(folded.words), list[str]()
+    written: set[str] = set()
+    if words and words[-1] in LEGAL:
+        # "American company" is no company's name: a form is written large.
+        written = {_without_accents(word) for part in name.split() if part[0].isupper()
+                   for word in _words(canonical_name(part))}
+    while len(words) > 1 and words[-1] in LEGAL and words[-1] in written:
+        forms.insert(0, LEGAL[words.pop()])
+    if len(words) > 1 and words[0] in LEGAL and not words[0].isascii():
+        forms.insert(0, words.pop(0))
+    base = " ".join(words)
+    han = LEGAL_HAN.search(base)
+    if han and han[0] != base:
+        return base[:han.start()] + base[han.end():], han[0]
+    return base, " ".join(forms)
+
+
+def without_title(folded: FoldedName) -> tuple[str, str]:
+    """A person's name as (the key without its leading titles, those titles).
+
+    At least two words are left, so that no king is taken for all of his name.
+    """
+    words, titles = list(folded.words), list[str]()
+    while len(words) > _LEAST_LEFT and words[0] in TITLES and words[1] not in SMALL_WORDS:
+        titles.append(words.pop(0))
+    return " ".join(words), " ".join(titles)
+
+
+def initials_of(folded: FoldedName) -> set[str]:
+    """What an acronym of the name may be: the first letters of all its words, or of all but the small ones."""
+    if len(folded.words) < _LEAST_ACRONYM:
+        return set()
+    return {"".join(word[0] for word in folded.words),
+            "".join(word[0] for word in folded.words if word not in SMALL_WORDS)} - {""}
+
+
+def is_acronym(folded: FoldedName, name: str) -> bool:
+    """Whether a name is written as an acronym is: one word of two to eight capitals."""
+    letters = [sign for sign in name if sign.isalpha()]
+    return (len(folded.words) == 1 and _LEAST_ACRONYM <= len(letters) <= _MOST_ACRONYM
+            and all(sign.isupper() for sign in letters) and folded.key.isalpha())
+
+
+def contradict(first: FoldedName, second: FoldedName) -> bool:
+    """Whether two names cannot be of one thing: other numbers, years, ordinals, dates, or opposite words."""
+    if first.date or second.date:
+        return first.date != second.date
+    if first.numbers != second.numbers and not _only_qualified(first, second):
+        return True
+    one, other = set(first.words) - set(second.words), set(second.words) - set(first.words)
+    if any(one & group and other & group for group in OPPOSITES):
+        return True
+    here, there = set(first.key) - set(second.key), set(second.key) - set(first.key)
+    return any(here & group and there & group for group in HAN_OPPOSITES)
+
+
+def _only_qualified(first: FoldedName, second: FoldedName) -> bool:
+    # "Solaris (1972 film)" beside "Solaris": the year tells namesakes apart and is no part of the name.
+    return (bool(first.qualifier) != bool(second.qualifier)
+            and (first.base or first.key) == (second.base or second.key))
+
+
+def match_names(first_name: str, second_name: str, *, organisation: bool = False,
+                person: bool = False) -> NameMatch | None:
+    """The strongest rule that ties two names; None where they have too little in common, or contradict.
+
+    Args:
+        first_name: as a source writes it.
+        second_name: another one.
+        organisation: whether their type says that they are organisations.
+        person: whether it says that they are persons.
+    """
+    first, second = fold(first_name), fold(second_name)
+    if not first.key or not second.key or contradict(first, second):
+        return None
+    if first.date:
+        plain = not any(INEXACT & set(one.words) or _MONTH_FIRST.fullmatch(one.text) for one in (first, second))
+        return NameMatch("date", 0.97) if plain else None
+    return (_same_spelling(first, second, first_name, second_name) or _qualified(first, second)
+            or _parts_left_out(first, second, first_name, second_name, organisation=organisation)
+            or _acronym(first, second, first_name, second_name) or _rearranged(first, second, first_name, second_name)
+            or _persons(first, second, person=person) or _alike(first, second))
+
+
+def _same_spelling(first: FoldedName, second: FoldedName, first_name: str, second_name: str) -> NameMatch | None:
+    if first.key != second.key:
+        return None
+    single = len(first.words) == 1 and " " not in first.key and first.key.isascii()
+    if first.article != second.article and (single or _titled(first, first_name) != _titled(second, second_name)):
+        # "The Who" is not WHO, "the Band" is not a band, "The Charge of the Light Brigade" is a poem about the charge.
+        return NameMatch("article", 0.6, loose=True)
+    if single and is_acronym(first, first_name) != is_acronym(second, second_name):
+        return NameMatch("spelling", 0.6)
+    if first.exact != second.exact:
+        # A short word may change its meaning with its accent: Rosé and rose, Côté and Cote.
+        return NameMatch("accents", 0.95 if len(first.words) > 1 or len(first.key) > _LONG_WORD else 0.75)
+    return NameMatch("spelling", 0.97)
+
+
+def _titled(folded: FoldedName, name: str) -> bool:
+    """Whether the first word of a name, its article aside, begins with a capital."""
+    return name.split()[1 if folded.article else 0][0].isupper()
+
+
+def _qualified(first: FoldedName, second: FoldedName) -> NameMatch | None:
+    """One name has an addition in parentheses that the other leaves out."""
+    if bool(first.qualifier) == bool(second.qualifier):
+        return None
+    long, short = (first, second) if first.qualifier else (second, first)
+    inside = fold(long.qualifier).key
+    if _is_initials(inside, long.base) and short.key in {long.base, inside}:
+        return NameMatch("acronym", 0.95)
+    if long.base == short.key:
+        # "(film)" says what it is; "(season 2)" or "(east)" names a part of it.
+        return NameMatch("qualifier", 0.5 if KINDS.search(long.qualifier) else 0.2, loose=True)
+    return None
+
+
+def _parts_left_out(first: FoldedName, second: FoldedName, first_name: str, second_name: str, *,
+                    organisation: bool) -> NameMatch | None:
+    if first.qualifier or second.qualifier:
+        return None
+    (base, form), (other_base, other_form) = legal_form(first, first_name), legal_form(second, second_name)
+    if base == other_base and not (form and other_form and form != other_form):
+        return NameMatch("legal_form", 0.93 if organisation else 0.7, loose=not organisation)
+    (base, title), (other_base, other_title) = without_title(first), without_title(second)
+    if base == other_base and not (title and other_title) and first_name[0].isupper() and second_name[0].isupper():
+        return NameMatch("title", 0.6, loose=True)
+    return None
+
+
+def stand_for(first: FoldedName, second: FoldedName, first_name: str, second_name: str) -> bool:
+    """Whether one of two names is an acronym made of the other's initials."""
+    return any(is_acronym(short, name) and _is_initials(short.key, long.key)
+               for short, long, name in ((first, second, first_name), (second, first, second_name)))
+
+
+def _acronym(first: FoldedName, second: FoldedName, first_name: str, second_name: str) -> NameMatch | None:
+    if not stand_for(first, second, first_name, second_name):
+        return None
+    long = first_name if len(first.words) > 1 else second_name
+    # Two letters, or words written small, fit too many things.
+    telling = (min(len(first.key), len(second.key)) > _LEAST_ACRONYM
+               and all(word[0].isupper() or word in SMALL_WORDS for word in WRITTEN.findall(long)))
+    return NameMatch("acronym", 0.45 if telling else 0.2, loose=True)
+
+
+def _is_initials(short: str, long: str) -> bool:
+    return bool(short) and short in initials_of(fold(long))
+
+
+def _rearranged(first: FoldedName, second: FoldedName, first_name: str, second_name: str) -> NameMatch | None:
+    if first.key.replace(" ", "") == second.key.replace(" ", ""):
+        return NameMatch("spacing", 0.8)
+    if sorted(first.words) == sorted(second.words):
+        inverted = first_name.count(",") + second_name.count(",") == 1
+        return NameMatch("inverted", 0.92) if inverted else NameMatch("order", 0.6)
+    if numerals_spelled(first) == numerals_spelled(second):
+        return NameMatch("numeral", 0.85 if len(first.words) > _LEAST_LEFT else 0.6)
+    if any(_adds_place(short, name) for short, name in ((second, first_name), (first, second_name))):
+        return NameMatch("place", 0.5, loose=True)
+    return None
+
+
+def _adds_place(short: FoldedName, name: str) -> bool:
+    """Whether a name is the short one and, after a comma, where it lies: "Austin, Texas"."""
+    base, comma, added = name.partition(",")
+    words = WRITTEN.findall(added)
+    # A university or a bank has a branch at each place; small words begin anything but a place.
+    return (bool(comma and words) and fold(base).key == short.key and not BRANCHED.search(base)
+            and all(word[0].isupper() or word in SMALL_WORDS - {"and"} for word in words)
+            and not words[0].islower() and not any(sign.isdigit() for sign in added))
+
+
+def _persons(first: FoldedName, second: FoldedName, *, person: bool) -> NameMatch | None:
+    """Names of persons that differ in what is written out between the first name and the last."""
+    long, short = sorted((first.words, second.words), key=lambda words: (-len(words), words))
+    if len(short) < 2 or long[-1] != short[-1] or len(long[-1]) < 2 or len(long) > 5:  # noqa: PLR2004
+        return None
+    if not all(word.isalpha() for word in (*long, *short)):
+        return None
+    given, less = long[:-1], short[:-1]
+    if given[0] == less[0] and len(given[0]) > 1:
+        left_out = len(given) - len(less)
+        written_out = sum(len(word) > 1 for word in given[1:]) > sum(len(word) > 1 for word in less[1:])
+        # What nobody knows to be a person may be the Royal Australian Navy beside the Royal Navy.
+        if not _inside(less[1:], given[1:]) or (left_out and written_out and not person):
+            return None
+        return NameMatch("middle_name", 0.6, loose=True)
+    initials = "".join(word[0] for word in given)
+    if len(less) == 1 and less[0] in {initials, initials[0]} and less[0] != given[0]:
+        return NameMatch("initials", 0.45, loose=True)
+    spelled, compact = "".join(word[0] for word in less), given[0]
+    if len(given) == 1 and compact in {spelled, spelled[0]} and compact != less[0]:
+        return NameMatch("initials", 0.45, loose=True)
+    return None
+
+
+def _inside(less: tuple[str, ...], more: tuple[str, ...]) -> bool:
+    """Whether each word stands, in order, among others, in full or as its initial."""
+    place = 0
+    for word in less:
+        while place < len(more) and not (more[place] == word or (1 in {len(word), len(more[place])}
+                                                                 and more[place][0] == word[0])):
+            place += 1
+        if place == len(more):
+            return False
+        place += 1
+    return True
+
+
+def _alike(first: FoldedName, second: FoldedName) -> NameMatch | None:
+    if first.numbers or second.numbers or first.qualifier or second.qualifier:
+        return None
+    if _singular(first.key) == _singular(second.key):
+        return NameMatch("plural", 0.55)
+    likeness = letter_likeness(first.key, second.key)
+    return NameMatch("similar", round(likeness - 0.5, 3)) if likeness >= _SIMILAR else None
+
+
+def _singular(key: str) -> str:
+    return key[:-1] if key.endswith("s") and not key.endswith("ss") and len(key) > _LEAST_PLURAL else key
+
+
+def letter_likeness(first: str, second: str) -> float:
+    """How alike two folded names are written, 0 to 1: one less their edit distance by the longer length."""
+    longest = max(len(first), len(second))
+    if not longest:
+        return 1.0
+    if abs(len(first) - len(second)) > longest * (1 - _SIMILAR):
+        return 0.0
+    row = list(range(len(second) + 1))
+    for place, letter in enumerate(first, 1):
+        before, row[0] = row[0], place
+        for column, other in enumerate(second, 1):
+            before, row[column] = row[column], min(row[column] + 1, row[column - 1] + 1, before + (letter != other))
+    return 1 - row[-1] / longest

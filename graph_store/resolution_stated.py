@@ -1,0 +1,91 @@
+"""Names that a text itself says are of one thing: "World Health Organization (WHO)", "also known as", 以下简称."""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from ..schemas.naming import label_key
+from .resolution_names import fold, stand_for
+
+_MARKER = re.compile(
+    r"(?:\b(?:also|otherwise|better|commonly|formerly|previously) (?:known|called|named|referred to)(?: as)?"
+    r"|\b(?:abbreviated|hereinafter|shortened)(?: (?:as|to|referred to as))?|\ba\.?k\.?a\.?(?=\W)"
+    r"|以下简称为?|下称|简称为?|又称为?|又名|亦称|也称为?|别名为?|全称为?|曾用名为?|原名为?)", re.IGNORECASE)
+_ALIAS_RELATIONS = frozenset("""
+    also known as|is also known as|was also known as|aka|a.k.a.|alias|also called|is also called|abbreviated as
+    is abbreviated as|abbreviation|short for|is short for|stands for|formerly known as|was formerly known as
+    also named|same as|又称|又名|简称|别名|全称|也称|亦称|曾用名|原名""".replace("\n", "|").split("|"))
+_ALIASES = frozenset(label.strip() for label in _ALIAS_RELATIONS if label.strip())
+_BEFORE = " \t\n,，(（[“\"‘'「:：;；—–-"
+_AFTER = " \t\n“\"‘'「:：为是"
+_PREPOSITION = re.compile(r"\b(?:in|of|at|on|for|to|from|by|with|near|and|or|into|between)\s+(?:the\s+|an?\s+)?$",
+                          re.IGNORECASE)
+_PARENTHESIS = re.compile(r"[(（]([^()（）]{2,80})[)）]")
+
+
+class Statement(NamedTuple):
+    """Two names of one chunk that its text ties together, and where (characters of the chunk)."""
+
+    first: str
+    second: str
+    start: int
+    end: int
+
+
+def is_alias_relation(relation: str) -> bool:
+    """Whether a relation's name says that its two ends are the same thing."""
+    return label_key(relation) in _ALIASES
+
+
+def statements(text: str, names: Iterable[str]) -> list[Statement]:
+    """What a chunk's text says of other names.
+
+    Args:
+        text: the chunk's text.
+        names: the names of the entities that it mentions.
+
+    Returns:
+        The pairs of names, in the order of the text.
+    """
+    known = sorted((name for name in set(names) if name), key=lambda name: (-len(name), name))
+    if len(known) < 2:  # noqa: PLR2004
+        return []
+    return sorted({*_marked(text, known), *_in_parentheses(text, known)}, key=lambda found: (found.start, found))
+
+
+def _marked(text: str, names: list[str]) -> Iterator[Statement]:
+    for marker in _MARKER.finditer(text):
+        left_end = len(text[:marker.start()].rstrip(_BEFORE))
+        right_start = marker.end() + len(text[marker.end():]) - len(text[marker.end():].lstrip(_AFTER))
+        left = next((name for name in names if _ends(text, left_end, name)), "")
+        right = next((name for name in names if _begins(text, right_start, name)), "")
+        # "a house in Rome, also known as the Nest": it is not Rome that is called so.
+        inner = _PREPOSITION.search(text[:left_end - len(left)])
+        if left and right and left != right and not inner:
+            yield Statement(left, right, left_end - len(left), right_start + len(right))
+
+
+def _in_parentheses(text: str, names: list[str]) -> Iterator[Statement]:
+    for found in _PARENTHESIS.finditer(text):
+        left_end = len(text[:found.start()].rstrip())
+        left = next((name for name in names if _ends(text, left_end, name)), "")
+        inside = found[1].strip(_BEFORE + "”’」")
+        right = next((name for name in names if name == inside), "")
+        if left and right and left != right and stand_for(fold(left), fold(right), left, right):
+            yield Statement(left, right, left_end - len(left), found.end())
+
+
+def _ends(text: str, end: int, name: str) -> bool:
+    start = end - len(name)
+    return start >= 0 and text.startswith(name, start) and not _inside_word(text, start)
+
+
+def _begins(text: str, start: int, name: str) -> bool:
+    return text.startswith(name, start) and not _inside_word(text, start + len(name))
+
+
+def _inside_word(text: str, place: int) -> bool:
+    """Whether a letter stands on both sides, of a script that puts spaces between words."""
+    around = text[max(place - 1, 0):place + 1]
+    return place > 0 and len(around) > 1 and around.isalnum() and not any("\u3040" <= sign <= "\u9fff"
+                                                                          for sign in around)

@@ -1,0 +1,200 @@
+"""What stands around an entity in the graph of mentions: what speaks for or against two of them being one."""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+
+from ..schemas.graph_schema import ROOT_TYPE, GraphSchema
+from ..schemas.naming import label_key
+from ..schemas.resolution import Evidence
+from .dates import parse_date
+from .graph import KnowledgeGraph
+from .resolution_names import fold
+from .resolution_stated import is_alias_relation
+
+# What a thing has one of. A population or a rank may well differ between two passages; its first day does not.
+# ruff: noqa: SIM905  (lists of words read better as text)
+_ONCE = {"birth": "born birth birthdate birthday 出生 生于 诞生 родился родилась рождения", "death":
+         "died death deceased 逝世 去世 卒于 умер умерла смерти", "founding":
+         "founded established inception incorporated founding 成立 创立 创办 建立 основан основана"}
+_ORGANISATIONS = frozenset("""organization organisation company corporation institution business firm enterprise bank
+    university 组织 机构 公司 企业 组织机构 银行 организация компания""".split())
+_PERSONS = frozenset("person people human 人物 人 人名 человек персона per".split())
+_SHARED = 0.5
+"""How much of the doubt one shared neighbour takes away that hardly anything else has."""
+
+
+class Surroundings:
+    """Reads one graph of mentions; everything is computed when first asked for."""
+
+    def __init__(self, graph: KnowledgeGraph, schema: GraphSchema, document_of: Mapping[str, str]) -> None:
+        """Read a graph.
+
+        Args:
+            graph: the mentions, unresolved.
+            schema: in force for it.
+            document_of: the document of each chunk.
+        """
+        self._graph = graph
+        self._document_of = document_of
+        self._network = graph.network
+        self._schema = schema
+        self._chains: dict[str, list[str]] = {}
+        self._neighbours: dict[str, frozenset[str]] = {}
+        self._support: dict[str, frozenset[str]] = {}
+
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """Each entity's most used name, by its id."""
+        return {one: self._graph.entity(one).name for one in self._graph.entity_ids()}
+
+    def text(self, one: str) -> str:
+        """What is embedded for an entity."""
+        return self._graph.entity_text(one)
+
+    @cached_property
+    def known(self) -> frozenset[str]:
+        """The folded names of all entities."""
+        return frozenset(fold(name).key for name in self.names.values())
+
+    def type(self, one: str) -> str:
+        """An entity's type."""
+        return str(self._network.nodes[one]["type"])
+
+    def support(self, one: str) -> frozenset[str]:
+        """The chunks that mention an entity."""
+        if one not in self._support:
+            self._support[one] = frozenset(self._graph.entity_support(one))
+        return self._support[one]
+
+    def documents(self, chunks: Iterable[str]) -> frozenset[str]:
+        """The documents of some chunks."""
+        return frozenset(self._document_of.get(chunk, chunk) for chunk in chunks)
+
+    def mention(self, one: str) -> Evidence:
+        """An entity's first mention under its most used name."""
+        places = self._network.nodes[one]["names"][self.names[one]]
+        chunk = min(places)
+        return Evidence(chunk=chunk, start=places[chunk][0], end=places[chunk][1])
+
+    @cached_property
+    def _called_in(self) -> dict[str, dict[str, list[str]]]:
+        found: dict[str, dict[str, list[str]]] = {}
+        for one in self._graph.entity_ids():
+            for name, chunks in self._network.nodes[one]["names"].items():
+                for chunk in chunks:
+                    found.setdefault(chunk, {}).setdefault(name, []).append(one)
+        return found
+
+    def called(self, chunk: str) -> Mapping[str, Sequence[str]]:
+        """The entities that a chunk mentions, by the names it uses."""
+        return self._called_in.get(chunk, {})
+
+    # Types.
+
+    def _chain(self, type_name: str) -> list[str]:
+        if type_name not in self._chains:
+            self._chains[type_name] = self._schema.ancestors(type_name)
+        return self._chains[type_name]
+
+    def depth(self, one: str) -> int:
+        """How special an entity's type is; 0 for the type of which everything is."""
+        kind = self.type(one)
+        return 0 if label_key(kind) in {"", label_key(ROOT_TYPE)} else len(self._chain(kind))
+
+    def same_type(self, first: str, second: str) -> bool | None:
+        """Whether two entities' types can be of one thing; None where one of them says nothing."""
+        one, other = self.type(first), self.type(second)
+        if label_key(one) == label_key(other) or one in self._chain(other) or other in self._chain(one):
+            return True
+        if self._schema.open and 0 in {self.depth(first), self.depth(second)}:
+            return None
+        return False
+
+    def is_organisation(self, *entities: str) -> bool:
+        """Whether the types of some entities all say that they are organisations."""
+        return all(self._called(one) & _ORGANISATIONS for one in entities)
+
+    def is_person(self, *entities: str) -> bool:
+        """Whether the types of some entities all say that they are persons."""
+        return all(self._called(one) & _PERSONS for one in entities)
+
+    def _called(self, one: str) -> set[str]:
+        return {label_key(name) for kind in self._chain(self.type(one)) for name in self._labels(kind)}
+
+    def _labels(self, kind: str) -> tuple[str, ...]:
+        known = self._schema.entity_type(kind)
+        return known.all_names() if known else (kind,)
+
+    # Facts.
+
+    def neighbours(self, one: str) -> frozenset[str]:
+        """The folded names of what an entity is tied to, and its attributes' values."""
+        if one not in self._neighbours:
+            ends = {end for head, _, tail in self._graph.incident(one) for end in (head, tail)} - {one}
+            values = {f"{name} {value}" for name, found in self._graph.attributes(one).items() for value in found}
+            self._neighbours[one] = frozenset({fold(self.names[end]).key for end in ends} | values) - {""}
+        return self._neighbours[one]
+
+    @cached_property
+    def _known_to(self) -> Mapping[str, int]:
+        """How many triples each folded name stands in."""
+        counts: dict[str, int] = {}
+        for one, name in self.names.items():
+            key = fold(name).key
+            counts[key] = counts.get(key, 0) + int(self._network.degree(one))
+        return counts
+
+    def shared(self, first: str, second: str) -> float:
+        """How much of the doubt shared neighbours take away, 0 to 1; rare ones say more."""
+        doubt = 1.0
+        own = {fold(self.names[first]).key, fold(self.names[second]).key}
+        for key in sorted((self.neighbours(first) & self.neighbours(second)) - own):
+            doubt *= 1 - _SHARED / math.log2(max(self._known_to.get(key, 2), 2))
+        return 1 - doubt
+
+    def alias_facts(self) -> Iterator[tuple[str, str, Evidence]]:
+        """The facts that say of two entities that they are the same, with where they stand."""
+        for head, relation, tail in self._graph.edges():
+            if head != tail and is_alias_relation(relation):
+                for chunk, place in sorted(self._network.edges[head, tail, relation]["support"].items()):
+                    yield head, tail, Evidence(chunk=chunk, start=place[0], end=place[1])
+
+    def tied(self, first: str, second: str) -> bool:
+        """Whether a fact ties two entities to each other, other than that they are the same."""
+        return any(not is_alias_relation(relation) for relation in self._relations(first, second))
+
+    def _relations(self, first: str, second: str) -> list[str]:
+        found: list[str] = []
+        for head, tail in ((first, second), (second, first)):
+            if self._network.has_edge(head, tail):
+                found.extend(self._network[head][tail])
+        return sorted(found)
+
+    def contradict(self, first: str, second: str) -> bool:
+        """Whether two entities differ in what a thing has one of: its birth, its death, its founding."""
+        here, there = self._once(first), self._once(second)
+        return any(not _compatible(here[kind], there[kind]) for kind in here.keys() & there.keys())
+
+    def _once(self, one: str) -> dict[str, set[str]]:
+        said = [(name, value) for name, values in self._graph.attributes(one).items() for value in values]
+        said += [(relation, self.names[tail]) for head, relation, tail in self._graph.incident(one) if head == one]
+        found: dict[str, set[str]] = {}
+        for label, value in said:
+            key = label_key(label)
+            kind = next((kind for kind, cues in _ONCE.items() if any(cue in key for cue in cues.split())), None)
+            date = parse_date(value).rstrip("~")
+            if kind and date[:1].isdigit() and "X" not in date:
+                found.setdefault(kind, set()).add(date)
+        return found
+
+    def facts(self, one: str, most: int) -> Sequence[str]:
+        """Some of an entity's triples and attributes in words, in order of their ids."""
+        triples = [self._graph.triple(edge).text() for edge in self._graph.incident(one)[:most]]
+        values = [f"{name}: {', '.join(found)}" for name, found in self._graph.attributes(one).items()]
+        return (values + triples)[:most]
+
+
+def _compatible(first: set[str], second: set[str]) -> bool:
+    """Whether any two dates can be one, said with different precision."""
+    return any(one.startswith(other) or other.startswith(one) for one in first for other in second)

@@ -1,0 +1,51 @@
+"""Words by which names of one thing, or of two things, are known. Latin ones are folded, without accents."""
+
+# ruff: noqa: SIM905  (lists of words read better as text)
+import re
+
+SHORT_FORMS = {"mt": "mount", "jr": "junior", "sr": "senior", "vs": "versus", "bros": "brothers"}
+LEADING_FORMS = {"st": "saint", "ft": "fort"}
+LEGAL = {word: words.split(" ", 1)[0] for words in (
+    "inc incorporated", "ltd limited", "corp corporation", "co company", "llc", "llp", "plc", "gmbh", "ag", "sa", "sas",
+    "srl", "spa", "bv", "nv", "ab", "oy", "aps", "kg", "kk", "pty", "pte", "ооо", "оао", "зао", "пао")
+    for word in words.split()}
+LEGAL_HAN = re.compile(r"^株式会社|(?:(?:股份|集团|控股)*(?:有限责任公司|有限公司|公司|集团)|株式会社)$")
+WRITTEN = re.compile(r"[^\W\d_]+")
+TITLES = frozenset("""mr mrs ms miss dr doctor prof professor sir dame lord lady president king queen prince princess
+    emperor empress pope cardinal bishop archbishop saint general colonel captain major admiral senator governor
+    chancellor minister judge justice rev reverend maestro г-н""".split())
+GENERATIONS = frozenset({"junior", "senior", "elder", "younger", "père", "fils", "младший", "старший"})
+ORDINALS = {word: str(number) for number, words in enumerate((
+    "first i 1st", "second ii 2nd", "third iii 3rd", "fourth iv 4th", "fifth v 5th", "sixth vi 6th",
+    "seventh vii 7th", "eighth viii 8th", "ninth ix 9th", "tenth x 10th", "eleventh xi 11th", "twelfth xii 12th",
+    "xiii", "xiv", "xv", "xvi", "xvii", "xviii", "xix", "xx", "xxi", "xxii", "xxiii", "xxiv"), 1)
+    for word in words.split()}
+CARDINALS = {word: str(number) for number, word in enumerate(
+    "one two three four five six seven eight nine ten eleven twelve".split(), 1)}
+NUMBERS = ORDINALS | CARDINALS
+ROMAN = re.compile(r"(?=[ivxlc]{3})c{0,3}(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})")
+LONE_LETTERS = frozenset("ivx")
+FIGURE = re.compile(r"-?\d+(?:[.,:]\d+)*")
+HAN_NUMERALS = frozenset("〇零一二三四五六七八九十百千万亿两甲乙丙丁")
+OPPOSITES = [frozenset(words.split()) for words in (
+    "north south east west northern southern eastern western northeast northwest southeast southwest central",
+    "upper lower middle", "men women mens womens male female boys girls", "old new", "major minor", "senior junior",
+    "he she", "mr mrs miss", "brother sister", "king queen", "prince princess", "emperor empress", "duke duchess",
+    "father mother", "son daughter", "summer winter", "spring autumn", "pre post", "pro anti", "micro macro",
+    "import export", "imports exports", "left right", "before after", "above below", "inner outer", "black white",
+    "red blue green yellow", "monday tuesday wednesday thursday friday saturday sunday",
+    "january february march april may june july august september october november december",
+    "северный южный восточный западный северная южная восточная западная", "sub super", "under over")]
+HAN_OPPOSITES = [frozenset(group) for group in (
+    "东西南北中", "上下", "左右", "大小", "新旧老", "男女", "前后", "内外", "正副", "春夏秋冬", "父母子女兄弟姐妹")]
+SMALL_WORDS = frozenset("of the and for in on de la le du des et und der die das von y e del to a an".split())
+INEXACT = frozenset("late early mid before after until till since by from about around circa c ca".split())
+KINDS = re.compile(r"\b(?:film|movie|song|album|single|novel|book|play|opera|poem|band|group|singer|musician|actor"
+                   r"|actress|politician|footballer|writer|painter|composer|series|magazine|newspaper|company|game"
+                   r"|city|town|village|river|island|mountain|lake|county|district|province|state|country|planet"
+                   r"|ship|person|author|journalist|surname|given name)s?\b"
+                   r"|电影|歌曲|专辑|小说|乐队|电视剧|公司|城市|作家|演员|фильм"
+                   r"|песня|роман|город|река|группа", re.IGNORECASE)
+BRANCHED = re.compile(r"\b(?:universit|institut|college|school|academ|hospital|clinic|compan|bank|church|cathedral"
+                      r"|department|ministr|museum|librar|court|office|center|centre|council|society|association"
+                      r"|group|corporation|hotel|theat|station|airport|embassy)", re.IGNORECASE)

@@ -1,0 +1,188 @@
+"""The knowledge graph as it is searched: entities that are the same thing are one node.
+
+Made from the mentions' graph, in which every name and type stands for itself, and from who is whose alias.
+That graph stays as it is, so an alias that is one no longer takes back just what was its own.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Self
+
+from ..schemas.resolution import EntityGroup
+from .extractions import Contribution
+from .graph import EdgeKey, Entity, KnowledgeGraph, Touched
+from .resolution_groups import AliasRow
+from .resolution_view import group_of
+
+Support = dict[str, list[Any]]
+
+
+class ResolvedGraph(KnowledgeGraph):
+    """A knowledge graph over another one. Its nodes are canonical entities, with all that is said of their aliases."""
+
+    def __init__(self, mentions: KnowledgeGraph | None = None, aliases: Mapping[str, AliasRow] | None = None) -> None:
+        """Resolve a graph.
+
+        Args:
+            mentions: the unresolved graph; changed by `replace` of this one, and by nobody else.
+            aliases: the entities that are another one, by id.
+        """
+        super().__init__()
+        self.mentions = mentions or KnowledgeGraph()
+        self._aliases: dict[str, AliasRow] = dict(aliases or {})
+        self._of: dict[str, set[str]] = _by_canonical(self._aliases)
+        self._place: dict[str, str] = {}
+        self._members: dict[str, set[str]] = {}
+        self._edge_place: dict[EdgeKey, EdgeKey] = {}
+        self._sources: dict[EdgeKey, set[EdgeKey]] = {}
+        self._follow(set(self.mentions.network.nodes), set(self.mentions.edges()))
+
+    @classmethod
+    def load(cls, data: dict[str, Any]) -> Self:
+        """The graph of a dump of mentions, with nothing resolved yet."""
+        return cls(KnowledgeGraph.load(data))
+
+    def replace(self, chunk_id: str, contribution: Contribution | None) -> Touched:
+        """Make a chunk's contribution what is given; returns what was touched, of mentions and of nodes."""
+        touched = self.mentions.replace(chunk_id, contribution)
+        return self._follow(touched.entities, touched.edges, touched.chunks)
+
+    def resolve(self, aliases: Mapping[str, AliasRow]) -> Touched:
+        """Make these the aliases.
+
+        Args:
+            aliases: the entities that are another one, by id.
+
+        Returns:
+            What was touched.
+        """
+        before = self._aliases
+        changed = {one for one in before.keys() | aliases.keys() if before.get(one) != aliases.get(one)}
+        concerned = changed | {rows[one].canonical for rows in (before, aliases) for one in changed if one in rows}
+        self._aliases = dict(aliases)
+        self._of = _by_canonical(self._aliases)
+        return self._follow(concerned, set())
+
+    def canonical(self, one: str) -> str:
+        """The node that an entity's mentions belong to: its own, or its canonical entity's while that is mentioned."""
+        row = self._aliases.get(one)
+        return row.canonical if row and row.canonical in self.mentions.network else one
+
+    def groups(self) -> list[EntityGroup]:
+        """The nodes with aliases, by name."""
+        found = [group_of(self.mentions, node, [self._aliases[one] for one in sorted(members - {node})])
+                 for node, members in self._members.items() if len(members) > 1]
+        return sorted(found, key=lambda group: (group.name, group.type, group.id))
+
+    def entity(self, one: str) -> Entity:
+        """A node by id, under the name of its canonical entity that most chunks use."""
+        return Entity(id=one, name=self.mentions.entity(one).name, type=self.network.nodes[one]["type"])
+
+    def entity_text(self, one: str) -> str:
+        """What is embedded for a node: its canonical entity's name."""
+        return self.mentions.entity_text(one)
+
+    # Following the mentions.
+
+    def _follow(self, entities: set[str], edges: set[EdgeKey], chunks: Iterable[str] = ()) -> Touched:
+        """Bring the nodes and edges up to date that some mentions and facts belong, or belonged, to."""
+        wide = entities | {alias for one in entities for alias in self._of.get(one, ())}
+        moved = {one for one in wide if self._place.get(one) != self._wanted(one)}
+        facts = edges | {key for one in moved if one in self.mentions.network for key in self.mentions.incident(one)}
+        nodes = {place for one in wide for place in (self._place.get(one), self._wanted(one)) if place}
+        for one in moved:
+            self._move(one)
+        places = {place for key in facts for place in self._move_edge(key)}
+        # Sorted, so that the network's own order does not hang on the hash seed.
+        for key in sorted(places):
+            self._drop_edge(key)
+        for node in sorted(nodes):
+            self._make_node(node)
+        for key in sorted(places):
+            self._make_edge(key)
+        return Touched(entities | wide | nodes, edges | places, set(chunks))
+
+    def _wanted(self, one: str) -> str | None:
+        return self.canonical(one) if one in self.mentions.network else None
+
+    def _move(self, one: str) -> None:
+        before, now = self._place.pop(one, None), self._wanted(one)
+        if before is not None:
+            self._members[before].discard(one)
+            if not self._members[before]:
+                del self._members[before]
+        if now is not None:
+            self._place[one] = now
+            self._members.setdefault(now, set()).add(one)
+
+    def _move_edge(self, key: EdgeKey) -> set[EdgeKey]:
+        """Note where a fact belongs now; returns the edges that are concerned."""
+        head, relation, tail = key
+        before = self._edge_place.pop(key, None)
+        if before is not None:
+            self._sources[before].discard(key)
+            if not self._sources[before]:
+                del self._sources[before]
+        if not self.mentions.network.has_edge(head, tail, relation):
+            return {before} if before else set()
+        now = (self.canonical(head), relation, self.canonical(tail))
+        self._edge_place[key] = now
+        self._sources.setdefault(now, set()).add(key)
+        return {before, now} if before else {now}
+
+    def _drop_edge(self, key: EdgeKey) -> None:
+        head, relation, tail = key
+        if self.network.has_edge(head, tail, relation):
+            self.network.remove_edge(head, tail, relation)
+
+    def _make_node(self, node: str) -> None:
+        members = sorted(self._members.get(node, ()))
+        if not members:
+            if node in self.network:
+                self.network.remove_node(node)
+            return
+        parts = [self.mentions.network.nodes[one] for one in members]
+        kind = next((self._aliases[one].type for one in members if one != node),
+                    self.mentions.network.nodes[node]["type"])
+        names = parts[0]["names"] if len(parts) == 1 else _joined(part["names"] for part in parts)
+        attributes = parts[0]["attributes"]
+        if len(parts) > 1:
+            attributes = {name: _joined(part["attributes"].get(name, {}) for part in parts)
+                          for name in sorted({name for part in parts for name in part["attributes"]})}
+        self.network.add_node(node, kind="entity", type=kind, names=names, attributes=attributes)
+
+    def _make_edge(self, key: EdgeKey) -> None:
+        head, relation, tail = key
+        sources = sorted(self._sources.get(key, ()))
+        # What was said between a thing and itself under another name says nothing.
+        if not sources or (head == tail and any(source[0] != source[2] for source in sources)):
+            return
+        supports = [self.mentions.network.edges[h, t, r]["support"] for h, r, t in sources]
+        support = supports[0] if len(supports) == 1 else _surest(supports)
+        self.network.add_edge(head, tail, relation, support=support)
+
+
+def _by_canonical(aliases: Mapping[str, AliasRow]) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for row in aliases.values():
+        found.setdefault(row.canonical, set()).add(row.id)
+    return found
+
+
+def _joined(parts: Iterable[Mapping[str, Support]]) -> dict[str, Support]:
+    """Names, or values, with the chunks of all parts; of two places in a chunk the first."""
+    joined: dict[str, Support] = {}
+    for part in parts:
+        for key, chunks in part.items():
+            places = joined.setdefault(key, {})
+            for chunk, place in chunks.items():
+                places[chunk] = min(place, places.get(chunk, place))
+    return joined
+
+
+def _surest(supports: Iterable[Support]) -> Support:
+    """The support of all; of two facts of a chunk the surer one, then the first."""
+    joined: Support = {}
+    for support in supports:
+        for chunk, place in support.items():
+            joined[chunk] = min(place, joined.get(chunk, place), key=lambda p: (-p[2], p[0], p[1]))
+    return joined

@@ -1,0 +1,226 @@
+"""Restoring a backup: read with mistrust into a file of its own, then put in place in one step.
+
+The knowledge base has the old ledger or the new one, whenever it ends. Its derived files go first: what
+was made from the old ledger must not meet the new one, and is made again from either.
+"""
+
+import hashlib
+import os
+import shutil
+import sqlite3
+import uuid
+import zipfile
+import zlib
+from contextlib import closing, suppress
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+from pydantic import ValidationError
+
+from .backup import BLOCK, LEDGER, MANIFEST, BackupError, Manifest, Progress
+from .database import FORMAT, Database
+from .errors import LedgerDamagedError, StoreError, WriterBusyError
+from .layout import Layout
+from .vector_folders import VectorFolders
+from .verify_ledger import foreign_objects
+
+MAX_MANIFEST = 1 << 16
+MAX_LEDGER = 1 << 38
+"""256 GB: a thousand times the largest knowledge base tried."""
+MAX_RATIO = 200
+"""Text and JSON in SQLite pages shrink to a fifth or a tenth; only what was made to fill disks shrinks more. Small
+files may: an empty ledger is mostly zeros."""
+_SMALL = 1 << 24
+_HEAD = 18
+_PAGE_SIZES = (512, 1024, 2048, 4096, 8192, 16384, 32768)
+
+
+def read_manifest(file: Path) -> Manifest:
+    """What a backup says is in it, if it has the form of one; nothing is unpacked.
+
+    Raises:
+        BackupError: it is no backup, or one of a later format, or larger than it may be.
+        OSError: it cannot be read.
+    """
+    if not file.is_file():
+        raise BackupError(f"there is no backup {file}" if not file.exists() else f"{file} is no file")
+    try:
+        with zipfile.ZipFile(file) as archive:
+            return _manifest(file, archive)
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, zlib.error, EOFError) as error:
+        raise _none(file, str(error) or "it ends too early") from error
+
+
+def _none(file: Path, why: str) -> BackupError:
+    return BackupError(f"{file} is no backup, or damaged: {why}; `banyan backup` writes one. Nothing was changed")
+
+
+def _manifest(file: Path, archive: zipfile.ZipFile) -> Manifest:
+    entries = archive.infolist()
+    if sorted(entry.filename for entry in entries) != sorted((LEDGER, MANIFEST)):
+        raise _none(file, f"it should hold {MANIFEST} and {LEDGER} and nothing else")
+    about, ledger = archive.getinfo(MANIFEST), archive.getinfo(LEDGER)
+    if about.file_size > MAX_MANIFEST:
+        raise _none(file, f"{MANIFEST} has {about.file_size:,} bytes, at most {MAX_MANIFEST:,} are read")
+    with archive.open(about) as stream:
+        text = stream.read(MAX_MANIFEST + 1)
+    try:
+        manifest = Manifest.model_validate_json(text)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise _none(file, f"{MANIFEST}: {'.'.join(map(str, first['loc'])) or 'the whole'}: {first['msg']}") from error
+    if manifest.ledger_format > FORMAT:
+        raise BackupError(f"{file} has a ledger of format {manifest.ledger_format}; this version of Banyan reads "
+                          f"formats up to {FORMAT}: use the version that wrote it, or a later one")
+    if ledger.file_size != manifest.size:
+        raise _none(file, f"{LEDGER} has {ledger.file_size:,} bytes, and {MANIFEST} says {manifest.size:,}")
+    if manifest.size > MAX_LEDGER or manifest.size > max(_SMALL, MAX_RATIO * ledger.compress_size):
+        raise _none(file, f"{ledger.compress_size:,} bytes would become {manifest.size:,}")
+    return manifest
+
+
+def restore(file: Path, layout: Layout, progress: Progress, *, force: bool = False) -> Manifest:
+    """Put a backup's ledger in the place of a knowledge base's; what is derived is left to the next opening.
+
+    Args:
+        file: the backup.
+        layout: the knowledge base; none need be there.
+        progress: told how many bytes of how many are read.
+        force: replace a knowledge base that is there.
+
+    Raises:
+        BackupError: the file is no sound backup, or there is something where it should go.
+        WriterBusyError: another process is writing to the knowledge base.
+        OSError: the disk is full or not writable; what stood there stands.
+    """
+    manifest = read_manifest(file)
+    if file.resolve().is_relative_to(layout.root.resolve()):
+        raise BackupError(f"{file} lies in the folder of {layout.name!r} itself: move it elsewhere first")
+    stands = layout.root.exists() and any(entry != layout.lock for entry in layout.root.iterdir())
+    if stands and not force:
+        raise BackupError(f"there is a knowledge base {layout.name!r} in {layout.root.parent}: choose another name, or "
+                          "replace it with --force")
+    layout.root.parent.mkdir(parents=True, exist_ok=True)
+    free = shutil.disk_usage(layout.root.parent).free
+    if manifest.size > free:
+        raise BackupError(f"the ledger takes {manifest.size:,} bytes and the disk has {free:,} left: free some space")
+    unpacked = layout.root.parent / f".{layout.name}.{uuid.uuid4().hex}.restore"
+    try:
+        _unpack(file, manifest, unpacked, progress)
+        _check(file, unpacked)
+        _install(unpacked, layout)
+    finally:
+        for rest in unpacked.parent.glob(f"{unpacked.name}*"):
+            rest.unlink(missing_ok=True)
+    return manifest
+
+
+def _unpack(file: Path, manifest: Manifest, unpacked: Path, progress: Progress) -> None:
+    digest, size = hashlib.sha256(), 0
+    try:
+        with zipfile.ZipFile(file) as archive, archive.open(LEDGER) as source, unpacked.open("xb") as target:
+            while block := source.read(BLOCK):
+                size += len(block)
+                if size > manifest.size:
+                    break
+                digest.update(block)
+                target.write(block)
+                progress(size, manifest.size)
+            target.flush()
+            os.fsync(target.fileno())
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, zlib.error, EOFError) as error:
+        raise _none(file, str(error) or "it ends too early") from error
+    if (size, digest.hexdigest()) != (manifest.size, manifest.sha256):
+        raise _none(file, f"{LEDGER} is not what {MANIFEST} says (SHA-256)")
+
+
+def _check(file: Path, ledger: Path) -> None:
+    """Bring the ledger to the present format, and see that it is one, sound and with nothing beside it.
+
+    A view or trigger of a stranger's would be run by our own statements.
+    """
+    try:
+        with closing(sqlite3.connect(ledger)) as raw:
+            if raw.execute("SELECT count(*) FROM sqlite_master WHERE type NOT IN ('table', 'index')").fetchone()[0]:
+                raise _none(file, "its ledger has views or triggers")
+            if not raw.execute("PRAGMA user_version").fetchone()[0]:
+                raise _none(file, "its ledger is none")
+        with closing(Database(ledger)) as database:
+            problems = [*database.integrity_problems(), *foreign_objects(database)]
+    except sqlite3.DatabaseError as error:
+        raise _none(file, f"its ledger cannot be read ({error})") from error
+    except LedgerDamagedError as error:
+        raise _none(file, "its ledger is damaged") from error
+    if problems:
+        raise _none(file, f"its ledger: {problems[0]}")
+
+
+def _install(unpacked: Path, layout: Layout) -> None:
+    layout.root.mkdir(exist_ok=True)
+    lock = FileLock(layout.lock, timeout=0)
+    try:
+        lock.acquire()
+    except Timeout as error:
+        raise WriterBusyError(f"another process is writing to {layout.name!r}; wait until it has ended, or end it, and "
+                              "try again") from error
+    try:
+        _number_vectors(unpacked, layout)
+        layout.graph.unlink(missing_ok=True)
+        _replace(unpacked, layout)
+    finally:
+        lock.release()
+
+
+def _number_vectors(unpacked: Path, layout: Layout) -> None:
+    """Say in the new ledger that its vectors stand in a folder that is not there: so they are made.
+
+    Its number is used by no ledger that stood here, so that open readers see that all has changed.
+    """
+    taken = [int(entry.name.rpartition("-")[2]) for entry in layout.root.glob(f"{layout.vectors.name}-*")
+             if entry.name.rpartition("-")[2].isdigit()]
+    with suppress(StoreError, sqlite3.Error):  # the old ledger may be damaged: that is what backups are for
+        if layout.ledger.is_file():
+            with closing(Database(layout.ledger)) as old:
+                taken.append(VectorFolders(layout, old).current())
+    with closing(Database(unpacked)) as new:
+        folders = VectorFolders(layout, new)
+        # One more than `begin` of the old ledger may be filling.
+        folders.put_in_service(max([folders.current(), *taken]) + 2)
+        new.execute("PRAGMA journal_mode=DELETE")
+        # Written over the old ledger page by page, it needs pages of its size.
+        size = int.from_bytes(_head(layout.ledger)[16:18], "big") if layout.ledger.is_file() else 0
+        if size in _PAGE_SIZES:
+            new.execute(f"PRAGMA page_size={size}")
+            new.execute("VACUUM")
+
+
+def _replace(unpacked: Path, layout: Layout) -> None:
+    """Make the unpacked ledger the knowledge base's, at once."""
+    if layout.ledger.is_file() and _head(layout.ledger) == _head(unpacked):
+        try:
+            _copy_into(unpacked, layout.ledger)
+        except sqlite3.OperationalError:
+            raise
+        except sqlite3.DatabaseError:
+            pass  # too damaged to be written to; nobody can be reading it either
+        else:
+            return
+    # The log of the old ledger would be taken for the new one's.
+    for name in (f"{LEDGER}-wal", f"{LEDGER}-shm", f"{LEDGER}-journal"):
+        (layout.root / name).unlink(missing_ok=True)
+    unpacked.replace(layout.ledger)
+
+
+def _head(ledger: Path) -> bytes:
+    """What a file begins with that SQLite can write pages to: its signature and the size of a page."""
+    with ledger.open("rb") as file:
+        return file.read(_HEAD)
+
+
+def _copy_into(unpacked: Path, ledger: Path) -> None:
+    """Write the new ledger over the old one in one transaction of SQLite's; readers have the old one until it ends."""
+    with closing(sqlite3.connect(unpacked)) as source, \
+            closing(sqlite3.connect(ledger, timeout=30, isolation_level=None)) as target:
+        target.execute("PRAGMA journal_mode=WAL")
+        target.execute("PRAGMA synchronous=FULL")
+        source.backup(target)

@@ -1,0 +1,95 @@
+"""New content of documents that waits for its extraction, while the old content and its facts stay in service.
+
+A revision's chunks are rows of `chunks` with `revision` = 1, places counted in the new text; those that did not
+change stand there already, and the revision tells where they will stand.
+"""
+
+import json
+from collections.abc import Collection, Sequence
+
+from ..schemas.documents import Chunk, Document
+from .database import Database
+
+
+class Revisions:
+    """At most one for each document; the next one takes the place of one that still waits."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def get(self, document_id: str) -> Document | None:
+        """The new content of a document, or None if none waits."""
+        rows = self._db.rows("SELECT document AS id, title, text, source FROM revisions WHERE document = ?",
+                             document_id)
+        return Document(**dict(rows[0])) if rows else None
+
+    def is_wanted(self, document_id: str, new: Collection[str]) -> bool:
+        """Whether facts in service would be gone before what is to stand in their place is there.
+
+        Args:
+            document_id: a document.
+            new: the ids of all chunks of its new content.
+        """
+        old = {str(row[0]): row[1] for row in self._db.rows(
+            "SELECT id, status FROM chunks WHERE document = ? AND revision = 0", document_id)}
+        return not old.keys() >= set(new) and any(
+            status == "done" and one not in new for one, status in old.items())
+
+    def hold(self, document: Document, chunks: Sequence[Chunk]) -> bool:
+        """Let new content wait; what was extracted of the content that waited so far is kept where it is the same.
+
+        Returns:
+            Whether anything changed.
+        """
+        placed = json.dumps([[c.id, c.ordinal, c.start, c.end] for c in chunks])
+        wanted = (document.title, document.text, document.source, placed)
+        with self._db.transaction():
+            found = self._db.rows("SELECT title, text, source, chunks FROM revisions WHERE document = ?", document.id)
+            if found and tuple(found[0]) == wanted:
+                return False
+            self._db.execute("INSERT OR REPLACE INTO revisions VALUES (?, ?, ?, ?, ?)", document.id, *wanted)
+            self._db.execute("DELETE FROM chunks WHERE document = ? AND revision = 1 AND id NOT IN "
+                             "(SELECT value FROM json_each(?))", document.id, json.dumps([c.id for c in chunks]))
+            self._db.execute_many(
+                'INSERT INTO chunks (id, document, ordinal, start, "end", heading, revision) '
+                "VALUES (?, ?, ?, ?, ?, ?, 1) ON CONFLICT (id) DO UPDATE SET ordinal = excluded.ordinal, "
+                'start = excluded.start, "end" = excluded."end" WHERE revision = 1',
+                [(c.id, document.id, c.ordinal, c.start, c.end, c.heading) for c in chunks])
+        return True
+
+    def drop(self, document_id: str) -> bool:
+        """Let go of what waits for a document; returns whether anything did."""
+        with self._db.transaction():
+            self._db.execute("DELETE FROM chunks WHERE document = ? AND revision = 1", document_id)
+            return bool(self._db.execute("DELETE FROM revisions WHERE document = ?", document_id))
+
+    def ready(self) -> list[str]:
+        """The documents of whose new content all is extracted, by id."""
+        return [str(row[0]) for row in self._db.rows(
+            "SELECT document FROM revisions r WHERE NOT EXISTS (SELECT 1 FROM chunks c WHERE c.document = r.document "
+            "AND c.revision = 1 AND c.status <> 'extracted') ORDER BY document")]
+
+    def put_in_service(self, document_id: str) -> list[str]:
+        """Put a document's new content in the place of the old, which goes with all that only it supports.
+
+        What the new chunks add to the graph is still to be written, in the same transaction.
+
+        Returns:
+            The ids of the new chunks, in order.
+        """
+        with self._db.transaction():
+            (row,) = self._db.rows("SELECT * FROM revisions WHERE document = ?", document_id)
+            placed = json.loads(row["chunks"])
+            kept = json.dumps([place[0] for place in placed])
+            gone = "document = ? AND revision = 0 AND id NOT IN (SELECT value FROM json_each(?))"
+            self._db.execute(f"INSERT INTO changes (chunk) SELECT id FROM chunks WHERE {gone} ORDER BY id",  # noqa: S608
+                             document_id, kept)
+            self._db.execute(f"DELETE FROM chunks WHERE {gone}", document_id, kept)  # noqa: S608
+            new = [str(one[0]) for one in self._db.rows(
+                "SELECT id FROM chunks WHERE document = ? AND revision = 1 ORDER BY ordinal", document_id)]
+            self._db.execute("UPDATE documents SET title = ?, text = ?, source = ? WHERE id = ?",
+                             row["title"], row["text"], row["source"], document_id)
+            self._db.execute_many('UPDATE chunks SET revision = 0, ordinal = ?, start = ?, "end" = ? WHERE id = ?',
+                                  [(ordinal, start, end, one) for one, ordinal, start, end in placed])
+            self._db.execute("DELETE FROM revisions WHERE document = ?", document_id)
+        return new

@@ -1,0 +1,142 @@
+"""Checks of what is derived from the ledger: the graph, the vectors, the communities."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from ..schemas.naming import triple_id
+from . import snapshot
+from .community_table import Community
+from .graph import KnowledgeGraph, relation_text
+from .problems import REINDEX, Problem
+from .resolved_graph import ResolvedGraph
+from .store import KnowledgeBase
+from .tree import relation_id
+from .vectors import KINDS, Kind
+
+# Ids are hashes, so the first ones are a random sample. Of vectors of which a tenth is wrong, 32 miss all once in 30
+# times; what damages a file or mixes up a model concerns more than that.
+_EMBEDDED_ANEW = 32
+_SEARCHED = 64
+# float32 sums over some hundred dimensions are exact to 1e-5; batches of another size change the sixth digit.
+_LENGTH_ERROR = 1e-3
+_LEAST_COSINE = 0.99
+
+
+def damaged_graph(path: Path) -> Iterator[str]:
+    """What is wrong with the graph's file; one that is missing was not written yet, or is made again."""
+    try:
+        snapshot.load(path)
+    except FileNotFoundError:
+        return
+    except (snapshot.SnapshotDamagedError, OSError) as error:
+        yield str(error)
+
+
+def graph(kb: KnowledgeBase) -> Iterator[Problem]:
+    """The graph is the one that the ledger's contributions make."""
+    fresh = KnowledgeGraph()
+    for chunk_id, contribution in kb.extractions.contributions():
+        fresh.replace(chunk_id, contribution)
+    resolved = ResolvedGraph(fresh, kb.entities.aliases())
+    if fresh.dump() != kb.graph.mentions.dump() or resolved.dump() != kb.graph.dump():
+        yield Problem(what="the graph is not what the ledger's facts give", mend=REINDEX)
+
+
+def aliases(kb: KnowledgeBase) -> Iterator[Problem]:
+    """The aliases are those that the ledger's facts, decisions and verdicts give, as far as they claim to be."""
+    if not kb.resolution_behind(kb.entities.resolved_by()) and kb.find_aliases() != kb.entities.aliases():
+        yield Problem(what="the names that count as one thing's are not those that the ledger gives", mend=REINDEX)
+
+
+def _texts(kb: KnowledgeBase, kind: Kind) -> dict[str, str]:
+    """What is to have a vector, and the text that it is made from, by id."""
+    edges = kb.graph.edges() if kind in ("triples", "relations") else []
+    if kind == "entities":
+        return {one: kb.graph.entity_text(one) for one in kb.graph.entity_ids()}
+    if kind == "triples":
+        return {triple_id(*edge): kb.graph.triple_text(edge) for edge in edges}
+    if kind == "relations":
+        return {relation_id(relation): relation_text(relation) for _, relation, _ in edges}
+    if kind == "communities":
+        return {community.id: community.text() for community in kb.communities.searchable()}
+    return {chunk.id: chunk.titled_text() for chunk in kb.documents.chunks()
+            if kb.documents.status(chunk.id) == "done"}
+
+
+def vectors(kb: KnowledgeBase) -> Iterator[Problem]:
+    """Everything has its vector, of the right size and length and findable, and nothing else has one."""
+    for kind in KINDS:
+        texts, there = _texts(kb, kind), kb.vectors.ids(kind)
+        missing = texts.keys() - there
+        # A relation's vector outlives its last triple until the next reindex; it does no harm.
+        extra = set() if kind == "relations" else there - texts.keys()
+        if missing or extra:
+            yield Problem(what=f"the vectors of the {kind}: {len(missing)} missing, {len(extra)} left over",
+                          mend=REINDEX)
+        for what in _unsound(kb, kind, sorted(texts.keys() & there), texts):
+            yield Problem(what=f"the vectors of the {kind}: {what}", mend=REINDEX)
+
+
+def _unsound(kb: KnowledgeBase, kind: Kind, ids: Sequence[str], texts: dict[str, str]) -> Iterator[str]:
+    if not ids:
+        return
+    found = kb.vectors.get(kind, ids)
+    if found.shape[1] != kb.embedder.dimension:
+        yield f"they have {found.shape[1]} dimensions, and the embedding model makes {kb.embedder.dimension}"
+        return
+    # Compared so that what is no number at all counts as wrong, too.
+    with np.errstate(over="ignore", invalid="ignore"):
+        wrong = ~(np.abs(np.linalg.norm(found, axis=1) - 1) < _LENGTH_ERROR)
+    if wrong.any():
+        yield f"{int(wrong.sum())} are damaged: their length is not 1"
+        return
+    anew = kb.embedder.encode([texts[one] for one in ids[:_EMBEDDED_ANEW]])
+    other = int((np.sum(anew * found[:len(anew)], axis=1) < _LEAST_COSINE).sum())
+    if other:
+        yield f"{other} of {len(anew)} looked at are not those of their texts"
+    near = kb.vectors.nearest(kind, found[:_SEARCHED], 1)
+    lost = sum(not hits or hits[0][1] < _LEAST_COSINE for hits in near)
+    # The index is approximate, and may miss a few.
+    if lost > len(near) // 2:
+        yield f"{lost} of {len(near)} looked for were not found by their own vector"
+
+
+def communities(kb: KnowledgeBase) -> Iterator[Problem]:
+    """Each level of the tree partitions the entities, within the level above; so does each view."""
+    if kb.tree_behind():
+        return  # no community claims to describe the graph as it is now
+    for what in (*_tree(kb), *_views(kb)):
+        yield Problem(what=what, mend=REINDEX)
+
+
+def _tree(kb: KnowledgeBase) -> Iterator[str]:
+    entities = kb.graph.entity_ids()
+    found = kb.communities.all(level=None)
+    top = max((community.level for community in found), default=0)
+    for level in range(top + 1):
+        own = [community for community in found if community.level == level]
+        if sorted(one for community in own for one in community.members) != entities:
+            yield f"the communities{f' of level {level}' if level else ''} do not partition the entities"
+        above = {community.id: community for community in found if community.level == level + 1}
+        yield from (f"the community {community.id} {wrong}" for community in own
+                    if (wrong := _misplaced(community, above)))
+
+
+def _misplaced(community: Community, above: dict[str, Community]) -> str:
+    if not set(community.keywords) <= set(community.members):
+        return "has keywords that are none of its members"
+    if bool(community.parent) != bool(above):
+        return "has no parent" if above else "has a parent where there is no level above"
+    parent = above.get(community.parent)
+    if above and (parent is None or not set(community.members) <= set(parent.members)):
+        return "does not lie in its parent"
+    return ""
+
+
+def _views(kb: KnowledgeBase) -> Iterator[str]:
+    entities = kb.graph.entity_ids()
+    for view in kb.communities.views():
+        if sorted(one for community in kb.communities.all(view) for one in community.members) != entities:
+            yield f"the view {view!r} does not partition the entities"

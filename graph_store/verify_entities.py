@@ -1,0 +1,25 @@
+"""Checks of entity resolution: which names are of one thing, and on what grounds."""
+
+from collections.abc import Iterator
+
+from .problems import REINDEX, Problem
+from .store import KnowledgeBase
+
+
+def aliases(kb: KnowledgeBase) -> Iterator[Problem]:
+    """Aliases lead to an entity that is none, rest on words of the source, and are as persons decided."""
+    if kb.resolution_behind(kb.entities.resolved_by()):
+        return  # they were found for another state, and are found anew before they count
+    rows, known = kb.entities.aliases(), kb.graph.mentions.network
+    for one, row in rows.items():
+        if one not in known or row.canonical not in known or row.canonical in rows:
+            yield Problem(what=f"the alias {one} leads nowhere", mend=REINDEX)
+        chunks = {chunk.id: chunk for chunk in kb.documents.chunks(e.chunk for e in row.evidence)}
+        if any(e.chunk not in chunks or not 0 <= e.start < e.end <= len(chunks[e.chunk].text) for e in row.evidence):
+            yield Problem(what=f"the alias {one} rests on words that are not there", mend=REINDEX)
+    latest = {(decision.first, decision.second): decision for decision in kb.entities.decisions()}
+    for (first, second), decision in latest.items():
+        ends = [rows[one].canonical if one in rows else one for one in (first, second)]
+        if first in known and second in known and (ends[0] == ends[1]) != (decision.verdict == "merge"):
+            yield Problem(what=f"{decision.who} decided to {decision.verdict} {first} and {second}, and they are not",
+                          mend=REINDEX)

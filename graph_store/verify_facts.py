@@ -1,0 +1,86 @@
+"""Checks of the facts: they quote their source, fit the schema, and are what it makes of what was said."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from ..schemas.documents import Chunk, Span
+from ..schemas.extraction import BoundedExtraction
+from ..schemas.graph_schema import GraphSchema
+from .asks import ask_row
+from .errors import LedgerDamagedError
+from .extractions import Contribution, rejection_row
+from .problems import REINDEX, RESTORE, Problem
+from .store import KnowledgeBase
+
+_AT_ONCE = 256
+
+
+def contributions(kb: KnowledgeBase) -> Iterator[Problem]:
+    """Every stored fact quotes its source, lies between entities of its chunk, and fits the schema in force."""
+    schema = kb.schemas.current() if kb.schemas.version() else None
+    for chunk in kb.documents.chunks():
+        where = f"document {chunk.document_id!r}, chunk {chunk.ordinal}"
+        try:
+            kb.extractions.said(chunk.id)
+            found = kb.extractions.contribution(chunk.id) or Contribution()
+        except LedgerDamagedError as error:
+            yield Problem(what=f"{where}: {error}", mend=RESTORE)
+            continue
+        yield from (Problem(what=f"{where}: {line}", mend=RESTORE) for line in _ungrounded(found, chunk))
+        yield from (Problem(what=f"{where}: {line} does not fit the schema", mend=REINDEX)
+                    for line in _unfit(found, schema))
+
+
+def _ungrounded(found: Contribution, chunk: Chunk) -> Iterator[str]:
+    spans: list[Span] = [*(item.span for item in found.mentions), *(item.span for item in found.facts),
+                         *(item.span for item in found.attributes)]
+    for span in spans:
+        if chunk.text[span.start:span.end] != span.quote:
+            yield f"{span.quote!r} does not stand at {span.start}..{span.end}"
+    mentioned = {(mention.name, mention.type) for mention in found.mentions}
+    ends = [end for fact in found.facts for end in ((fact.head, fact.head_type), (fact.tail, fact.tail_type))]
+    for name, kind in sorted({*ends, *((a.entity, a.entity_type) for a in found.attributes)} - mentioned):
+        yield f"a fact is about {name!r} ({kind}), which the chunk does not mention"
+
+
+def _unfit(found: Contribution, schema: GraphSchema | None) -> Iterator[str]:
+    for fact in found.facts:
+        if schema is None or not schema.fits(fact.head_type, fact.relation, fact.tail_type):
+            yield f"({fact.head}; {fact.relation}; {fact.tail})"
+    for value in found.attributes:
+        if schema is None or not schema.fits_attribute(value.entity_type, value.attribute):
+            yield f"({value.entity}; {value.attribute})"
+    for mention in found.mentions:
+        if schema is None or not (schema.open or schema.entity_type(mention.type)):
+            yield f"{mention.name!r} of the type {mention.type!r}"
+
+
+def bounded(kb: KnowledgeBase) -> Iterator[Problem]:
+    """What each chunk adds, and what of it waits, is what the schema makes of what was said of it."""
+    if not kb.schemas.version():
+        return
+    done = [chunk.id for chunk in kb.documents.chunks() if kb.documents.status(chunk.id) == "done"]
+    for start in range(0, len(done), _AT_ONCE):
+        for chunk, current, base in kb.schema_control.bounded_anew(done[start:start + _AT_ONCE]):
+            where = f"document {chunk.document_id!r}, chunk {chunk.ordinal}"
+            for what in _differences(kb, chunk, current, base):
+                yield Problem(what=f"{where}: {what} are not what the schema makes of what was said", mend=REINDEX)
+
+
+def _differences(kb: KnowledgeBase, chunk: Chunk, current: BoundedExtraction, base: BoundedExtraction) -> Iterator[str]:
+    expected = Contribution(mentions=current.mentions, facts=current.facts, attributes=current.attributes)
+    if kb.extractions.contribution(chunk.id) != expected:
+        yield "its facts"
+    one = chunk.document_id, chunk.id
+    if _rows(kb, "rejections", chunk.id) != sorted(json.dumps(rejection_row(*one, r)) for r in current.rejections):
+        yield "its rejected facts"
+    if _rows(kb, "repairs", chunk.id) != sorted(json.dumps((chunk.id, *r)) for r in current.repairs.items()):
+        yield "its repairs"
+    if _rows(kb, "asks", chunk.id) != sorted(json.dumps(row) for a in base.asks if (row := ask_row(*one, a))):
+        yield "the facts that wait for the schema"
+
+
+def _rows(kb: KnowledgeBase, table: str, chunk_id: str) -> list[str]:
+    found: list[Any] = kb.database.rows(f"SELECT * FROM {table} WHERE chunk = ?", chunk_id)  # noqa: S608
+    return sorted(json.dumps(tuple(row)) for row in found)

@@ -1,0 +1,121 @@
+"""Checks of the ledger itself: its file, tables, documents, stages and accounts."""
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+from ..ingest.chunking import chunk_id
+from .database import Database
+from .problems import REINDEX, RESTORE, Problem
+from .reliability import Reliability
+from .store import KnowledgeBase
+
+Column = tuple[str, str, str, int, int]
+"""Table, column, type, whether it may not be null, place in the primary key."""
+
+
+def file(kb: KnowledgeBase) -> Iterator[Problem]:
+    """SQLite's own checks of pages, indexes and foreign keys."""
+    for line in kb.database.integrity_problems():
+        yield Problem(what=f"the ledger: {line}", mend=RESTORE)
+
+
+def tables(kb: KnowledgeBase) -> Iterator[Problem]:
+    """The tables and indexes are those of the format, with nothing beside them that could act by itself."""
+    for line in foreign_objects(kb.database):
+        yield Problem(what=f"the ledger: {line}", mend=RESTORE)
+
+
+def foreign_objects(database: Database) -> list[str]:
+    """How a ledger's tables, indexes, views and triggers differ from those of a new one; empty when they do not."""
+    with closing(Database(Path(":memory:"))) as fresh:
+        expected, found = _shape(fresh), _shape(database)
+        parts, others = _parts(fresh), _parts(database)
+    return [*(f"the column {c[0]}.{c[1]} is missing or of another kind" for c in sorted(expected - found)),
+            *(f"the column {c[0]}.{c[1]} is not of this format" for c in sorted(found - expected)),
+            *(f"the {kind} {name} is missing" for kind, name in sorted(parts - others)),
+            *(f"the {kind} {name} is not of this format" for kind, name in sorted(others - parts))]
+
+
+def _shape(database: Database) -> set[Column]:
+    return {(str(row[0]), str(row[1]), str(row[2]), int(row[3]), int(row[4])) for row in database.rows(
+        'SELECT m.name, c.name, c.type, c."notnull", c.pk FROM sqlite_master m JOIN pragma_table_info(m.name) c '
+        "WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite!_%' ESCAPE '!'")}
+
+
+def _parts(database: Database) -> set[tuple[str, str]]:
+    return {(str(row[0]), str(row[1])) for row in database.rows(
+        "SELECT type, name FROM sqlite_master WHERE name NOT LIKE 'sqlite!_%' ESCAPE '!'")}
+
+
+def chunks(kb: KnowledgeBase) -> Iterator[Problem]:
+    """Each chunk is the part of its document that its id was made from, and they stand in a row."""
+    occurrences: Counter[tuple[str, str, str]] = Counter()
+    ordinals: Counter[str] = Counter()
+    for chunk in kb.documents.chunks():
+        where = f"document {chunk.document_id!r}, chunk {chunk.ordinal}"
+        key = (chunk.document_id, chunk.heading, chunk.text)
+        if chunk.id != chunk_id(chunk.document_id, chunk.title, chunk.heading, chunk.text, occurrences[key]):
+            yield Problem(what=f"{where}: its text is not the one that its id was made from", mend=RESTORE)
+        if chunk.ordinal != ordinals[chunk.document_id]:
+            yield Problem(what=f"{where}: chunk {ordinals[chunk.document_id]} was expected", mend=RESTORE)
+        occurrences[key] += 1
+        ordinals[chunk.document_id] += 1
+
+
+_STAGE = ("SELECT c.document, c.ordinal FROM chunks c LEFT JOIN extractions e ON e.chunk = c.id "
+          "LEFT JOIN failures f ON f.chunk = c.id")
+_STAGES = (
+    ("was extracted, but what was said of it is not there",
+     "c.status IN ('extracted', 'done') AND e.chunk IS NULL", RESTORE),
+    ("is done, but nothing says what it adds to the graph", "c.status = 'done' AND e.bounded IS NULL", REINDEX),
+    ("waits to be extracted, but was", "c.status = 'pending' AND e.chunk IS NOT NULL", RESTORE),
+    ("failed, but nothing says why", "c.status = 'failed' AND f.chunk IS NULL", RESTORE),
+    ("adds to the graph, but no change says so",
+     "e.bounded IS NOT NULL AND NOT EXISTS (SELECT 1 FROM changes WHERE changes.chunk = c.id)", RESTORE),
+)
+
+
+def stages(kb: KnowledgeBase) -> Iterator[Problem]:
+    """What the ledger has of each chunk is what its stage in the build says."""
+    for what, condition, mend in _STAGES:
+        for row in kb.database.rows(f"{_STAGE} WHERE {condition} ORDER BY 1, 2"):
+            yield Problem(what=f"document {row[0]!r}, chunk {row[1]} {what}", mend=mend)
+    for row in kb.database.rows(
+            "SELECT DISTINCT x.document, x.chunk FROM (SELECT chunk, document FROM rejections UNION "
+            "SELECT chunk, document FROM asks) x JOIN chunks c ON c.id = x.chunk WHERE c.document <> x.document"):
+        yield Problem(what=f"what waits of chunk {row[1]} is put down to document {row[0]!r}", mend=REINDEX)
+
+
+def positions(kb: KnowledgeBase) -> Iterator[Problem]:
+    """Nothing derived is ahead of the ledger, and its other settings can be read."""
+    position = kb.extractions.position()
+    for key, what in (("vectors_position", "the vectors"), ("tree_position", "the communities")):
+        if int(kb.database.get_meta(key) or 0) > position:
+            yield Problem(what=f"{what} are said to be ahead of the ledger", mend=REINDEX)
+    if int(kb.database.get_meta("vectors_position") or 0) and kb.database.get_meta("embedding") is None:
+        yield Problem(what="the ledger does not say which embedding model its vectors come from", mend=REINDEX)
+    try:
+        shares = Reliability.parse(kb.database.get_meta("reliability")).by_script.values()
+        sound = all(0 <= share <= 1 for share in shares)
+    except (ValueError, AttributeError, TypeError):
+        sound = False
+    if not sound:
+        yield Problem(what="how far vectors can be trusted is not a share for each script", mend=REINDEX)
+
+
+def accounts(kb: KnowledgeBase) -> Iterator[Problem]:
+    """Every response that is kept stands in the accounts, and every step that paid has kept one.
+
+    An account may exceed its responses: two equal calls at once are both paid, and one is kept.
+    """
+    for row in kb.database.rows(
+            "WITH kept AS (SELECT step, count(*) calls, sum(prompt_tokens) prompt, sum(completion_tokens) completion "
+            "FROM calls GROUP BY step), steps AS (SELECT step FROM tokens UNION SELECT step FROM kept) "
+            "SELECT step, coalesce(t.calls, 0), coalesce(k.calls, 0) FROM steps LEFT JOIN tokens t USING (step) "
+            "LEFT JOIN kept k USING (step) WHERE t.step IS NULL OR t.calls < k.calls OR t.prompt < k.prompt OR "
+            "t.completion < k.completion OR (t.calls > 0 AND k.step IS NULL) "
+            "OR min(t.calls, t.prompt, t.completion) < 0 ORDER BY step"):
+        yield Problem(what=f"the account of the step {row[0]!r} does not add up: {row[1]} calls were paid, the "
+                           f"responses of {row[2]} are kept", mend=RESTORE)

@@ -1,0 +1,86 @@
+"""Checks of the schema: that its history leads to it, and that what grew is still asked for."""
+
+from collections.abc import Iterator
+
+from ..schemas.diff import diff
+from ..schemas.graph_schema import GraphSchema
+from ..schemas.naming import label_key
+from .errors import StoreError
+from .evolution import replay
+from .problems import BUILD, RESTORE, Problem
+from .schema_editing import KIND_NAMES, DecisionError, elements, find_element, ordered
+from .schema_history import SchemaVersion
+from .store import KnowledgeBase
+
+
+def history(kb: KnowledgeBase) -> Iterator[Problem]:
+    """The decisions of each version lead from the one before to it, from the seed on."""
+    versions = kb.schemas.versions()
+    if not versions and kb.documents.count():
+        yield Problem(what="there are chunks and no schema", mend=RESTORE)
+    for number, version in enumerate(versions, 1):
+        if version.version != number:
+            yield Problem(what=f"version {number} of the schema is missing", mend=RESTORE)
+            return
+        if number == 1:
+            same = kb.schemas.based(1) == version.graph_schema and not version.decisions
+            wrong = "" if same else "is no seed"
+        else:
+            wrong = _grown(kb, version) if version.who == "auto" else _decided(kb, version)
+        if wrong:
+            yield Problem(what=f"version {number} of the schema ({version.who}) {wrong}", mend=RESTORE)
+
+
+def _decided(kb: KnowledgeBase, version: SchemaVersion) -> str:
+    """What is wrong with a version that a person's decisions made."""
+    seed, before = kb.schemas.seed(), version.version - 1
+    try:
+        outcome = replay(kb.schemas.based(before), kb.schemas.numbered(before), version.decisions)
+    except DecisionError as error:
+        # A ledger of the first format did not keep the evidence that decisions were taken on.
+        kept = all(one.evidence for one in version.decisions)
+        return f"has a decision that cannot be carried out again: {error}" if kept else ""
+    found = (ordered(outcome.base, seed), ordered(outcome.schema, seed))
+    if found == (kb.schemas.based(version.version), version.graph_schema):
+        return ""
+    return "is not what its decisions make of the version before"
+
+
+def _grown(kb: KnowledgeBase, version: SchemaVersion) -> str:
+    """What is wrong with a version that grew by itself: what came and went must be what was decided on."""
+    before, after = kb.schemas.numbered(version.version - 1), version.graph_schema
+    accepted = {_named(after, d.decision.kind, d.decision.name) for d in version.decisions
+                if d.decision.verdict == "accept"}
+    rejected = {_named(before, d.decision.kind, d.decision.name) for d in version.decisions
+                if d.decision.verdict == "reject"}
+    changes = diff(before, after)
+    if {(c.kind, c.name) for c in changes if c.change == "added"} != accepted:
+        return "has other elements than it accepted"
+    if {(c.kind, c.name) for c in changes if c.change == "removed"} != rejected:
+        return "lacks other elements than it rejected"
+    return ""
+
+
+def _named(schema: GraphSchema, kind: str, name: str) -> tuple[str, str]:
+    known = next((found for one in KIND_NAMES if one == kind and (found := find_element(schema, one, name))), None)
+    return (kind, known.name if known else f"no {name}")
+
+
+def growth(kb: KnowledgeBase) -> Iterator[Problem]:
+    """What grew by itself is asked for by some document, and what a person declined does not stand."""
+    try:
+        base, current = kb.schemas.base(), kb.schemas.current()
+    except StoreError:
+        return  # there is no schema yet, which `history` judges
+    for kind, label in sorted(kb.schemas.declined()):
+        if find_element(current, kind, label) is not None:
+            yield Problem(what=f"the schema has the {KIND_NAMES[kind]} {label!r}, which was declined", mend=BUILD)
+    if kb.schema_control.policy != "auto":
+        return  # what grew earlier stays, whatever becomes of its documents
+    asked = set(kb.schema_control.asks.labels())
+    for kind in KIND_NAMES:
+        own = {element.name for element in elements(base, kind)}
+        for element in elements(current, kind):
+            if element.name not in own and not asked & {(kind, label_key(name)) for name in element.all_names()}:
+                yield Problem(what=f"the {KIND_NAMES[kind]} {element.name!r} grew by itself, and no document asks for "
+                                   "it", mend=BUILD)

@@ -1,0 +1,25 @@
+"""How much of a file is read, whoever wrote it."""
+
+from pydantic import Field
+
+from ..schemas.documents import Frozen
+
+MEGABYTE = 1024 * 1024
+
+
+class Limits(Frozen):
+    """Bounds on what one file or folder may make a build do; see the settings of the same names."""
+
+    file_bytes: int = Field(100 * MEGABYTE, ge=1, description="a file or record, unpacked and as text too: it is held "
+                            "in memory several times over while it is parsed, and is a hundred thousand chunks then")
+    documents: int = Field(1_000_000, ge=1, description="documents of one run, tiny ones included")
+    json_depth: int = Field(64, ge=1, description="nesting of a JSON record")
+    folder_depth: int = Field(64, ge=1, description="nesting of folders")
+
+    def size(self) -> str:
+        """The limit on files, for messages."""
+        mega = self.file_bytes / MEGABYTE
+        return f"{mega:g} MB (BANYAN_MAX_FILE_MB)" if mega >= 1 else f"{self.file_bytes} bytes"
+
+
+DEFAULT_LIMITS = Limits()

@@ -1,0 +1,82 @@
+"""Reading the small files that a user names beside the documents: schemas, reviews, examples, questions."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from .errors import BanyanError
+
+MAX_BYTES = 100 * 1024 * 1024
+"""Largest such file. Parsed, it takes some ten times its size in memory; a question file of the usual benchmarks
+has up to 60 MB, a schema with all that it learned less than 1 MB."""
+MAX_DEPTH = 64
+"""Deepest nesting of JSON: what is meant to be read has less than ten levels."""
+
+
+def read_text(path: Path, error: type[BanyanError], most: int = MAX_BYTES) -> str:
+    """The text of a file in UTF-8, with or without a byte-order mark.
+
+    Args:
+        path: the file; devices and pipes are none, since they may never end.
+        error: the class of the errors raised.
+        most: its largest size in bytes.
+
+    Raises:
+        error: there is no such file, or it is too large, or no UTF-8.
+        OSError: it cannot be read.
+    """
+    if not path.is_file():
+        raise error(f"there is no file {path}" if not path.exists() else
+                    f"{path} is not a regular file: save its content to one")
+    with path.open("rb") as stream:
+        data = stream.read(most + 1)
+    if len(data) > most:
+        raise error(f"{path} has {path.stat().st_size:,} bytes, at most {most:,} are read: split it")
+    try:
+        return data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+    except UnicodeDecodeError as wrong:
+        raise error(f"{path} is not UTF-8 text ({wrong}): save it as UTF-8") from wrong
+
+
+def parse_json(text: str, most: int = MAX_DEPTH) -> Any:
+    """The value of a JSON text that is not nested too deeply.
+
+    Args:
+        text: the text.
+        most: the deepest nesting of objects and arrays.
+
+    Raises:
+        json.JSONDecodeError: it is no JSON.
+        ValueError: it is nested more deeply, or holds a number of thousands of digits.
+    """
+    try:
+        value = json.loads(text)
+    except RecursionError as error:
+        raise ValueError(_too_deep(most)) from error
+    check_depth(value, most)
+    return value
+
+
+def check_depth(value: Any, most: int = MAX_DEPTH) -> None:
+    """Nothing, if a decoded JSON value is nested at most so deeply.
+
+    Raises:
+        ValueError: it is nested more deeply.
+    """
+    level = [value]
+    for _ in range(most):
+        level = [part for whole in level for part in _parts(whole)]
+        if not level:
+            return
+    raise ValueError(_too_deep(most))
+
+
+def _parts(value: Any) -> Iterator[Any]:
+    """The objects and arrays directly in a value."""
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return (part for part in parts if isinstance(part, dict | list))
+
+
+def _too_deep(most: int) -> str:
+    return f"it is nested more than {most} levels deep: flatten it"

@@ -1,0 +1,91 @@
+"""The index of a graph and its chunks without a store: thousands of vectors in Chroma take seconds."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from banyan.graph_store.extractions import Contribution
+from banyan.graph_store.graph import KnowledgeGraph
+from banyan.graph_store.reliability import Reliability
+from banyan.models.embedding import Embedder, Vectors
+from banyan.schemas.documents import Chunk, Span
+from banyan.schemas.extraction import EntityMention, Fact
+from banyan.schemas.naming import entity_id, triple_id
+from banyan.schemas.retrieval import SubQuery
+from banyan.tools.index import RetrievalIndex
+from banyan.tools.query import Meaning, Query
+
+Triples = Sequence[tuple[str, str, str]]
+TYPE = "X"
+_SPAN = Span(start=0, end=1, quote="x")
+
+
+@dataclass
+class Stated:
+    """A chunk and what it states; all entities are of the type `TYPE`."""
+
+    text: str
+    triples: Triples = ()
+    entities: Sequence[str] = ()
+
+
+@dataclass
+class GraphAlone:
+    """What an index reads of a knowledge base."""
+
+    graph: KnowledgeGraph
+    embedder: Embedder
+    chunks: list[Chunk] = field(default_factory=list)
+
+    @property
+    def vectors(self) -> "GraphAlone":
+        return self
+
+    def searchable_chunks(self) -> list[Chunk]:
+        return self.chunks
+
+    def reliability(self) -> Reliability:
+        return Reliability()
+
+    def missing(self, kind: str, ids: Sequence[str]) -> list[str]:
+        return []
+
+    def get(self, kind: str, ids: Sequence[str]) -> Vectors:
+        texts = {chunk.id: chunk.titled_text() for chunk in self.chunks} if kind == "chunks" else {
+            triple_id(*edge): self.graph.triple_text(edge) for edge in self.graph.edges()}
+        return self.embedder.encode([texts[one] for one in ids] or ["nothing"])[:len(ids)]
+
+
+def contribution(triples: Triples, entities: Sequence[str] = ()) -> Contribution:
+    """What a chunk brings into the graph."""
+    names = dict.fromkeys([*entities, *(name for head, _, tail in triples for name in (head, tail))])
+    return Contribution(
+        mentions=tuple(EntityMention(name=name, type=TYPE, span=_SPAN) for name in names),
+        facts=tuple(Fact(head=head, head_type=TYPE, relation=relation, tail=tail, tail_type=TYPE, span=_SPAN)
+                    for head, relation, tail in triples))
+
+
+def index_of(stated: Sequence[Stated], embedder: Embedder) -> RetrievalIndex:
+    """An index whose n-th chunk and document are called `chunkn`; there are no communities."""
+    graph, chunks = KnowledgeGraph(), []
+    for n, one in enumerate(stated):
+        graph.replace(f"chunk{n}", contribution(one.triples, one.entities))
+        chunks.append(Chunk(id=f"chunk{n}", document_id=f"chunk{n}", title="", text=one.text, start=0,
+                            end=len(one.text), ordinal=0))
+    return RetrievalIndex(GraphAlone(graph, embedder, chunks))
+
+
+def asked(index: RetrievalIndex, question: str, *follows: Query, trust: float | None = None,
+          like: str | None = None) -> Query:
+    """A question as it is searched.
+
+    `trust` in vectors is else what the index measured; the vector may be that of another text, `like`.
+    """
+    meaning = Meaning(index, question, index.embedder.encode([question if like is None else like])[0])
+    if trust is not None:
+        meaning.trust = trust
+    return Query(SubQuery.model_construct(question=question), meaning, follows)
+
+
+def one(name: str) -> str:
+    """The id of an entity."""
+    return entity_id(name, TYPE)

@@ -1,0 +1,151 @@
+"""Builds that are killed, cancelled or fail, and many processes at once: real processes, a scripted endpoint."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ..conftest import load_test_module
+
+pytestmark = pytest.mark.integration
+
+command_line = load_test_module("command_line")
+llm_server = load_test_module("llm_server")
+ENGLISH = command_line.EXAMPLES / "en"
+BENCHMARKS = command_line.PROJECT / "benchmarks"
+FIRST = ("marie-curie.md", "warsaw.md")
+ADDED = ("niels-bohr.md", "polonium.md", "stockholm.md", "vienna.md")
+MARIE = "In which city was Marie Curie born?"
+SECONDS = 600  # for a benchmark, which takes a tenth of that on a quiet machine
+
+
+class Endpoint:
+    """The scripted endpoint, which answers no more while `silent` is set."""
+
+    def __init__(self) -> None:
+        self.silent = threading.Event()
+        brain = llm_server.scripted_brain()
+
+        def script(request: dict[str, Any]) -> Any:
+            return llm_server.Fault("stall", seconds=30) if self.silent.is_set() else brain(request)
+
+        self.server = llm_server.LlmServer(script)
+
+
+@pytest.fixture(scope="module")
+def endpoint():
+    made = Endpoint()
+    with made.server:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory, endpoint):
+    """A folder with a knowledge base of the first documents."""
+    folder = tmp_path_factory.mktemp("built")
+    (folder / "documents").mkdir()
+    _write(folder, FIRST)
+    assert _commands(folder, endpoint.server.base_url)("build", "documents", "--kb", "kb", "--json").code == 0
+    return folder
+
+
+@pytest.fixture
+def folder(built, tmp_path):
+    """A copy of it, with more documents waiting."""
+    shutil.copytree(built, tmp_path, dirs_exist_ok=True)
+    _write(tmp_path, ADDED)
+    return tmp_path
+
+
+def _write(folder: Path, names: tuple[str, ...]) -> None:
+    for name in names:
+        shutil.copy(ENGLISH / name, folder / "documents" / name)
+
+
+def _settings(url: str) -> dict[str, str]:
+    return {"BANYAN_LLM_BASE_URL": url, "BANYAN_LLM_MODEL": "scripted", "BANYAN_LLM_RETRIES": "0",
+            "BANYAN_LLM_CONCURRENCY": "2", "BANYAN_BATCH_CHUNKS": "2"}
+
+
+def _commands(folder: Path, url: str) -> Any:
+    return command_line.CommandLine(folder, tuple(_settings(url).items()))
+
+
+def _broken_off(folder: Path, endpoint: Endpoint, sign: signal.Signals) -> tuple[int, str]:
+    """A build that gets no more answers after its first batch, and then a signal; its exit code and errors."""
+    before, requests = endpoint.server.stats.answers, len(endpoint.server.requests)
+    with subprocess.Popen(
+            [str(Path(sys.executable).with_name("banyan")), "build", "documents", "--kb", "kb"], cwd=folder,
+            env=command_line.clean_environment(BANYAN_HOME=str(folder / "home"), **_settings(endpoint.server.base_url)),
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            _wait(lambda: endpoint.server.stats.answers >= before + 2)
+            endpoint.silent.set()
+            _wait(lambda: len(endpoint.server.requests) > requests + 2)
+            os.kill(process.pid, sign)
+            _, errors = process.communicate(timeout=command_line.SECONDS)
+        finally:
+            process.kill()
+            endpoint.silent.clear()
+    return process.returncode, errors
+
+
+def _wait(happened: Any) -> None:
+    deadline = time.monotonic() + command_line.SECONDS
+    while not happened():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_build_that_is_cancelled_leaves_what_stood_in_service(folder, endpoint, sign):
+    banyan = _commands(folder, endpoint.server.base_url)
+    answer = banyan("ask", MARIE, "--kb", "kb", "--json").json
+    assert not answer["abstained"]
+    code, errors = _broken_off(folder, endpoint, sign)
+    assert code == (130 if sign == signal.SIGINT else -sign)
+    assert "Traceback" not in errors
+    after = banyan("ask", MARIE, "--kb", "kb", "--json").json
+    assert (after["answer"], after["citations"]) == (answer["answer"], answer["citations"])
+    command_line.check_citations(after["citations"], ENGLISH)
+    assert banyan("verify", "--kb", "kb").out == "all is well\n"
+    report = banyan("build", "documents", "--kb", "kb", "--json").json  # no stale lock keeps it out
+    assert (report["documents"], report["chunks_failed"], report["stopped"]) == (len(FIRST) + len(ADDED), 0, "")
+    assert banyan("verify", "--kb", "kb").out == "all is well\n"
+
+
+def test_an_endpoint_that_is_down_leaves_what_stood_in_service(folder, endpoint):
+    down, banyan = _commands(folder, "http://127.0.0.1:9/v1"), _commands(folder, endpoint.server.base_url)
+    answer = banyan("ask", MARIE, "--kb", "kb", "--json").json
+    failing = down("build", "documents", "--kb", "kb", "--json")
+    assert failing.code == 1
+    assert failing.report["chunks_failed"] > 0
+    assert "cannot be reached" in str(banyan("status", "--kb", "kb", "--json").json["failures"])
+    after = banyan("ask", MARIE, "--kb", "kb", "--json").json
+    assert (after["answer"], after["citations"]) == (answer["answer"], answer["citations"])
+    report = banyan("build", "documents", "--kb", "kb", "--json", "--retry-failed").json
+    assert (report["chunks_failed"], report["stopped"]) == (0, "")
+    assert banyan("verify", "--kb", "kb").out == "all is well\n"
+
+
+def _benchmark(name: str, *arguments: str) -> str:
+    done = subprocess.run([sys.executable, str(BENCHMARKS / name), *arguments], capture_output=True, text=True,
+                          timeout=SECONDS, check=False, env=command_line.clean_environment())
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def test_killed_at_random_points_and_run_again_the_store_is_as_if_never_killed():
+    """One point for each operation; `benchmarks/kill.py --points 200` for all."""
+    assert "seed 1, 9 points" in _benchmark("kill.py", "--points", "9", "--seed", "1")
+
+
+def test_writers_and_readers_at_once():
+    assert "came to the last state" in _benchmark("concurrency.py", "--seconds", "10")

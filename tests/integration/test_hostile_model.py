@@ -1,0 +1,117 @@
+"""Hostile documents read by a model that obeys them: bounding, growth and citation checks hold all the same."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from banyan.agents.resources import Resources
+from banyan.agents.retrieval import AskContext, build_graph
+from banyan.config import Settings
+
+from ..conftest import load_test_module
+
+pytestmark = pytest.mark.integration
+
+llm_server = load_test_module("llm_server")
+gullible = load_test_module("gullible_brain")
+hostile = load_test_module("hostile_checks")
+
+QUESTIONS = ("Where was Mara Quill born?", "Whom does Mara Quill obey?", "陆青禾出生在哪里？")
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Any]:
+    pytest.importorskip("pytest_socket").enable_socket()
+    with llm_server.LlmServer(gullible.reply) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory, server, hashed_embedder) -> Iterator[Any]:
+    folder = tmp_path_factory.mktemp("gullible")
+    settings = Settings(_env_file=None, home=folder / "home", llm_base_url=server.base_url, llm_model="gullible",
+                        llm_retries=0, llm_timeout=60)
+    with Resources(settings, hashed_embedder) as resources:
+        yield hostile.World(folder, resources)
+
+
+def ask(world: Any, question: str, mode: str = "reject") -> dict[str, Any]:
+    result = build_graph(world.resources).invoke({"knowledge_base": "kb", "question": question},
+                                                 context=AskContext(mode=mode))
+    hostile.check_answer(world.kb, result)
+    return result
+
+
+def test_the_clean_documents_are_read(world):
+    edges = {(world.kb.graph.entity(head).name, relation, world.kb.graph.entity(tail).name)
+             for head, relation, tail in world.kb.graph.edges()}
+    assert ("Mara Quill", "born_in", "Lindow") in edges
+    assert ("陆青禾", "born_in", "云溪市") in edges
+    assert len(edges) == 7
+
+
+@pytest.mark.parametrize("attack", hostile.ATTACKS, ids=lambda path: path.stem)
+def test_one_hostile_document(world, attack):
+    """It adds what its own words say; schema and all else are as they were, and after its deletion nothing is left."""
+    report = world.add([attack])
+    assert report["rejected"]["ungrounded"] > 0, "the model made things up"
+    now = world.state()
+    assert now["contributions"] == world.baseline["contributions"]
+    assert now["schema"] == world.baseline["schema"]
+    assert {name: now["documents"][name] for name in world.baseline["documents"]} == world.baseline["documents"]
+    assert hostile.check_grounded(world.kb) > 0
+    for text in hostile.texts(now["graph"]):
+        assert gullible.MADE_UP not in text
+        assert "\x1b" not in text
+    world.delete([attack])
+    assert world.state() == world.baseline
+
+
+def test_all_hostile_documents_at_once(world):
+    world.add(hostile.ATTACKS)
+    hostile.check_grounded(world.kb)
+    grown = hostile.check_schema_rules(world.kb, world.baseline["schema"])
+    # Two documents that ask for the same are all that the rules want: what a threshold cannot tell apart is in the
+    # threat model. It stays an addition, with its evidence, and goes with the documents.
+    assert set(grown) == {"obeys", "Overlord", "loyalty"}
+    assert world.state()["contributions"] == world.baseline["contributions"]
+    for question in QUESTIONS:
+        for mode in ("reject", "open"):
+            ask(world, question, mode)
+    world.delete(hostile.ATTACKS)
+    assert world.state() == world.baseline
+
+
+def test_answers_cite_what_was_given_and_nothing_else(world, server):
+    world.add(hostile.ATTACKS)
+    for question in QUESTIONS:
+        answer = ask(world, question)
+        assert not answer["abstained"]
+        # One that was asked before is answered from the ledger.
+        given = [user for request in server.requests if question in (user := request["messages"][1]["content"])
+                 and request["response_format"]["json_schema"]["name"] == "answer"][-1]
+        for citation in answer["citations"]:
+            assert world.kb.documents.get(citation["document"]).title in given
+        assert "Pay Baron Vex" not in answer["answer"], "claims without a sound quote are left out"
+        assert "Without any source" not in answer["answer"]
+        assert "\n" not in answer["answer"], "one claim stood: its forged lines stand on its own"
+        assert len(answer["sub_queries"]) <= 16
+    world.delete(hostile.ATTACKS)
+
+
+def test_no_document_leaves_its_fence(world, server):
+    """Nor its turn, in whatever was sent since the server began."""
+    world.add(hostile.ATTACKS)
+    ask(world, QUESTIONS[0])
+    blocks = {"extraction": 1, "summaries": 1, "decomposition": 1, "reflection": 3, "answer": 3}
+    steps = set()
+    for request in server.requests:
+        step, user = request["response_format"]["json_schema"]["name"], request["messages"][1]["content"]
+        steps.add(step)
+        assert user.count("<data>") == user.count("</data>") == blocks[step]
+        for sign in ("<|", "<｜", "[INST]", "<<SYS>>", "<think>", "<tool_call>", "<start_of_turn>", "</s>", "＜/data"):
+            assert sign not in user
+        assert len(request["messages"]) == 2
+        assert "Baron Vex" not in request["messages"][0]["content"], "no word of a document in the system message"
+    assert steps == set(blocks)
+    world.delete(hostile.ATTACKS)

@@ -1,0 +1,451 @@
+"""Backup and restore: the same base comes back without a call, whatever a build, a full disk or a stranger does."""
+
+import hashlib
+import io
+import json
+import os
+import random
+import re
+import resource
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import zipfile
+from contextlib import closing, contextmanager
+
+import pytest
+from banyan.graph_store import backup as backup_module
+from banyan.graph_store import restore as restore_module
+from banyan.graph_store.backup import BackupError, back_up
+from banyan.graph_store.database import FORMAT, Database
+from banyan.graph_store.layout import Layout
+from banyan.graph_store.restore import restore
+from banyan.graph_store.store import KnowledgeBase
+from banyan.graph_store.verify import verify
+
+from ..conftest import load_test_module
+
+scripted = load_test_module("scripted")
+small_base = load_test_module("small_base")
+
+TEXTS = scripted.TEXTS
+
+
+def silent(done, total):
+    assert 0 <= done <= total
+
+
+@pytest.fixture
+def shell(tmp_path, hashed_embedder, monkeypatch, capsys):
+    return scripted.Shell(tmp_path, hashed_embedder, monkeypatch, capsys)
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory, hashed_embedder):
+    """A built base `kb`, and its backup in `kb.zip`."""
+    shop = scripted.Workshop(tmp_path_factory.mktemp("built"), hashed_embedder)
+    shop.build(shop.write(TEXTS))
+    back_up(Layout.of(shop.settings.home, "kb"), shop.folder / "kb.zip", silent)
+    return shop
+
+
+@pytest.fixture
+def stored(shell, built):
+    """The same, to be changed."""
+    shell.write(TEXTS)
+    shutil.copytree(built.settings.home, shell.folder / "home")
+    shutil.copy(built.folder / "kb.zip", shell.folder)
+    shell.scripted.extracted.update(built.scripted.extracted)
+    return shell
+
+
+def tables(home, name):
+    """All that a ledger holds, but for where its vectors stand."""
+    with closing(sqlite3.connect(home / name / "ledger.sqlite")) as ledger:
+        names = [row[0] for row in ledger.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY 1")]
+        found = {name: sorted(map(repr, ledger.execute(f"SELECT * FROM {name}"))) for name in names}
+    found["meta"] = [row for row in found["meta"] if not re.search(
+        "vectors_generation|vectors_since|vectors_position|'runs'", row)]
+    return found
+
+
+def left(folder):
+    """What lies about in a folder, hidden files included."""
+    return sorted(entry.name for entry in folder.iterdir())
+
+
+def test_a_base_comes_back_under_another_name_without_a_call(stored):
+    home = stored.folder / "home"
+    calls = stored.scripted.extracted.total(), stored.scripted.summarised.total()
+    result = stored("restore", "kb.zip", "--kb", "other", "--json")
+    assert result.code == 0, result.err
+    report = json.loads(result.out)
+    assert report | {"created": "", "sha256": "", "size": 0} == {
+        "kb": "other", "format": "banyan-backup-1", "created": "", "ledger_format": FORMAT, "size": 0, "sha256": "",
+        "documents": 4, "chunks": 4, "extractions": 4, "embedding": "hashed-trigrams", "derived": True}
+    assert tables(home, "other") == tables(home, "kb")
+    assert stored("verify", "--kb", "other").out == "all is well\n"
+    with stored.resources() as resources:
+        one, other = resources.knowledge_base("kb"), resources.knowledge_base("other")
+        assert one.graph.dump() == other.graph.dump()
+        for kind in ("entities", "triples", "relations", "communities", "chunks"):
+            ids = sorted(one.vectors.ids(kind))
+            assert sorted(other.vectors.ids(kind)) == ids
+            assert (one.vectors.get(kind, ids) == other.vectors.get(kind, ids)).all()
+    assert (stored.scripted.extracted.total(), stored.scripted.summarised.total()) == calls
+    assert left(home) == ["kb", "other"]
+    assert left(stored.folder) == ["documents", "home", "kb.zip", "schema.json"]
+
+
+def test_what_is_in_the_file_is_what_the_help_says(stored):
+    with zipfile.ZipFile("kb.zip") as archive:
+        assert sorted(archive.namelist()) == ["ledger.sqlite", "manifest.json"]
+        assert archive.testzip() is None
+    text = " ".join(stored("backup", "--help").out.replace("│", " ").split())
+    assert "graph and vectors are not in it" in text.lower()
+
+
+def test_a_restored_base_goes_on(stored):
+    stored("restore", "kb.zip", "--kb", "other")
+    stored.write({"e.txt": "Eve:Person --knows--> Ada:Person."})
+    result = stored("build", stored.documents, "--kb", "other", "--json")
+    assert result.code == 0, result.err
+    assert json.loads(result.out)["documents"] == 5
+    assert stored("verify", "--kb", "other").code == 0
+    assert set(stored.scripted.extracted.values()) == {1}
+
+
+def test_files_that_stand_are_not_written_over(stored):
+    before = (stored.folder / "kb.zip").read_bytes()
+    result = stored("backup", "--kb", "kb", "-o", "kb.zip")
+    assert result.code == 1
+    assert "kb.zip is there already: name another file, or replace it with --force" in result.err
+    assert (stored.folder / "kb.zip").read_bytes() == before
+    assert stored("backup", "--kb", "kb", "-o", "kb.zip", "--force").code == 0
+    result = stored("restore", "kb.zip", "--kb", "kb")
+    assert result.code == 1
+    assert "there is a knowledge base 'kb'" in result.err
+    assert "--force" in result.err
+    assert stored.sound()
+
+
+@pytest.mark.parametrize(("output", "why"), [
+    ("home/kb/backup.zip", "lies in the knowledge base's own folder"), ("documents", "is no file: name the file"),
+    ("nowhere/kb.zip", "there is no folder"), ("/dev/full", "is no file: name the file"),
+])
+def test_places_where_no_backup_can_stand(stored, output, why):
+    result = stored("backup", "--kb", "kb", "-o", output)
+    assert result.code == 1
+    assert why in result.err
+    assert left(stored.folder) == ["documents", "home", "kb.zip", "schema.json"]
+
+
+def test_a_backup_while_a_build_commits_is_the_state_when_it_began(stored, monkeypatch):
+    monkeypatch.setattr(backup_module, "_PAGES", 1)
+    home = stored.folder / "home"
+    before, steps = tables(home, "kb"), []
+    with closing(Database(home / "kb" / "ledger.sqlite")) as building:
+        def commit(done, total):
+            steps.append((done, total))
+            building.execute("INSERT INTO documents (id, title, text, source) VALUES (?, '', ?, 'test')",
+                             f"new{len(steps)}", "word " * 500)
+
+        back_up(Layout.of(home, "kb"), stored.folder / "during.zip", commit)
+    assert len(steps) > 10
+    assert steps[-1][0] == steps[-1][1]
+    assert stored("restore", "during.zip", "--kb", "other").code == 0
+    assert tables(home, "other") == before
+    assert len(tables(home, "kb")["documents"]) == len(TEXTS) + len(steps)
+
+
+@contextmanager
+def full_disk(size):
+    """No file of this process can grow beyond a size: the system's own error, whatever writes."""
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        signal.signal(signal.SIGXFSZ, handler)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.9])
+def test_a_full_disk_leaves_what_stood(stored, share):
+    home, file = stored.folder / "home", stored.folder / "kb.zip"
+    size = int(share * (home / "kb" / "ledger.sqlite").stat().st_size)
+    before, ledger = file.read_bytes(), tables(home, "kb")
+    with full_disk(size), pytest.raises((OSError, sqlite3.OperationalError)):
+        back_up(Layout.of(home, "kb"), file, silent, force=True)
+    assert file.read_bytes() == before
+    for name, force in (("kb", True), ("other", False)):
+        with full_disk(size), pytest.raises((OSError, sqlite3.OperationalError)):
+            restore(file, Layout.of(home, name), silent, force=force)
+    assert tables(home, "kb") == ledger
+    assert stored.sound()
+    assert stored.kbs() == ["kb"]
+    assert left(stored.folder) == ["documents", "home", "kb.zip", "schema.json"]
+
+
+def test_a_disk_that_is_known_to_be_too_small(stored, monkeypatch):
+    monkeypatch.setattr(restore_module.shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10, 9, 1))
+    result = stored("restore", "kb.zip", "--kb", "other")
+    assert (result.code, "the disk has 1 left: free some space" in result.err) == (1, True)
+    assert stored.kbs() == ["kb"]
+
+
+@pytest.mark.parametrize("damage", ["flip", "garbage"])
+def test_a_damaged_ledger_is_not_backed_up(stored, damage):
+    ledger = stored.folder / "home" / "kb" / "ledger.sqlite"
+    data = bytearray(ledger.read_bytes())
+    if damage == "flip":
+        data[4096 * 3:4096 * 4] = bytes(4096)
+    else:
+        data[:200] = b"x" * 200
+    ledger.write_bytes(data)
+    result = stored("backup", "--kb", "kb", "-o", "new.zip")
+    assert result.code == 1
+    assert "is damaged" in result.err or "is not a readable ledger" in result.err
+    assert "banyan restore FILE --kb NAME --force" in result.err
+    assert left(stored.folder) == ["documents", "home", "kb.zip", "schema.json"]
+
+
+# What a stranger gives.
+
+def parts(file):
+    with zipfile.ZipFile(file) as archive:
+        return json.loads(archive.read("manifest.json")), archive.read("ledger.sqlite")
+
+
+def packed(*entries, compression=zipfile.ZIP_DEFLATED):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", compression) as archive:
+        for name, data in entries:
+            archive.writestr(name, data)
+    return buffer.getvalue()
+
+
+def described(manifest, ledger, **changes):
+    """A zip whose manifest fits its ledger, but for some changes."""
+    about = manifest | {"size": len(ledger), "sha256": hashlib.sha256(ledger).hexdigest()} | changes
+    return packed(("manifest.json", json.dumps(about)), ("ledger.sqlite", ledger))
+
+
+def altered(ledger, folder, *statements):
+    path = folder / "altered.sqlite"
+    path.write_bytes(ledger)
+    with closing(sqlite3.connect(path, isolation_level=None)) as raw:
+        for statement in statements:
+            raw.execute(statement)
+    data = path.read_bytes()
+    path.unlink()
+    return data
+
+
+STRANGE = {
+    "no zip": (lambda m, d, f: b"hello" * 100, "is no backup, or damaged"),
+    "empty": (lambda m, d, f: b"", "is no backup, or damaged"),
+    "cut": (lambda m, d, f: described(m, d)[:-500], "is no backup, or damaged"),
+    "flipped": (lambda m, d, f: flipped(described(m, d)), "is no backup, or damaged"),
+    "out of the folder": (lambda m, d, f: packed(("manifest.json", json.dumps(m)), ("../ledger.sqlite", d)),
+                          "manifest.json and ledger.sqlite and nothing else"),
+    "absolute": (lambda m, d, f: packed(("manifest.json", json.dumps(m)), ("/tmp/ledger.sqlite", d)), "nothing else"),
+    "one more": (lambda m, d, f: packed(("manifest.json", json.dumps(m)), ("ledger.sqlite", d), ("x", "x")),
+                 "nothing else"),
+    "without ledger": (lambda m, d, f: packed(("manifest.json", json.dumps(m))), "nothing else"),
+    "large manifest": (lambda m, d, f: packed(("manifest.json", b" " * 10**6), ("ledger.sqlite", d)),
+                       "manifest.json has 1,000,000 bytes, at most 65,536 are read"),
+    "no manifest": (lambda m, d, f: packed(("manifest.json", "[" * 10_000), ("ledger.sqlite", d)), "manifest.json:"),
+    "other format": (lambda m, d, f: described(m, d, format="banyan-backup-2"), "manifest.json: format"),
+    "later ledger": (lambda m, d, f: described(m, d, ledger_format=FORMAT + 1), f"a ledger of format {FORMAT + 1}"),
+    "other size": (lambda m, d, f: described(m, d, size=17), "manifest.json says 17"),
+    "other checksum": (lambda m, d, f: described(m, d, sha256="0" * 64), "is not what manifest.json says (SHA-256)"),
+    "bomb": (lambda m, d, f: described(m, bytes(20_000_000)), "would become 20,000,000"),
+    "no ledger": (lambda m, d, f: described(m, b"text " * 1000), "its ledger cannot be read"),
+    "trigger": (lambda m, d, f: described(m, altered(
+        d, f, "CREATE TRIGGER t AFTER INSERT ON meta BEGIN DELETE FROM documents; END")), "has views or triggers"),
+    "view": (lambda m, d, f: described(m, altered(d, f, "DROP TABLE tokens", "CREATE VIEW tokens AS SELECT 1")),
+             "has views or triggers"),
+    "other table": (lambda m, d, f: described(m, altered(d, f, "CREATE TABLE more (x)")), "is not of this format"),
+    "missing table": (lambda m, d, f: described(m, altered(d, f, "DROP TABLE calls")), "the column calls."),
+    "broken reference": (lambda m, d, f: described(m, altered(d, f, "DELETE FROM documents")), "refers to a missing"),
+    "new database": (lambda m, d, f: described(m, altered(d, f, "PRAGMA user_version=0")), "its ledger is none"),
+    "damaged page": (lambda m, d, f: described(m, d[:8192] + bytes(4096) + d[12288:]), "its ledger"),
+}
+
+
+def flipped(data):
+    middle = len(data) // 2
+    return data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1:]
+
+
+@pytest.mark.parametrize("case", STRANGE)
+@pytest.mark.parametrize("name", ["kb", "other"])
+def test_what_is_no_sound_backup_changes_nothing(stored, case, name):
+    make, why = STRANGE[case]
+    (stored.folder / "strange.zip").write_bytes(make(*parts(stored.folder / "kb.zip"), stored.folder))
+    before = tables(stored.folder / "home", "kb")
+    result = stored("restore", "strange.zip", "--kb", name, "--force")
+    assert result.code == 1
+    assert why in result.err
+    assert left(stored.folder) == ["documents", "home", "kb.zip", "schema.json", "strange.zip"]
+    assert left(stored.folder / "home") == ["kb"]
+    assert tables(stored.folder / "home", "kb") == before
+    assert stored.sound()
+
+
+def test_a_backup_that_is_not_there_or_in_the_wrong_place(stored):
+    for file, why in (("none.zip", "there is no backup none.zip"), ("documents", "documents is no file")):
+        result = stored("restore", file, "--kb", "other")
+        assert (result.code, why in result.err) == (1, True)
+    inside = stored.folder / "home" / "kb" / "mine.zip"
+    shutil.copy("kb.zip", inside)
+    result = stored("restore", inside, "--kb", "kb", "--force")
+    assert (result.code, "lies in the folder of 'kb' itself" in result.err) == (1, True)
+    result = stored("restore", "kb.zip", "--kb", "../kb")
+    assert (result.code, "cannot name a knowledge base" in result.err) == (1, True)
+
+
+# In the place of another.
+
+def changed(shell):
+    """Goes on with `kb` after its backup; returns what it was then."""
+    before = tables(shell.folder / "home", "kb"), shell.dump()
+    shell.write({"e.txt": "Eve:Person --knows--> Ada:Person. Eve:Person --employer--> Acme:Organization."})
+    assert shell.run_build().code == 0
+    assert shell("delete", "a.txt", "--kb", "kb").code == 0
+    assert shell.dump() != before[1]
+    return before
+
+
+def test_an_earlier_state_replaces_a_later_one_and_readers_notice(stored):
+    ledger, graph = changed(stored)
+    with stored.resources() as resources, stored.resources() as building:
+        reader = resources.knowledge_base("kb")
+        later = reader.graph.dump()
+        building.knowledge_base("kb")
+        building.update_tree("kb")
+        assert stored("restore", "kb.zip", "--kb", "kb", "--force").code == 0
+        assert reader.graph.dump() == later
+        assert len(reader.vectors.get("entities", reader.graph.entity_ids())) == len(reader.graph.entity_ids())
+        assert resources.knowledge_base("kb").graph.dump() == graph
+        # A process that wrote before goes on with what was restored.
+        building.update_tree("kb")
+        building.delete_document("kb", "b.txt")
+        assert verify(building.knowledge_base("kb")) == []
+        assert stored("restore", "kb.zip", "--kb", "kb", "--force").code == 0
+    assert tables(stored.folder / "home", "kb") == ledger
+    assert stored.sound()
+    assert left(stored.folder / "home") == ["kb"]
+
+
+@pytest.mark.parametrize("damage", ["garbage", "empty", "cut", "gone", "page", "page size", "log"])
+def test_a_damaged_base_is_restored(stored, damage):
+    ledger, graph = changed(stored)
+    root = stored.folder / "home" / "kb"
+    file = root / "ledger.sqlite"
+    data = file.read_bytes()
+    if damage == "gone":
+        file.unlink()
+    elif damage == "log":
+        (root / "ledger.sqlite-wal").write_bytes(random.Random(0).randbytes(9000))
+    else:
+        file.write_bytes({"garbage": b"x" * 9000, "empty": b"", "cut": data[:len(data) // 2 + 100],
+                          "page": data[:4096] + bytes(4096) + data[8192:],
+                          "page size": data[:16] + b"\x20\x00" + data[18:]}[damage])
+    assert stored("restore", "kb.zip", "--kb", "kb").code == 1, "not without --force"
+    result = stored("restore", "kb.zip", "--kb", "kb", "--force")
+    assert result.code == 0, result.err
+    assert (tables(stored.folder / "home", "kb"), stored.dump()) == (ledger, graph)
+    assert stored.sound()
+
+
+def test_another_writer_keeps_a_restore_out(stored, hashed_embedder):
+    with KnowledgeBase.open(stored.folder / "home", "kb", hashed_embedder) as kb, kb.writing():
+        result = stored("restore", "kb.zip", "--kb", "kb", "--force")
+    assert (result.code, "another process is writing to 'kb'" in result.err) == (1, True)
+    assert stored.sound()
+
+
+KILLED = """
+import os, signal, sqlite3, sys
+from pathlib import Path
+from banyan.graph_store import restore as module
+from banyan.graph_store.layout import Layout
+file, home, at = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
+steps = 0
+def step(frame, event, arg):
+    global steps
+    if frame.f_code.co_filename.endswith(("restore.py", "vector_folders.py")):
+        if event == "line":
+            steps += 1
+            if steps == at:
+                os.kill(os.getpid(), signal.SIGKILL)
+        return step
+sys.settrace(step)
+module.restore(file, Layout.of(home, "kb"), lambda *_: None, force=True)
+sys.settrace(None)
+print(steps)
+"""
+
+
+def run_killed(shell, at):
+    return subprocess.run([sys.executable, "-c", KILLED, "kb.zip", str(shell.folder / "home"), str(at)],
+                          capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_killed_anywhere_the_old_one_stands_or_the_new_one(stored):
+    """Killed before a line, of all lines that a restore runs: every other from the lock on, and some before."""
+    ledger, graph = changed(stored)
+    home = stored.folder / "home"
+    later = tables(home, "kb"), stored.dump()
+    shutil.copytree(home, stored.folder / "later")
+    whole = run_killed(stored, -1)
+    assert whole.returncode == 0, whole.stderr
+    steps = int(whole.stdout)
+    seen = set()
+    for at in sorted({*range(steps - 45, steps + 1, 2), steps, *random.Random(5).sample(range(1, steps - 45), 4)}):
+        shutil.rmtree(home)
+        shutil.copytree(stored.folder / "later", home)
+        assert run_killed(stored, at).returncode == -signal.SIGKILL
+        found = tables(home, "kb"), stored.dump()
+        assert found in (later, (ledger, graph)), at
+        seen.add(found == later)
+        with stored.resources() as resources:
+            assert verify(resources.knowledge_base("kb")) == [], at
+    assert seen == {True, False}, "both sides of the commit were met"
+    assert stored("restore", "kb.zip", "--kb", "kb", "--force").code == 0
+    assert [name for name in left(home) if name.endswith(".restore")] == [], "what a killed one left is cleared away"
+
+
+def test_a_restored_base_of_another_model_says_what_is_to_be_done(stored):
+    bad_input = load_test_module("hashed_embedding")
+
+    class Other(bad_input.HashedEmbedder):
+        name, fingerprint = "another", "another-128"
+
+    stored.embedder = Other()
+    result = stored("restore", "kb.zip", "--kb", "other", "--json")
+    assert result.code == 0
+    assert json.loads(result.out)["derived"] is False
+    assert "run `banyan reindex` to embed it anew" in result.err
+    assert stored("reindex", "--kb", "other").code == 0
+    assert stored("verify", "--kb", "other").code == 0
+
+
+def test_permissions_of_a_backup_are_the_users(stored):
+    """Documents are in it; who may read it is what the umask says, as for every file of the user's."""
+    mask = os.umask(0o027)
+    try:
+        stored("backup", "--kb", "kb", "-o", "masked.zip")
+    finally:
+        os.umask(mask)
+    assert (stored.folder / "masked.zip").stat().st_mode & 0o777 == 0o640
+
+
+def test_errors_name_the_thing(tmp_path):
+    with pytest.raises(BackupError, match="there is no backup"):
+        restore(tmp_path / "none", Layout.of(tmp_path, "kb"), silent)

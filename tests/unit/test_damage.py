@@ -1,0 +1,383 @@
+"""What can happen to the files of a knowledge base: each damage is detected, named, and mended or refused.
+
+Whatever it is, what was extracted is there afterwards, or the ledger's damage is named and a backup restores it.
+"""
+
+import os
+import random
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+
+import pytest
+from banyan.graph_store import vector_folders
+from banyan.graph_store.backup import back_up
+from banyan.graph_store.hnsw_files import damages
+from banyan.graph_store.layout import Layout
+from banyan.graph_store.store import KnowledgeBase
+from banyan.graph_store.verify import verify
+
+from ..conftest import TESTS, load_test_module
+
+scripted = load_test_module("scripted")
+
+# Chroma writes an index to its own files from its first pace on, and a level above the lowest from some dozens.
+PEOPLE = 90
+DAMAGES = ("flip", "page", "zeros", "cut", "empty", "gone")
+
+
+def text(number):
+    return (f"P{number}:Person --knows--> P{number + 1}:Person. "
+            f"P{number}:Person --employer--> Firm{number % 7}:Organization.")
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory, hashed_embedder):
+    """A base of some size with its snapshot, and its backup."""
+    shop = scripted.Workshop(tmp_path_factory.mktemp("damage"), hashed_embedder)
+    paths = shop.write({f"d{number}.txt": text(number) for number in range(PEOPLE)})
+    assert shop.build(paths)["chunks_failed"] == 0
+    with shop.resources() as resources, KnowledgeBase.open(shop.settings.home, "kb", shop.embedder) as kb:
+        with kb.writing():
+            kb.save_graph(anew=True)
+        assert verify(kb) == []
+        shop.state = kb.graph.dump(), said(kb), resources.knowledge_base("kb").communities.all()
+    back_up(Layout.of(shop.settings.home, "kb"), shop.folder / "kb.zip", lambda *_: None)
+    return shop
+
+
+@pytest.fixture
+def shell(built, tmp_path, hashed_embedder, monkeypatch, capsys):
+    shell = scripted.Shell(tmp_path, hashed_embedder, monkeypatch, capsys)
+    shutil.copytree(built.settings.home, tmp_path / "home")
+    shutil.copytree(built.documents, tmp_path / "documents", dirs_exist_ok=True)
+    shutil.copy(built.folder / "kb.zip", tmp_path)
+    return shell
+
+
+def said(kb):
+    return {chunk.id: kb.extractions.said(chunk.id) for chunk in kb.documents.chunks()}
+
+
+def state(shell):
+    with KnowledgeBase.open(shell.settings.home, "kb", shell.embedder) as kb:
+        return kb.graph.dump(), said(kb), kb.communities.all()
+
+
+def files(home):
+    """The kinds of files there are: of the indexes, the largest one's."""
+    root = home / "kb"
+    indexes = sorted(root.glob("chroma*/*/data_level0.bin"), key=lambda path: path.stat().st_size)
+    assert (indexes[-1].parent / "link_lists.bin").stat().st_size, "an index has several levels"
+    return {"graph.json": root / "graph.json", "chroma.sqlite3": indexes[-1].parent.parent / "chroma.sqlite3",
+            **{path.name: path for path in sorted(indexes[-1].parent.iterdir())}}
+
+
+INDEX = ("data_level0.bin", "header.bin", "index_metadata.pickle", "length.bin", "link_lists.bin")
+
+
+def damage(path, kind, seed=0):
+    """Do something to a file, as disks and people do; the same for the same seed."""
+    data, rng = bytearray(path.read_bytes()), random.Random(seed)
+    at = rng.randrange(len(data))
+    if kind == "gone":
+        path.unlink()
+        return
+    if kind == "flip":
+        data[at] ^= rng.randrange(1, 256)
+    elif kind in ("page", "zeros"):
+        start, end = at // 4096 * 4096, min(at // 4096 * 4096 + 4096, len(data))
+        data[start:end] = rng.randbytes(end - start) if kind == "page" else bytes(end - start)
+    else:
+        data = data[:0 if kind == "empty" else at]
+    path.write_bytes(data)
+
+
+def test_the_base_of_these_tests_has_all_files(built):
+    assert tuple(files(built.settings.home)) == ("graph.json", "chroma.sqlite3", *INDEX)
+
+
+@pytest.mark.parametrize("kind", DAMAGES)
+@pytest.mark.parametrize("name", ["graph.json", "chroma.sqlite3", *INDEX])
+def test_a_damaged_derived_file_is_named_and_made_again(shell, built, name, kind):
+    """Some of these damages end the process that loads the file: this one goes on."""
+    path = files(shell.settings.home)[name]
+    damage(path, kind, seed=sum(map(ord, name + kind)))
+    verified = shell("verify", "--kb", "kb")
+    named = "made it again from the ledger" in verified.out or "run `banyan reindex`" in verified.out
+    harmless = kind == "flip" or (kind, name) == ("gone", "graph.json")
+    assert (verified.code, named) == (1, True) or (harmless and verified.code == 0), verified
+    assert named == (path.name in verified.out or "the vectors" in verified.out)
+    asked = shell("ask", "Who employs P3?", "--kb", "kb")
+    assert asked.code == 0 or "run `banyan reindex`" in asked.err, asked
+    again = shell("verify", "--kb", "kb")
+    if again.code:
+        assert "run `banyan reindex`" in again.out, again
+        assert shell("reindex", "--kb", "kb").code == 0
+        again = shell("verify", "--kb", "kb")
+    assert (again.code, again.out) == (0, "all is well\n"), again
+    assert state(shell) == built.state
+
+
+def run(shell, *arguments):
+    """A command in a process of its own, with the tests' embedder."""
+    done = subprocess.run(
+        [sys.executable, "-c", COMMAND, str(TESTS), *arguments, "--kb", "kb"], cwd=shell.folder, text=True,
+        env={**os.environ, "BANYAN_HOME": str(shell.settings.home), "COLUMNS": "300", "NO_COLOR": "1"},
+        capture_output=True, timeout=120, check=False)
+    assert done.returncode in (0, 1), done
+    assert "Traceback" not in done.stderr, done.stderr
+    return done
+
+
+COMMAND = """
+import sys
+sys.path.insert(0, sys.argv.pop(1))
+from hashed_embedding import HashedEmbedder
+from banyan import cli
+from banyan.agents import resources
+resources.load_embedder = lambda _: HashedEmbedder()
+sys.argv[0] = "banyan"
+cli.main()
+"""
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_damaged_index_never_ends_the_process_that_checks_it(shell, seed):
+    """Many damages, each found by reading alone or harmless to load: a crash of the loading process fails this."""
+    home, rng = shell.settings.home, random.Random(seed)
+    folder = files(home)["chroma.sqlite3"].parent
+    loaded = []
+    for number in range(40):
+        copy = shell.folder / f"copy{number}"
+        shutil.copytree(folder, copy)
+        name, kind = rng.choice(INDEX), rng.choice(("flip", "flip", "page", "zeros", "cut"))
+        damage(copy / files(home)[name].parent.name / name, kind, rng.random())
+        if damages(copy):
+            shutil.rmtree(copy)
+        else:
+            loaded.append(copy)
+    done = subprocess.run([sys.executable, "-c", LOAD, *map(str, loaded)], capture_output=True, text=True, timeout=120,
+                          check=False)
+    assert done.returncode == 0, done
+    assert len(loaded) < 30, "most damages are found"
+
+
+LOAD = """
+import sys
+import chromadb
+from chromadb.config import Settings
+from chromadb.errors import ChromaError
+for folder in sys.argv[1:]:
+    client = chromadb.PersistentClient(folder, settings=Settings(anonymized_telemetry=False))
+    for collection in client.list_collections():
+        try:
+            found = client.get_collection(collection.name, embedding_function=None).get(include=["embeddings"])
+            if len(found["ids"]):
+                collection.query(query_embeddings=found["embeddings"][:50], n_results=5)
+        except (ChromaError, ValueError):
+            pass
+"""
+
+
+# The ledger.
+
+@pytest.mark.parametrize("kind", ["page", "zeros", "cut", "empty", "gone"])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_damaged_ledger_is_named_and_refused_and_a_backup_restores_it(shell, built, kind, seed):
+    path = shell.settings.home / "kb" / "ledger.sqlite"
+    damage(path, kind, seed)
+    verified = shell("verify", "--kb", "kb")
+    assert verified.code == 1, "every page is somebody's"
+    shown = verified.out + verified.err
+    assert "ledger" in shown or "document 'd" in shown
+    assert "banyan restore FILE --kb NAME --force" in shown
+    for command in (["status"], ["ask", "Who employs P3?"], ["build", shell.documents], ["backup", "-o", "new.zip"]):
+        result = shell(*command, "--kb", "kb")
+        assert result.code == 0 or "banyan restore FILE" in result.err, (command, result)
+    assert not (shell.folder / "new.zip").exists() or kind in ("page", "zeros")
+    result = shell("restore", "kb.zip", "--kb", "kb", "--force")
+    assert result.code == 0, result.err
+    assert shell.sound()
+    assert state(shell) == built.state
+
+
+def test_no_page_of_a_ledger_can_be_lost_unnoticed(shell):
+    """Each page in turn, overwritten with zeros: all are seen but those that SQLite has free."""
+    path = shell.settings.home / "kb" / "ledger.sqlite"
+    data = path.read_bytes()
+    size = int.from_bytes(data[16:18], "big")
+    free = int.from_bytes(data[36:40], "big")
+    unseen = 0
+    for page in range(0, len(data) // size, max(1, len(data) // size // 40)):
+        path.write_bytes(data[:page * size] + bytes(size) + data[(page + 1) * size:])
+        unseen += shell("verify", "--kb", "kb").code == 0
+    assert unseen <= free
+
+
+def test_an_empty_ledger_never_takes_the_place_of_a_lost_one(shell):
+    root = shell.settings.home / "kb"
+    (root / "ledger.sqlite").unlink()
+    for command in (["build", shell.documents], ["status"], ["reindex"]):
+        result = shell(*command, "--kb", "kb")
+        assert result.code == 1
+        assert "ledger.sqlite is missing, and what was made from it is there" in result.err
+    assert not (root / "ledger.sqlite").exists()
+
+
+def test_a_log_that_was_damaged_costs_what_was_not_committed_to_the_file(shell, built):
+    """After a kill the write-ahead log stands beside the ledger: cut anywhere, an earlier commit stands."""
+    root = shell.settings.home / "kb"
+    log = root / "ledger.sqlite-wal"
+    with closing(sqlite3.connect(root / "ledger.sqlite", isolation_level=None)) as writer:
+        writer.execute("PRAGMA wal_autocheckpoint=0")
+        for number in range(5):
+            writer.execute("INSERT INTO meta VALUES (?, 'x')", (f"x{number}",))
+        ledger, written = (root / "ledger.sqlite").read_bytes(), log.read_bytes()
+    seen = set()
+    for seed in range(8):
+        (root / "ledger.sqlite").write_bytes(ledger)
+        log.write_bytes(written)
+        (root / "ledger.sqlite-shm").unlink(missing_ok=True)
+        damage(log, ("cut", "flip", "page", "gone")[seed % 4], seed)
+        with KnowledgeBase.open(shell.settings.home, "kb", shell.embedder) as kb:
+            seen.add(sum(kb.database.get_meta(f"x{number}") is not None for number in range(5)))
+            kb.database.execute("DELETE FROM meta WHERE key LIKE 'x_'")
+            assert verify(kb) == []
+            assert said(kb) == built.state[1]
+    assert len(seen) > 1, "some of the log was read"
+
+
+# The folder.
+
+@pytest.fixture
+def mounted(tmp_path):
+    """Mounts things under the test's folder, and unmounts them."""
+    done = []
+
+    def mount(*arguments):
+        result = subprocess.run(["mount", *map(str, arguments)], capture_output=True, text=True, check=False)
+        if result.returncode:
+            pytest.skip(f"mounting takes rights that this machine does not give: {result.stderr.strip()}")
+        if not any("remount" in str(one) for one in arguments):
+            done.append(arguments[-1])
+
+    yield mount
+    for place in reversed(done):
+        subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+def test_a_read_only_folder_is_refused_with_the_cause(shell, built, mounted):
+    home = shell.settings.home
+    mounted("--bind", home, home)
+    mounted("-o", "remount,ro,bind", home)
+    for command in (["build", shell.documents], ["delete", "d1.txt"], ["reindex"], ["restore", "kb.zip", "--force"],
+                    ["verify"], ["ask", "Who employs P3?"]):
+        result = run(shell, *map(str, command))
+        if result.returncode:
+            assert re.search("ead-only|readonly|unable to open", result.stderr), result
+            assert "Mend the cause (disk space, permissions)" in result.stderr or "reindex" in result.stderr, result
+        else:
+            assert command[0] in ("ask", "verify"), result
+    assert run(shell, "backup", "-o", "kb2.zip").returncode in (0, 1)
+    subprocess.run(["mount", "-o", "remount,rw,bind", str(home)], check=True)
+    assert state(shell) == built.state
+    assert shell.sound()
+
+
+@pytest.mark.parametrize("spare", [40_000, 200_000, 600_000])
+def test_a_disk_that_is_really_full(shell, mounted, spare):
+    """A file system of its own with little room: a build, a delete and a reindex fail in words, and go on with room."""
+    home, plain = shell.settings.home, shell.folder / "plain"
+    used = sum(path.stat().st_size for path in home.rglob("*") if path.is_file())
+    home.rename(plain)
+    home.mkdir()
+    mounted("-t", "tmpfs", "-o", f"size={used + spare + 100 * 4096}", "tmpfs", home)
+    shutil.copytree(plain, home, dirs_exist_ok=True)
+    shell.write({f"e{number}.txt": f"Q{number}:Person --knows--> Q{number + 1}:Person. " + "Filler words. " * 300
+                 for number in range(60)})
+    before = state(shell)
+    results = [run_scripted(shell, "build", str(shell.documents)), run_scripted(shell, "reindex")]
+    assert any(result.returncode == 1 for result in results), "there was room for everything"
+    for result in results:
+        if result.returncode:
+            assert "Mend the cause" in result.stderr or "free space" in result.stderr or "full" in result.stderr, result
+    subprocess.run(["mount", "-o", "remount,size=1g", str(home)], check=True)
+    graph, now, _ = state(shell)
+    assert before[1].items() <= now.items(), "no extraction is lost"
+    assert before[0]["nodes"].keys() <= graph["nodes"].keys()
+    asked, stored = calls(shell), len([one for one in now.values() if one is not None])
+    done = run_scripted(shell, "build", str(shell.documents))
+    assert done.returncode == 0, done
+    assert calls(shell) - asked == len(state(shell)[1]) - stored, "what was stored is not asked again"
+    assert shell.sound()
+
+
+def calls(shell):
+    path = shell.folder / "extracted.txt"
+    return len(path.read_text("utf-8").splitlines()) if path.exists() else 0
+
+
+def run_scripted(shell, *arguments):
+    return subprocess.run(
+        [sys.executable, "-c", SCRIPTED, str(TESTS), *arguments, "--kb", "kb"], cwd=shell.folder, text=True,
+        env={**os.environ, "BANYAN_HOME": str(shell.settings.home), "COLUMNS": "300", "NO_COLOR": "1"},
+        capture_output=True, timeout=200, check=False)
+
+
+SCRIPTED = """
+import sys, threading
+from pathlib import Path
+sys.path.insert(0, sys.argv.pop(1))
+import scripted
+from hashed_embedding import HashedEmbedder
+from banyan import cli
+from banyan.agents import resources
+reasoner = scripted.ScriptedReasoner(HashedEmbedder())
+lock = threading.Lock()
+def before(text):
+    with lock, Path("extracted.txt").open("a") as file:
+        file.write(str(hash(text)) + "\\n")
+reasoner.before = before
+resources.load_embedder = lambda _: reasoner._embedder
+resources.Resources._make_reasoner = lambda *_: reasoner
+sys.argv[0] = "banyan"
+cli.main()
+"""
+
+
+# Made anew under a reader's eyes.
+
+def test_a_reader_goes_on_while_another_process_makes_everything_anew(shell, built):
+    with shell.resources() as resources, shell.resources() as reindexing:
+        reader = resources.knowledge_base("kb")
+        ids = reader.graph.entity_ids()
+        reindexing.reindex("kb")
+        assert len(reader.vectors.get("entities", ids)) == len(ids)
+        assert resources.knowledge_base("kb") is not reader
+        assert verify(resources.knowledge_base("kb")) == []
+        # The next one to write has vectors as they are: nothing is embedded again.
+        count = shell.embedder.encode
+        texts = []
+        shell.embedder.encode = lambda some: (texts.extend(some), count(some))[1]
+        try:
+            reindexing.update_tree("kb")
+            with KnowledgeBase.open(shell.settings.home, "kb", shell.embedder) as kb:
+                assert not kb.vectors_behind()
+        finally:
+            del shell.embedder.encode
+        assert texts == []
+    assert state(shell) == built.state
+
+
+def test_folders_that_are_out_of_service_go_after_a_while(shell, monkeypatch):
+    root = shell.settings.home / "kb"
+    assert shell("reindex", "--kb", "kb").code == 0
+    assert sorted(path.name for path in root.glob("chroma*")) == ["chroma", "chroma-1"]
+    monkeypatch.setattr(vector_folders, "_GRACE_SECONDS", 0)
+    assert shell("delete", "d1.txt", "--kb", "kb").code == 0
+    assert [path.name for path in root.glob("chroma*")] == ["chroma-1"]
+    assert shell.sound()

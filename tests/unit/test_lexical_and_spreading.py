@@ -1,0 +1,97 @@
+"""Words and walks: the lexical index, and spreading over the entity-chunk graph."""
+
+import numpy as np
+from banyan.tools.lexical import LexicalIndex, terms
+from banyan.tools.spreading import SpreadingGraph
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+# ---- words -----------------------------------------------------------------------------------
+
+
+
+def test_terms_are_words_and_chinese_bigrams():
+    assert terms("The Ulm-Minster 2019") == ["the", "ulm", "minster", "2019"]
+    assert terms("净利润 5亿 元") == ["净利", "利润", "5", "亿", "元"]
+
+
+def test_an_empty_corpus_and_a_corpus_of_blanks_have_no_scores():
+    assert LexicalIndex([]).scores("anything").shape == (0,)
+    assert LexicalIndex(["", " . "]).scores("anything").tolist() == [0.0, 0.0]
+
+
+def test_only_texts_that_share_a_term_have_a_score():
+    index = LexicalIndex(["the river Danube", "公司的净利润", "", "a river, a river"])
+    assert index.scores("unheard 词").tolist() == [0.0] * 4
+    assert index.scores("").tolist() == [0.0] * 4
+    river = index.scores("Rivers? no: RIVER unheard")
+    assert river[0] > 0
+    assert river[3] > river[0]
+    assert river[1] == river[2] == 0
+    assert np.flatnonzero(index.scores("净利润率")).tolist() == [1]
+
+
+def test_a_rare_term_counts_more_than_a_common_one():
+    index = LexicalIndex([f"city {n}" for n in range(20)] + ["city minster"])
+    assert int(np.argmax(index.scores("city minster"))) == 20
+
+
+# ---- spreading -------------------------------------------------------------------------------
+
+
+_NODES = 8
+_edges = st.lists(st.tuples(st.integers(0, _NODES - 2), st.integers(0, _NODES - 2)).filter(lambda e: e[0] != e[1]),
+                  min_size=1, max_size=20)
+_seeds = hnp.arrays(np.float32, (_NODES, 3), elements=st.floats(0, 1, width=32))
+
+
+def spreading(edges) -> SpreadingGraph:
+    """A graph whose last node is always isolated."""
+    pairs = np.array(edges, np.intp).reshape(-1, 2)
+    return SpreadingGraph(_NODES, pairs[:, 0], pairs[:, 1], np.ones(len(pairs), np.float32))
+
+
+@given(_edges, _seeds)
+def test_no_mass_is_lost_or_made_on_connected_nodes(edges, seeds):
+    connected = np.isin(np.arange(_NODES), np.unique(edges))
+    seeds = np.where(connected[:, None], seeds, np.float32(0))
+    spread = spreading(edges).spread(seeds)
+    expected = (seeds.sum(axis=0) > 0).astype(np.float32)
+    np.testing.assert_allclose(spread.sum(axis=0), expected, atol=1e-4)
+    assert (spread >= 0).all()
+    assert (spread[~connected] == 0).all()
+
+
+@given(_edges, _seeds, st.randoms(use_true_random=False))
+def test_the_order_and_direction_of_edges_are_irrelevant(edges, seeds, chance):
+    shuffled = [edge if chance.random() < 0.5 else edge[::-1] for edge in chance.sample(edges, len(edges))]
+    np.testing.assert_allclose(spreading(edges).spread(seeds), spreading(shuffled).spread(seeds), atol=1e-6)
+
+
+@given(_edges, _seeds)
+def test_several_walks_at_once_equal_single_walks(edges, seeds):
+    graph = spreading(edges)
+    singles = [graph.spread(np.ascontiguousarray(seeds[:, one])) for one in range(seeds.shape[1])]
+    np.testing.assert_allclose(graph.spread(seeds), np.stack(singles, axis=1), atol=1e-6)
+
+
+def test_zero_seeds_give_zeros_and_an_isolated_node_keeps_its_restart():
+    graph = spreading([(0, 1)])
+    assert graph.spread(np.zeros(_NODES, np.float32)).tolist() == [0.0] * _NODES
+    alone = np.zeros(_NODES, np.float32)
+    alone[-1] = 2.0
+    spread = graph.spread(alone)
+    assert spread[-1] > 0
+    assert spread[:-1].tolist() == [0.0] * (_NODES - 1)
+
+
+def test_a_graph_without_edges_or_nodes_can_be_walked():
+    nothing = np.zeros(0, np.intp)
+    assert SpreadingGraph(0, nothing, nothing, np.zeros(0, np.float32)).spread(np.zeros(0, np.float32)).shape == (0,)
+    assert spreading([]).spread(np.eye(_NODES, 1, dtype=np.float32)[:, 0])[0] > 0
+
+
+def test_weight_falls_with_distance():
+    spread = spreading([(0, 1), (1, 2), (2, 3)]).spread(np.eye(_NODES, 1, dtype=np.float32)[:, 0])
+    assert spread[0] > spread[1] > spread[2] > spread[3] > 0

@@ -1,0 +1,442 @@
+"""Entity resolution: names, scores, groups, and the graph that follows from them."""
+
+import importlib.util
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from banyan.graph_store.errors import EntityDecisionError
+from banyan.graph_store.extractions import Contribution
+from banyan.graph_store.graph import KnowledgeGraph
+from banyan.graph_store.resolution import Judgements, resolve
+from banyan.graph_store.resolution_candidates import candidate_pairs, near_pairs, pair_of
+from banyan.graph_store.resolution_names import match_names
+from banyan.graph_store.resolution_stated import statements
+from banyan.graph_store.resolution_surroundings import Surroundings
+from banyan.graph_store.resolved_graph import ResolvedGraph
+from banyan.graph_store.store import KnowledgeBase
+from banyan.graph_store.verify import verify
+from banyan.schemas.documents import Span
+from banyan.schemas.extraction import EntityMention, Fact
+from banyan.schemas.graph_schema import EntityType, GraphSchema, RelationType, open_schema
+from banyan.schemas.naming import entity_id
+from banyan.schemas.resolution import EntityDecision, EntityPair, PairVerdict
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ..hashed_embedding import HashedEmbedder
+from ..small_base import create, finish, put
+
+NOWHERE = Span(start=0, end=0, quote="")
+WHO = "The World Health Organization (WHO) sits in Geneva."
+
+
+def facts(*triples: tuple[str, str, str], names: tuple[str, ...] = (), kind: str = "Thing") -> Contribution:
+    """A contribution whose entities are all of one type."""
+    every = dict.fromkeys([*names, *(end for head, _, tail in triples for end in (head, tail))])
+    return Contribution(mentions=tuple(EntityMention(name=name, type=kind, span=NOWHERE) for name in every),
+                        facts=tuple(Fact(head=h, head_type=kind, relation=r, tail=t, tail_type=kind, span=NOWHERE)
+                                    for h, r, t in triples))
+
+
+def graph_of(**chunks: Contribution) -> KnowledgeGraph:
+    graph = KnowledgeGraph()
+    for chunk, contribution in chunks.items():
+        graph.replace(chunk, contribution)
+    return graph
+
+
+def groups(graph: KnowledgeGraph, judgements: Judgements | None = None, schema: GraphSchema | None = None,
+           **texts: str) -> list[set[str]]:
+    """The names that became one thing."""
+    around = Surroundings(graph, schema or open_schema(), {})
+    said = {chunk: statements(text, around.called(chunk)) for chunk, text in texts.items()}
+    found = resolve(around, said, judgements or Judgements()).aliases
+    together: dict[str, set[str]] = {}
+    for row in found.values():
+        together.setdefault(row.canonical, {around.names[row.canonical]}).add(around.names[row.id])
+    return sorted(together.values(), key=sorted)
+
+
+@pytest.mark.parametrize(("first", "second", "rule"), [
+    ("José García", "Jose Garcia", "accents"),
+    ("Фёдор Достоевский", "Федор Достоевский", "accents"),
+    ("ＡＢＣ　Ｃｏｒｐ", "ABC Corp", "spelling"),
+    ("列夫·托尔斯泰", "列夫・托尔斯泰", "spelling"),
+    ("《红楼梦》", "红楼梦", "spelling"),
+    ("J.R.R. Tolkien", "J. R. R. Tolkien", "spelling"),
+    ("Coca-Cola", "Coca Cola", "spelling"),
+    ("Hale & Sons", "Hale and Sons", "spelling"),
+    ("St. Louis", "Saint Louis", "spelling"),
+    ("3 May 1801", "1801年5月3日", "date"),
+    ("Lovelace, Ada", "Ada Lovelace", "inverted"),
+    ("World War II", "Second World War", "numeral"),
+    ("Austin, Texas", "Austin", "place"),
+    ("Solaris (1972 film)", "Solaris", "qualifier"),
+    ("World Health Organization", "WHO", "acronym"),
+    ("World Health Organization (WHO)", "WHO", "acronym"),
+    ("T. B. Hale", "Thomas B. Hale", "initials"),
+    ("Ada K. Marsh", "Ada Marsh", "middle_name"),
+    ("Tchaikovsky", "Tchaikovskiy", "similar"),
+])
+def test_names_of_one_thing_are_tied_by_a_rule(first: str, second: str, rule: str) -> None:
+    for names in ((first, second), (second, first)):
+        match = match_names(*names)
+        assert match is not None
+        assert match.rule == rule
+
+
+@pytest.mark.parametrize(("first", "second"), [
+    ("World War I", "World War II"), ("Louis XIV", "Louis XVI"), ("XXXIV Olympiad", "X Olympiad"),
+    ("Николай I", "Николай II"), ("第一中学", "第二中学"), ("version 1.5", "version 15"), ("C++", "C"),
+    ("-5 degrees", "5 degrees"), ("Martin Luther King Jr.", "Martin Luther King"), ("North Korea", "South Korea"),
+    ("东方航空", "南方航空"), ("3 May 1801", "May 4, 1801"), ("late 1998", "1998"), ("one season", "first season"),
+    ("Иван", "Йван"), ("Royal Navy", "Royal Australian Navy"), ("Acme Ltd", "Acme Inc."), ("王伟", "王维"),
+])
+def test_names_that_contradict_or_differ_are_never_tied(first: str, second: str) -> None:
+    assert match_names(first, second, organisation=True) is None
+    assert match_names(second, first, organisation=True) is None
+
+
+def test_legal_forms_are_left_out_only_where_the_type_says_organisation() -> None:
+    for kind, expected in (("Organization", [{"Acme Inc.", "Acme"}]), ("Entity", [])):
+        graph = graph_of(a=facts(names=("Acme Inc.",), kind=kind), b=facts(names=("Acme",), kind=kind))
+        assert groups(graph) == expected
+
+
+def test_what_a_text_states_ties_names_that_have_nothing_in_common() -> None:
+    text = "周树人，又名鲁迅，是中国作家。"
+    graph = graph_of(a=facts(names=("周树人", "鲁迅")), b=facts(names=("周树人",)))
+    assert groups(graph, a=text) == [{"周树人", "鲁迅"}]
+    assert groups(graph_of(a=facts(names=("周树人", "鲁迅")))) == []
+
+
+def test_a_date_has_no_other_name() -> None:
+    text = "Ada Marsh (3 May 1901 - 6 June 1966, also known as Ada Vale) wrote."
+    assert groups(graph_of(a=facts(names=("Ada Marsh", "6 June 1966", "Ada Vale"))), a=text) == []
+
+
+def test_a_statement_about_the_whole_is_not_taken_for_one_about_its_place() -> None:
+    text = "There is a house in Rome, also known as the Nest."
+    assert statements(text, ["Rome", "the Nest", "house in Rome"])[0].first == "house in Rome"
+    assert statements(text, ["Rome", "the Nest"]) == []
+
+
+def test_a_stated_acronym_holds_for_its_documents_and_not_for_others() -> None:
+    stated = facts(names=("World Health Organization", "WHO"))
+    assert groups(graph_of(a=stated), a=WHO) == [{"World Health Organization", "WHO"}]
+    assert groups(graph_of(a=stated, b=facts(names=("WHO",))), a=WHO) == []
+    assert groups(graph_of(a=stated, b=facts(names=("WHO",)), c=stated), a=WHO, c=WHO) != []
+
+
+def test_a_name_that_may_stand_for_two_things_stands_for_neither() -> None:
+    one = graph_of(a=facts(names=("Springfield", "Springfield, Ohio")), b=facts(names=("Ohio", "Iowa")))
+    assert groups(one) == [{"Springfield", "Springfield, Ohio"}]
+    two = graph_of(a=facts(names=("Springfield", "Springfield, Ohio", "Springfield, Iowa")),
+                   b=facts(names=("Ohio", "Iowa")))
+    assert groups(two) == []
+
+
+def test_different_types_and_contradictions_keep_homonyms_apart() -> None:
+    schema = GraphSchema(name="s", entity_types=(EntityType(name="Person"), EntityType(name="Place")))
+    assert groups(graph_of(a=facts(names=("José Ruiz",), kind="Person"), b=facts(names=("Jose Ruiz",), kind="Place")),
+                  schema=schema) == []
+    born = graph_of(a=facts(("José Ruiz", "was born on", "3 May 1901")), b=facts(("Jose Ruiz", "was born on", "1955")))
+    assert groups(born) == []
+    assert groups(graph_of(a=facts(("José Ruiz", "son of", "Jose Ruiz")))) == []
+    agreeing = graph_of(a=facts(("José Ruiz", "was born on", "3 May 1901")),
+                        b=facts(("Jose Ruiz", "was born in", "1901")))
+    assert groups(agreeing) == [{"José Ruiz", "Jose Ruiz"}]
+
+
+def test_the_node_of_a_kind_and_its_subtype_is_of_the_subtype() -> None:
+    schema = GraphSchema(name="s", entity_types=(EntityType(name="Organization"),
+                                                 EntityType(name="School", parent="Organization")))
+    graph = graph_of(a=facts(names=("Ulm Académie",), kind="Organization"),
+                     b=facts(names=("Ulm Academie",), kind="School"),
+                     c=facts(names=("Ulm Académie",), kind="Organization"))
+    aliases = resolve(Surroundings(graph, schema, {}), {}, Judgements()).aliases
+    resolved = ResolvedGraph(graph, aliases)
+    (node,) = resolved.entity_ids()
+    assert (resolved.entity(node).name, resolved.entity(node).type) == ("Ulm Académie", "School")
+
+
+def test_likeness_is_not_handed_on_along_a_chain() -> None:
+    kind = "Organization"
+    graph = graph_of(a=facts(names=("Acme",), kind=kind), b=facts(names=("Acme Inc.",), kind=kind),
+                     c=facts(names=("Acme Ltd",), kind=kind))
+    assert all(not {"Acme Inc.", "Acme Ltd"} <= group for group in groups(graph))
+
+
+def test_of_the_labelled_pairs_no_two_things_are_merged_and_hardly_a_name_is_missed() -> None:
+    path = Path(__file__).parents[2] / "benchmarks/entity_pairs.py"
+    spec = importlib.util.spec_from_file_location("entity_pairs", path)
+    assert spec is not None
+    assert spec.loader is not None
+    benchmark = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(benchmark)
+    pairs = [json.loads(line) for line in benchmark.PAIRS.read_text("utf-8").splitlines()]
+    merged = [benchmark.outcome(pair) == "merged" for pair in pairs]
+    assert len(pairs) >= 150
+    assert [pair for pair, one in zip(pairs, merged, strict=True) if one and not pair["same"]] == []
+    assert sum(merged) >= 0.95 * sum(pair["same"] for pair in pairs)
+
+
+# Persons and reasoners.
+
+def ids(*names: str) -> tuple[str, ...]:
+    return tuple(entity_id(name, "Thing") for name in names)
+
+
+def test_persons_decide_against_all_rules_and_the_later_decision_counts() -> None:
+    graph = graph_of(a=facts(names=("José Ruiz", "Pepe")), b=facts(names=("Jose Ruiz",)))
+    pepe, accented, plain = ids("Pepe", "José Ruiz", "Jose Ruiz")
+
+    def decided(*said: tuple[str, str, str]) -> list[set[str]]:
+        return groups(graph, Judgements(decisions=[
+            EntityDecision(verdict=verdict, first=first, second=second, who="me") for verdict, first, second in said]))  # type: ignore[arg-type]
+
+    assert decided(("merge", pepe, accented)) == [{"Pepe", "José Ruiz", "Jose Ruiz"}]
+    assert decided(("split", accented, plain)) == []
+    assert decided(("merge", pepe, accented), ("split", accented, pepe)) == [{"José Ruiz", "Jose Ruiz"}]
+    assert decided(("split", accented, plain), ("merge", pepe, plain)) == [{"Pepe", "Jose Ruiz"}]
+    assert decided(("merge", pepe, "gone")) == [{"José Ruiz", "Jose Ruiz"}]
+
+
+def test_a_verdict_ties_or_parts_only_what_nothing_contradicts() -> None:
+    graph = graph_of(a=facts(names=("Big Blue",)), b=facts(names=("IBM",)), c=facts(names=("Apollo 11",)),
+                     d=facts(names=("Apollo 13",)))
+    blue, ibm, eleven, thirteen = ids("Big Blue", "IBM", "Apollo 11", "Apollo 13")
+    yes = PairVerdict(same=True, confidence=0.95)
+    assert groups(graph, Judgements({pair_of(blue, ibm): yes})) == [{"Big Blue", "IBM"}]
+    assert groups(graph, Judgements({pair_of(blue, ibm): PairVerdict(same=True, confidence=0.5)})) == []
+    assert groups(graph, Judgements({pair_of(eleven, thirteen): yes})) == []
+    spelled = graph_of(a=facts(names=("José Ruiz",)), b=facts(names=("Jose Ruiz",)))
+    no = PairVerdict(same=False, confidence=0.9)
+    assert groups(spelled, Judgements({pair_of(*ids("José Ruiz", "Jose Ruiz")): no})) == []
+
+
+# Candidates.
+
+def test_the_number_of_candidates_stays_near_linear() -> None:
+    rng = random.Random(5)
+    syllables = ["ba", "ko", "ri", "tun", "mel", "sor", "vi", "gar", "lo", "nef"]
+
+    def name() -> str:
+        return " ".join("".join(rng.choices(syllables, k=3)).capitalize() for _ in range(2))
+
+    few, many = ({str(number): name() for number in range(size)} for size in (500, 4000))
+    assert len(candidate_pairs(many)) < 40 * len(many)
+    assert len(candidate_pairs(few)) < 40 * len(few)
+    assert candidate_pairs({str(number): "Same Name" for number in range(500)}) == set()
+
+
+def test_near_neighbours_are_those_of_all_pairs_whatever_the_order() -> None:
+    names = [f"the {first} by the old {second} of the northern market" for first in ("river", "stone", "cloud", "maple")
+             for second in ("bridge", "bridges", "garden", "gardens", "harbour", "harbours")]
+    vectors = HashedEmbedder().encode(names)
+    exact = {pair_of(names[a], names[b]) for a in range(len(names)) for b in range(a) if vectors[a] @ vectors[b] >= 0.9}
+    found = near_pairs(names, vectors, 0.9)
+    assert exact
+    assert {pair for pair, _ in found} == exact
+    order = list(range(len(names)))
+    random.Random(1).shuffle(order)
+    assert near_pairs([names[row] for row in order], vectors[order], 0.9) == found
+
+
+# The graph.
+
+NAMES = ["José Ruiz", "Jose Ruiz", "Ulm", "Ulm, Ohio", "Ohio", "The Danube", "Danube", "Acme", "World War II",
+         "World War 2", "Ada K. Marsh", "Ada Marsh"]
+TRIPLES = st.lists(st.tuples(st.sampled_from(NAMES), st.sampled_from(["in", "saw", "also known as"]),
+                             st.sampled_from(NAMES)), max_size=4)
+
+
+def resolved(chunks: dict[str, Contribution]) -> ResolvedGraph:
+    graph = graph_of(**chunks)
+    return ResolvedGraph(graph, resolve(Surroundings(graph, open_schema(), {}), {}, Judgements()).aliases)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(TRIPLES, min_size=1, max_size=6), st.randoms(use_true_random=False))
+def test_order_does_not_matter_and_what_is_deleted_leaves_nothing(said: list[Any], rng: random.Random) -> None:
+    chunks = {f"c{number}": facts(*triples) for number, triples in enumerate(said)}
+    expected = resolved(chunks)
+    shuffled = list(chunks)
+    rng.shuffle(shuffled)
+    assert resolved({chunk: chunks[chunk] for chunk in shuffled}).dump() == expected.dump()
+    # One graph that is resolved after each step, with a chunk that comes and goes.
+    grown = ResolvedGraph()
+    for chunk in [*shuffled, "extra"]:
+        grown.replace(chunk, chunks.get(chunk, facts(("José Ruiz", "saw", "Danube"))))
+        grown.resolve(resolve(Surroundings(grown.mentions, open_schema(), {}), {}, Judgements()).aliases)
+    grown.replace("extra", None)
+    grown.resolve(resolve(Surroundings(grown.mentions, open_schema(), {}), {}, Judgements()).aliases)
+    assert grown.dump() == expected.dump()
+    assert grown.mentions.dump() == expected.mentions.dump()
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(TRIPLES, min_size=1, max_size=5))
+def test_aliases_taken_back_leave_the_graph_as_it_was(said: list[Any]) -> None:
+    chunks = {f"c{number}": facts(*triples) for number, triples in enumerate(said)}
+    graph = ResolvedGraph(graph_of(**chunks))
+    before = graph.dump()
+    assert before == graph.mentions.dump()
+    aliases = resolve(Surroundings(graph.mentions, open_schema(), {}), {}, Judgements()).aliases
+    touched = graph.resolve(aliases)
+    assert {*aliases} <= touched.entities
+    assert graph.resolve({}).entities >= {*aliases}
+    assert graph.dump() == before
+
+
+def test_facts_move_to_the_canonical_node_and_their_support_with_them() -> None:
+    graph = resolved({"a": facts(("José Ruiz", "in", "Ulm")), "b": facts(("Jose Ruiz", "in", "Ulm")),
+                      "c": facts(("José Ruiz", "saw", "Ohio"))})
+    node = entity_id("José Ruiz", "Thing")
+    assert graph.names(node) == ["Jose Ruiz", "José Ruiz"]
+    assert graph.entity(node).name == "José Ruiz"
+    assert graph.triple_support((node, "in", entity_id("Ulm", "Thing"))) == ["a", "b"]
+    assert entity_id("Jose Ruiz", "Thing") not in graph.network
+    (group,) = graph.groups()
+    assert [(alias.name, alias.rule) for alias in group.aliases] == [("Jose Ruiz", "accents")]
+
+
+# Knowledge bases.
+
+@pytest.fixture
+def kb(tmp_path: Path) -> Any:
+    with create(tmp_path, "kb", HashedEmbedder()) as made, made.writing():
+        put(made, "one", "José Ruiz was born in Ulm.", triples=[("José Ruiz", "born in", "Ulm")])
+        put(made, "two", "Jose Ruiz moved to Turku.", triples=[("Jose Ruiz", "moved to", "Turku")])
+        put(made, "three", "José Ruiz painted.", triples=[("José Ruiz", "did", "painted")])
+        finish(made)
+        yield made
+
+
+def test_vectors_and_communities_follow_the_merged_graph(kb: KnowledgeBase, tmp_path: Path) -> None:
+    before = kb.graph.dump()
+    assert kb.resolve_entities()
+    assert kb.tree_behind()
+    assert kb.vectors_behind()
+    finish(kb)
+    assert kb.vectors.ids("entities") == set(kb.graph.entity_ids()) != before["nodes"].keys()
+    assert verify(kb) == []
+    assert not kb.resolve_entities()
+    with KnowledgeBase.open(tmp_path, "kb", HashedEmbedder()) as reader:
+        assert reader.graph.dump() == kb.graph.dump()
+        assert not reader.vectors_behind()
+        assert not reader.tree_behind()
+
+
+def test_a_run_that_ended_before_its_vectors_were_written_is_taken_up(kb: KnowledgeBase, tmp_path: Path) -> None:
+    kb.resolve_entities()
+    kb.release()
+    with KnowledgeBase.open(tmp_path, "kb", HashedEmbedder()) as opened:
+        assert opened.vectors.ids("entities") == set(opened.graph.entity_ids())
+        assert opened.vectors.ids("triples").isdisjoint(kb.vectors.ids("triples") - opened.vectors.ids("triples"))
+        assert opened.tree_behind()
+    kb.acquire()
+
+
+def test_a_split_undoes_a_merge_and_a_merge_the_split(kb: KnowledgeBase) -> None:
+    apart = kb.graph.dump()
+    kb.resolve_entities()
+    merged = kb.graph.dump()
+    assert len(merged["nodes"]) == len(apart["nodes"]) - 1
+    kb.decide_entities("split", ("José Ruiz", "Jose Ruiz"), "me", "two painters")
+    assert kb.graph.dump() == apart
+    kb.decide_entities("merge", ("José Ruiz", "Jose Ruiz"), "me", "")
+    assert kb.graph.dump() == merged
+    kb.decide_entities("merge", ("Ulm", "Turku"), "me", "")
+    kb.decide_entities("split", ("Ulm", "Turku"), "me", "")
+    assert kb.graph.dump() == merged
+    assert [decision.verdict for decision in kb.entities.decisions()] == ["split", "merge", "merge", "split"]
+
+
+@pytest.mark.parametrize(("verdict", "names", "why"), [
+    ("merge", ("Nobody", "Ulm"), "there is no entity 'Nobody'"),
+    ("merge", ("Ulm", "ulm"), "one name of one type"),
+    ("split", ("Ulm", "Turku"), "two entities already"),
+])
+def test_a_decision_that_cannot_be_carried_out_is_refused_and_leaves_nothing(
+        kb: KnowledgeBase, verdict: Any, names: tuple[str, str], why: str) -> None:
+    with pytest.raises(EntityDecisionError, match=why):
+        kb.decide_entities(verdict, names, "me", "")
+    assert kb.entities.decisions() == []
+
+
+def test_types_that_do_not_fit_together_are_not_merged_by_hand(tmp_path: Path) -> None:
+    schema = GraphSchema(name="s", entity_types=(EntityType(name="Person"), EntityType(name="City")),
+                         relation_types=(RelationType(name="born_in", domain=("Person",), range=("City",)),))
+    with create(tmp_path, "kb", HashedEmbedder(), schema) as kb, kb.writing():
+        put(kb, "one", "Ada was born in Ulm.", entities={"Ada": "Person", "Ulm": "City"},
+            triples=[("Ada", "born_in", "Ulm")])
+        with pytest.raises(EntityDecisionError, match="of the type Person and 'Ulm' of City"):
+            kb.decide_entities("merge", ("Ada", "Ulm"), "me", "")
+
+
+def test_deleting_the_document_takes_the_alias_back(kb: KnowledgeBase) -> None:
+    kb.delete_document("two")
+    without = kb.graph.dump()
+    put(kb, "two", "Jose Ruiz moved to Turku.", triples=[("Jose Ruiz", "moved to", "Turku")])
+    kb.resolve_entities()
+    assert len(kb.entities.aliases()) == 1
+    kb.delete_document("two")
+    kb.resolve_entities()
+    assert kb.entities.aliases() == {}
+    assert kb.graph.dump() == without
+    finish(kb)
+    assert verify(kb) == []
+
+
+def test_the_canonical_names_document_gone_the_alias_stands_for_itself(kb: KnowledgeBase) -> None:
+    kb.resolve_entities()
+    kb.delete_document("one")
+    kb.delete_document("three")
+    assert kb.graph.entity_ids() == kb.graph.mentions.entity_ids()
+    kb.resolve_entities()
+    finish(kb)
+    assert verify(kb) == []
+
+
+def test_a_doubtful_pair_is_asked_about_once(kb: KnowledgeBase) -> None:
+    put(kb, "four", "A trade union struck.", triples=[("trade union", "did", "struck")])
+    put(kb, "five", "Trade unions marched.", triples=[("Trade unions", "did", "marched")])
+    asked: list[EntityPair] = []
+
+    def ask(pairs: Any) -> list[PairVerdict | None]:
+        asked.extend(pairs)
+        return [PairVerdict(same="union" in pair.first.name.lower(), confidence=0.9) for pair in pairs]
+
+    kb.resolve_entities(ask, "brain")
+    names = {frozenset((pair.first.name, pair.second.name)) for pair in asked}
+    assert frozenset(("trade union", "Trade unions")) in names
+    assert [row.rule for row in kb.entities.aliases().values() if row.rule != "accents"] == ["verdict"]
+    before, dump = len(asked), kb.graph.dump()
+    kb.resolve_entities(ask, "brain")
+    kb.resolve_entities()
+    assert (len(asked), kb.graph.dump()) == (before, dump)
+
+
+def test_what_is_certain_is_written_where_asking_fails(kb: KnowledgeBase) -> None:
+    put(kb, "four", "A trade union struck.", triples=[("trade union", "did", "struck")])
+    put(kb, "five", "Trade unions marched.", triples=[("Trade unions", "did", "marched")])
+
+    def ask(_: Any) -> list[PairVerdict | None]:
+        raise ConnectionError("gone")
+
+    with pytest.raises(ConnectionError):
+        kb.resolve_entities(ask, "brain")
+    assert len(kb.entities.aliases()) == 1
+    assert kb.resolution_behind("brain")
+
+
+def test_resolution_can_be_switched_off_but_for_what_persons_decided(kb: KnowledgeBase) -> None:
+    kb.entities.set_active(active=False)
+    kb.resolve_entities()
+    assert kb.entities.aliases() == {}
+    kb.decide_entities("merge", ("Ulm", "Turku"), "me", "")
+    assert len(kb.entities.aliases()) == 1

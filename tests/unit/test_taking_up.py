@@ -1,0 +1,263 @@
+"""What is left half done by a process that was killed is done by the next one; a writer ends when its run does."""
+
+import gc
+import threading
+from collections import Counter
+
+import pytest
+from banyan.agents.resources import Resources
+from banyan.graph_store.database import Database
+from banyan.graph_store.errors import UnknownDocumentError, WriterBusyError
+from banyan.graph_store.store import KnowledgeBase
+from banyan.graph_store.tree_keeper import TreeKeeper
+from banyan.graph_store.vectors import VectorStore
+from banyan.graph_store.verify import verify
+from banyan.schemas.retrieval import CommunitySummary
+
+from ..conftest import load_test_module
+
+scripted = load_test_module("scripted")
+small_base = load_test_module("small_base")
+TEXTS = scripted.TEXTS
+
+
+class KilledError(Exception):
+    """Stands for the end of the process: nothing after it runs."""
+
+
+@pytest.fixture
+def shop(tmp_path, hashed_embedder):
+    made = scripted.Workshop(tmp_path, hashed_embedder)
+    made.build(made.write(TEXTS))
+    return made
+
+
+def killed(monkeypatch, owner, name, work):
+    """Do some work that ends where a method would begin, and never comes back to it."""
+    def end(*_, **__):
+        raise KilledError
+
+    with monkeypatch.context() as patch, pytest.raises(KilledError):
+        patch.setattr(owner, name, end)
+        work()
+
+
+def sound(shop):
+    with KnowledgeBase.open(shop.settings.home, "kb", shop.embedder) as kb:
+        assert verify(kb) == []
+        assert not kb.tree_behind()
+        assert kb.communities.undescribed() == []
+    return True
+
+
+def delete(shop, document):
+    with shop.resources() as resources:
+        resources.delete_document("kb", document)
+
+
+@pytest.mark.parametrize(("owner", "name"), [
+    (KnowledgeBase, "sync_vectors"), (KnowledgeBase, "grow_schema"), (KnowledgeBase, "build_tree"),
+    (TreeKeeper, "describe"), (TreeKeeper, "put_vectors"), (KnowledgeBase, "save_graph"),
+])
+def test_a_deletion_that_was_killed_is_taken_up_by_the_same_command(shop, tmp_path, monkeypatch, owner, name):
+    killed(monkeypatch, owner, name, lambda: delete(shop, "c.txt"))
+    delete(shop, "c.txt")
+    other = scripted.Workshop(tmp_path / "other", shop.embedder)
+    other.build(other.write({name: text for name, text in TEXTS.items() if name != "c.txt"}))
+    assert shop.dump() == other.dump()
+    assert shop.vectors() == other.vectors()
+    assert sound(shop)
+    with pytest.raises(UnknownDocumentError):
+        delete(shop, "c.txt")
+
+
+def test_a_build_finishes_a_deletion_that_was_killed(shop, monkeypatch):
+    killed(monkeypatch, KnowledgeBase, "sync_vectors", lambda: delete(shop, "c.txt"))
+    shop.build()
+    assert sound(shop)
+    with pytest.raises(UnknownDocumentError):
+        delete(shop, "c.txt")
+
+
+def test_vectors_of_what_came_and_went_since_the_graph_was_saved_are_dropped(shop):
+    """The graph's file is older than both, so replaying it shows nothing of them."""
+    with KnowledgeBase.open(shop.settings.home, "kb", shop.embedder) as kb:
+        kb.documents.delete("c.txt")
+    with KnowledgeBase.open(shop.settings.home, "kb", shop.embedder) as kb:
+        assert verify(kb) == []
+
+
+def test_a_relation_s_vector_goes_with_its_last_triple(shop):
+    def relations():
+        with KnowledgeBase.open(shop.settings.home, "kb", shop.embedder) as kb:
+            return kb.vectors.ids("relations")
+
+    before = relations()
+    shop.build(shop.write({"e.txt": "Eva:Person --knows--> Bob:Person.", "f.txt": "Fay:Person --knows--> Bob:Person."}))
+    both = relations()
+    delete(shop, "e.txt")
+    assert relations() == both > before
+    delete(shop, "f.txt")
+    assert relations() == before
+
+
+@pytest.mark.parametrize("again", ["opened", "built"])
+def test_communities_that_were_described_and_not_embedded_are_embedded(shop, monkeypatch, again):
+    shop.write({"e.txt": "Eva:Person --employer--> Birch:Organization."})
+    killed(monkeypatch, TreeKeeper, "put_vectors", lambda: shop.build([str(shop.documents)]))
+    if again == "built":
+        shop.build()
+    assert sound(shop)
+
+
+def test_summaries_are_kept_all_or_none(tmp_path, hashed_embedder):
+    with small_base.create(tmp_path, "kb", hashed_embedder) as kb:
+        good, bad = (CommunitySummary.model_construct(name=name, summary="s") for name in ("n", None))
+        with pytest.raises(Exception, match="NOT NULL"):
+            kb.communities.describe([("one", good), ("two", bad)])
+        assert kb.database.count("SELECT count(*) FROM summaries") == 0
+
+
+def test_what_a_review_left_undescribed_is_described_by_the_next(shop, monkeypatch):
+    shop.write({"e.txt": "Eva:Person --employer--> Birch:Organization."})
+    killed(monkeypatch, TreeKeeper, "describe", lambda: shop.build([str(shop.documents)]))
+    with shop.resources() as resources:
+        resources.update_tree("kb")
+    assert sound(shop)
+
+
+def test_many_make_a_new_ledger_at_once(tmp_path):
+    problems = []
+    for number in range(10):
+        together = threading.Barrier(6)
+
+        def create(path=tmp_path / f"{number}.sqlite", together=together):
+            together.wait()
+            try:
+                Database(path).close()
+            except Exception as error:  # noqa: BLE001  (whatever it is)
+                problems.append(repr(error))
+
+        _in_threads(create, 6)
+    assert problems == []
+
+
+def _in_threads(work, count):
+    threads = [threading.Thread(target=work) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def test_many_open_and_close_the_same_vectors_at_once(tmp_path, hashed_embedder):
+    """Chroma shares an instance among the clients of one path, and makes and ends it without a lock."""
+    with KnowledgeBase.create(tmp_path, "kb", hashed_embedder) as kb:
+        kb.vectors.put("entities", ["a", "b"], ["A", "B"])
+        folder = kb.layout.vectors
+    problems, together = [], threading.Barrier(8)
+
+    def read():
+        for _ in range(8):
+            together.wait()
+            store = VectorStore(folder, hashed_embedder)
+            try:
+                assert store.missing("entities", ["a", "c"]) == ["c"]
+            except Exception as error:  # noqa: BLE001  (whatever it is)
+                problems.append(repr(error))
+            finally:
+                store.close()
+
+    _in_threads(read, 8)
+    assert problems == []
+
+
+# The writer.
+
+def test_what_others_wrote_until_the_lock_was_had_is_seen(shop, monkeypatch):
+    """Otherwise a tree of the graph as it was would be written over that of the graph as it is."""
+    acquire, others = KnowledgeBase.acquire, iter([1])
+
+    def late(self):
+        if next(others, None):
+            shop.build(shop.write({"e.txt": "Eva:Person --employer--> Birch:Organization."}))
+        acquire(self)
+
+    with shop.resources() as resources:
+        resources.update_tree("kb")
+        monkeypatch.setattr(KnowledgeBase, "acquire", late)
+        resources.update_tree("kb")
+    assert sound(shop)
+
+
+def test_a_step_that_comes_after_its_run_failed_leaves_no_lock(shop):
+    with shop.resources() as resources:
+        with pytest.raises(KilledError), resources.writer("kb", "run"):
+            raise KilledError
+        with resources.writer("kb", "run"):  # sent before, begun after
+            pass
+        shop.build()
+        delete(shop, "a.txt")
+
+
+def test_a_run_that_failed_keeps_the_lock_until_its_last_step_has_ended(shop):
+    with shop.resources() as resources:
+        with resources.writer("kb", "run"):
+            with pytest.raises(KilledError), resources.writer("kb", "run"):
+                raise KilledError
+            with pytest.raises(WriterBusyError):
+                shop.build()
+            with pytest.raises(WriterBusyError):
+                resources.delete_document("kb", "a.txt")
+        shop.build()
+
+
+# Readers.
+
+def test_a_reader_stays_at_its_moment_until_a_run_has_ended_well(shop):
+    with shop.resources() as resources, shop.resources() as writing:
+        before = resources.knowledge_base("kb")
+        graph, documents = before.graph.dump(), before.documents.entries()
+        with writing.writer("kb", "run") as kb:
+            kb.delete_document("a.txt")
+        assert resources.knowledge_base("kb") is before
+        assert (before.graph.dump(), before.documents.entries()) == (graph, documents)
+        writing.finish("kb", "run")
+        after = resources.knowledge_base("kb")
+        assert [entry.id for entry in after.documents.entries()] == ["b.txt", "c.txt", "d.txt"]
+        assert (before.graph.dump(), before.documents.entries()) == (graph, documents)
+
+
+def test_a_reader_keeps_the_state_before_a_run_that_failed(shop):
+    with shop.resources() as resources, shop.resources() as writing:
+        before = resources.knowledge_base("kb")
+        with pytest.raises(KilledError), writing.writer("kb", "run") as kb:
+            kb.delete_document("a.txt")
+            raise KilledError
+        assert resources.knowledge_base("kb") is before
+
+
+def test_a_change_of_the_schema_alone_is_seen(shop):
+    with shop.resources() as resources:
+        assert resources.knowledge_base("kb").schemas.version() == 1
+        with resources.writer("kb", "run") as kb:
+            kb.schemas.append(kb.schemas.current(), (), "a person")
+        resources.finish("kb", "run")
+        assert resources.knowledge_base("kb").schemas.version() == 2
+
+
+def test_accounts_outlive_the_reader_that_they_were_opened_for(shop):
+    class Accounts(Resources):
+        def _make_reasoner(self, calls):
+            return calls
+
+    with Accounts(shop.settings, shop.embedder) as resources:
+        calls = resources.reasoner("kb")
+        resources.knowledge_base("kb")
+        delete(shop, "a.txt")
+        resources.knowledge_base("kb")
+        gc.collect()
+        calls.record(key="k", step="answer", response="{}", prompt_tokens=3, completion_tokens=1)
+        assert resources.reasoner("kb").lookup("k") == "{}"
+    with shop.resources() as resources:
+        assert Counter(resources.knowledge_base("kb").calls.total().model_dump())["prompt"] == 3

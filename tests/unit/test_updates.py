@@ -1,0 +1,248 @@
+"""Documents that change: what is in service stays until what replaces it is there; in the end nothing of it is left."""
+
+import json
+import subprocess
+import sys
+from itertools import count
+
+import pytest
+from banyan.graph_store.schema_control import SchemaControl
+from banyan.graph_store.verify import verify
+from banyan.models.reasoner import ReasonerError
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ..conftest import TESTS, load_test_module
+
+scripted = load_test_module("scripted")
+
+FILLER = " ".join(f"Filler sentence number {n} stands here." for n in range(60))
+OLD = "Ada:Person --employer--> Acme:Organization."
+NEW = "Ada:Person --employer--> Bolt:Organization."
+NEWER = "Ada:Person --employer--> Core:Organization."
+
+
+def text(*facts):
+    """A document of several chunks, each with one fact and filler."""
+    return "# Title\n\n" + "\n\n".join(f"## {fact[:3]}\n\n{fact} {FILLER}" for fact in facts)
+
+
+KEPT = "Bob:Person --knows--> Eva:Person."
+LAST = "Acme:Organization --located_in--> Bonn:Place."
+
+
+@pytest.fixture
+def shop(tmp_path, hashed_embedder):
+    return scripted.Workshop(tmp_path, hashed_embedder, chunk_tokens=120, chunk_overlap=0)
+
+
+def edges(shop):
+    with shop.resources() as resources:
+        graph = resources.knowledge_base("kb").graph
+        return {(t.head.name, t.relation, t.tail.name) for t in map(graph.triple, graph.edges())}
+
+
+def state(shop):
+    """All that a knowledge base answers from, and its numbers."""
+    with shop.resources() as resources:
+        kb = resources.knowledge_base("kb")
+        assert verify(kb) == []
+        return {"graph": kb.graph.dump(), "schema": kb.schemas.current().model_dump(),
+                "communities": [c.model_dump() for c in kb.communities.all(level=None)],
+                "chunks": [c.model_dump() for c in kb.documents.chunks()],
+                "asks": kb.schema_control.asks.counts(),
+                "rejected": (kb.extractions.rejected(), kb.extractions.repaired()),
+                "reliability": kb.reliability().dump(), "failures": kb.documents.failures(),
+                "updating": [entry.id for entry in kb.documents.entries() if entry.updating],
+                "vectors": {kind: kb.vectors.ids(kind) for kind in ("entities", "triples", "chunks", "communities")}}
+
+
+def fresh(shop, texts, name="fresh"):
+    other = scripted.Workshop(shop.folder / name, shop.embedder, chunk_tokens=120, chunk_overlap=0)
+    if texts:
+        other.build(other.write(texts))
+    return state(other)
+
+
+def paid(shop):
+    """How often each chunk with a fact was asked for; what is filler alone stands in several chunks."""
+    return {number for said, number in shop.scripted.extracted.items() if "--" in said}
+
+
+def failing(words, error=ReasonerError):
+    def before(text):
+        if words in text:
+            raise error(f"no answer for {words}")
+    return before
+
+
+def test_only_changed_chunks_are_extracted_again(shop):
+    shop.build(shop.write({"a.md": text(KEPT, OLD, LAST)}))
+    shop.scripted.extracted.clear()
+    shop.build(shop.write({"a.md": text(KEPT, NEW, LAST)}))
+    said = "".join(shop.scripted.extracted)
+    assert "Bolt" in said
+    assert "Eva" not in said
+    assert "Bonn" not in said
+    assert paid(shop) == {1}
+    assert state(shop) == fresh(shop, {"a.md": text(KEPT, NEW, LAST)})
+
+
+def test_old_facts_answer_until_the_new_ones_are_there(shop):
+    shop.build(shop.write({"a.md": text(KEPT, OLD, LAST)}))
+    stood = shop.dump()
+    shop.scripted.before = failing("Bolt")
+    report = shop.build(shop.write({"a.md": text(NEW, KEPT, LAST)}))
+    assert report["chunks_failed"] == 1
+    assert shop.dump() == stood
+    with shop.resources() as resources:
+        kb = resources.knowledge_base("kb")
+        assert verify(kb) == []
+        assert "Acme" in kb.documents.get("a.md").text
+        assert [(entry.failed, entry.updating) for entry in kb.documents.entries()] == [(1, True)]
+    shop.scripted.before = lambda _: None
+    shop.build(retry_failed=True)
+    assert state(shop) == fresh(shop, {"a.md": text(NEW, KEPT, LAST)})
+    assert paid(shop) == {1}
+
+
+@pytest.mark.parametrize("step", ["extract", "swap"])
+def test_a_build_that_died_in_between_leaves_the_old_facts_and_is_taken_up(shop, monkeypatch, step):
+    shop.build(shop.write({"a.md": text(KEPT, OLD, LAST)}))
+    stood = shop.dump()
+    paths = shop.write({"a.md": text(KEPT, NEW, NEWER)})
+    calls = count()
+    write = SchemaControl.write
+
+    def dies(self, chunk_ids):
+        write(self, chunk_ids)
+        if next(calls) == 0:
+            raise OSError("no space left on device")
+
+    with monkeypatch.context() as patch:
+        if step == "extract":
+            shop.scripted.before = failing("Core", OSError)
+        else:
+            patch.setattr(SchemaControl, "write", dies)
+        with pytest.raises(OSError, match=r"no answer|no space"):
+            shop.build(paths)
+    shop.scripted.before = lambda _: None
+    assert shop.dump() == stood
+    shop.build()
+    assert state(shop) == fresh(shop, {"a.md": text(KEPT, NEW, NEWER)})
+    assert paid(shop) == {1}
+
+
+def test_a_document_deleted_while_its_update_waits_is_gone(shop):
+    shop.build(shop.write({"a.md": text(KEPT, OLD), "b.md": LAST}))
+    shop.scripted.before = failing("Bolt")
+    shop.build(shop.write({"a.md": text(KEPT, NEW)}))
+    shop.scripted.before = lambda _: None
+    with shop.resources() as resources:
+        resources.delete_document("kb", "a.md")
+    shop.build(retry_failed=True)
+    assert state(shop) == fresh(shop, {"b.md": LAST})
+
+
+@pytest.mark.parametrize("second", [text(KEPT, NEWER), text(KEPT, OLD), text(KEPT)], ids=["newer", "back", "less"])
+def test_an_update_takes_the_place_of_one_that_waits(shop, second):
+    shop.build(shop.write({"a.md": text(KEPT, OLD)}))
+    shop.scripted.before = failing("Bolt")
+    shop.build(shop.write({"a.md": text(KEPT, NEW)}))
+    shop.build(shop.write({"a.md": second}))
+    assert state(shop) == fresh(shop, {"a.md": second})
+
+
+def test_what_was_paid_for_an_update_that_waits_is_not_paid_again(shop):
+    shop.build(shop.write({"a.md": text(KEPT, OLD)}))
+    shop.scripted.before = failing("Core")
+    shop.build(shop.write({"a.md": text(KEPT, NEW, NEWER)}))
+    shop.scripted.before = lambda _: None
+    shop.build(shop.write({"a.md": text(NEW, LAST)}))
+    assert state(shop) == fresh(shop, {"a.md": text(NEW, LAST)})
+    assert {number for said, number in shop.scripted.extracted.items() if "Bolt" in said} == {1}
+
+
+def test_an_update_larger_than_a_batch(shop):
+    shop = scripted.Workshop(shop.folder, shop.embedder, chunk_tokens=120, chunk_overlap=0, batch_chunks=1)
+    shop.build(shop.write({"a.md": text(KEPT, OLD)}))
+    shop.build(shop.write({"a.md": text(NEW, NEWER, LAST)}))
+    assert state(shop) == fresh(shop, {"a.md": text(NEW, NEWER, LAST)})
+
+
+# Random histories.
+
+NAMES = ["Ada:Person", "Bob:Person", "Eva:Person", "Acme:Organization", "Bolt:School", "Bonn:Place", "Go:Game"]
+_FACT = st.builds("{} --{}--> {} (0.9).".format, st.sampled_from(NAMES),
+                  st.sampled_from(["employer", "works for", "knows", "located_in", "plays", "mentor of"]),
+                  st.sampled_from(NAMES)) | st.just("Acme:Organization.founded = 1999.")
+_TEXT = st.lists(_FACT, min_size=1, max_size=3).map(" ".join)
+_STEP = st.one_of(
+    st.tuples(st.just("put"), st.dictionaries(st.sampled_from(["a.md", "b.md", "c.md"]), st.lists(
+        _TEXT, min_size=1, max_size=3).map(lambda parts: text(*parts)), min_size=1, max_size=2)),
+    st.tuples(st.just("broken"), st.dictionaries(st.sampled_from(["a.md", "b.md", "c.md"]), _TEXT, min_size=1,
+                                                 max_size=2)),
+    st.tuples(st.just("delete"), st.sampled_from(["a.md", "b.md", "c.md"])),
+    st.tuples(st.just("reindex"), st.none()))
+
+
+def play(shop, steps):
+    """Carry out a history; returns the documents that are left."""
+    left = {}
+    for step, value in steps:
+        if step in ("put", "broken"):
+            left.update(value)
+            shop.scripted.before = failing("--") if step == "broken" else lambda _: None
+            shop.build(shop.write(value))
+            shop.scripted.before = lambda _: None
+        elif step == "delete" and left.pop(value, None) is not None:
+            with shop.resources() as resources:
+                resources.delete_document("kb", value)
+        elif step == "reindex" and (shop.folder / "home" / "kb").exists():
+            with shop.resources() as resources:
+                resources.reindex("kb")
+    shop.build(retry_failed=True)
+    return left
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(steps=st.lists(_STEP, min_size=2, max_size=6), batch=st.sampled_from([1, 2, 64]))
+def test_whatever_came_and_went_the_end_is_a_fresh_build_of_what_is_left(tmp_path_factory, hashed_embedder, steps,
+                                                                         batch):
+    folder = tmp_path_factory.mktemp("history")
+    shop = scripted.Workshop(folder, hashed_embedder, chunk_tokens=120, chunk_overlap=0, batch_chunks=batch)
+    left = play(shop, steps)
+    other = scripted.Workshop(folder / "fresh", hashed_embedder, chunk_tokens=120, chunk_overlap=0)
+    other.build(other.write(left))
+    assert state(shop) == state(other)
+
+
+HISTORY = """
+import sys, json
+sys.path.insert(0, sys.argv[1])
+from pathlib import Path
+import scripted
+from hashed_embedding import HashedEmbedder
+
+shop = scripted.Workshop(Path(sys.argv[2]), HashedEmbedder(), batch_chunks=2)
+shop.build(shop.write(dict(scripted.TEXTS, **{"e.txt": "Ada:Person --mentor of--> Bob:Person (0.9).",
+                                              "f.txt": "Cem:Person --mentor of--> Dua:Person (0.9)."})))
+shop.build(shop.write({"b.txt": "Bob:Person --knows--> Eva:Person."}))
+with shop.resources() as resources:
+    resources.delete_document("kb", "c.txt")
+    kb = resources.knowledge_base("kb")
+    print(json.dumps([kb.graph.dump(), kb.schemas.current().model_dump(mode="json"),
+                      [c.model_dump() for c in kb.communities.all(level=None)]]))
+"""
+
+
+def test_the_hash_seed_changes_nothing(tmp_path):
+    script = tmp_path / "history.py"
+    script.write_text(HISTORY, "utf-8")
+    said = []
+    for seed in ("0", "4711"):
+        done = subprocess.run([sys.executable, str(script), str(TESTS), str(tmp_path / seed)], capture_output=True,
+                              text=True, timeout=120, check=False, env={"PYTHONHASHSEED": seed, "PATH": ""})
+        assert done.returncode == 0, done.stderr
+        said.append(json.loads(done.stdout))
+    assert said[0] == said[1]

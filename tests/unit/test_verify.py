@@ -1,0 +1,289 @@
+"""Each check of `banyan verify`: a store in which exactly this is broken, and the words that name it."""
+
+import json
+import shutil
+import sqlite3
+from contextlib import closing
+
+import numpy as np
+import pytest
+from banyan.graph_store import database as module
+from banyan.graph_store.database import Database
+from banyan.graph_store.store import KnowledgeBase
+from banyan.graph_store.vectors import KINDS
+from banyan.graph_store.verify import verify
+from banyan.graph_store.verify_ledger import foreign_objects
+from banyan.schemas.delta import Decision
+from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
+from banyan.schemas.graph_schema import GraphSchema
+
+from ..conftest import load_test_module
+
+scripted = load_test_module("scripted")
+small_base = load_test_module("small_base")
+
+WAITING = {"e.txt": "Ada:Person --admires--> Bob:Person.", "f.txt": "Bob:Person --admires--> Cem:Person."}
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory, hashed_embedder):
+    """A base that has something of everything: failures, waiting facts, a grown and an edited schema, a view."""
+    shop = scripted.Workshop(tmp_path_factory.mktemp("verify"), hashed_embedder)
+    shop.write({**scripted.TEXTS, **WAITING, "g.txt": "Dua:Person --despises--> Ada:Person."})
+    report = shop.build([str(shop.documents)])
+    assert report["chunks_failed"] == 0
+    with shop.resources() as resources:
+        assert resources.decide("kb", [Decision(kind="relation", name="knows", verdict="rename",
+                                                new_name="is_acquainted_with")], "Eva")
+        resources.update_tree("kb")
+        resources.build_view("kb", "modularity")
+        resources._writers["kb"].calls.record(key="k", step="extract", response="r", prompt_tokens=7,
+                                              completion_tokens=3)
+    return shop
+
+
+@pytest.fixture
+def kb(built, tmp_path):
+    """A copy of it that may be broken."""
+    home = shutil.copytree(built.settings.home, tmp_path / "home")
+    with KnowledgeBase.open(home, "kb", built.embedder) as opened:
+        assert verify(opened) == []
+        yield opened
+
+
+def whats(kb):
+    return " | ".join(problem.what for problem in verify(kb))
+
+
+def sql(kb, *statements):
+    kb.database.execute("PRAGMA foreign_keys=OFF")
+    for statement in statements:
+        assert kb.database.execute(statement) != 0, "nothing was broken"
+
+
+def test_the_store_of_these_tests_has_all_that_is_broken_in_them(kb):
+    for table in ("documents", "chunks", "extractions", "rejections", "asks", "changes", "schema_versions", "calls",
+                  "tokens", "communities", "summaries"):
+        assert kb.database.count(f"SELECT count(*) FROM {table}"), table
+    assert kb.schemas.versions()[1].who == "auto"
+    assert kb.schemas.versions()[-1].who == "Eva"
+    assert kb.communities.views() == ["modularity"]
+    assert kb.schema_control.count_waiting() == 1
+
+
+A_CHUNK = "(SELECT id FROM chunks WHERE document = 'a.txt')"
+
+
+@pytest.mark.parametrize(("statements", "seen"), [
+    # The file and its tables.
+    (["INSERT INTO rejections VALUES ('none', 'a.txt', 'malformed', '', 'x', '', '', 1)"],
+     "refers to a missing chunks"),
+    (["DROP INDEX asks_by_chunk"], "the index asks_by_chunk is missing"),
+    (["ALTER TABLE tokens DROP COLUMN completion"], "the column tokens.completion is missing"),
+    (["ALTER TABLE tokens ADD COLUMN more TEXT"], "the column tokens.more is not of this format"),
+    (["CREATE TRIGGER t AFTER INSERT ON meta BEGIN DELETE FROM chunks; END"], "the trigger t is not of this format"),
+    (["CREATE VIEW v AS SELECT 1"], "the view v is not of this format"),
+    # Documents, chunks, stages.
+    (["UPDATE documents SET text = replace(text, 'Acme', 'Emca') WHERE id = 'b.txt'"],
+     "document 'b.txt', chunk 0: its text is not the one that its id was made from"),
+    (["UPDATE documents SET title = 'other' WHERE id = 'b.txt'"], "document 'b.txt', chunk 0: its text is not"),
+    (["UPDATE chunks SET \"end\" = \"end\" - 1 WHERE document = 'b.txt'"],
+     "document 'b.txt', chunk 0: its text is not"),
+    (["UPDATE chunks SET ordinal = 5 WHERE document = 'b.txt'"], "document 'b.txt', chunk 5: chunk 0 was expected"),
+    ([f"DELETE FROM extractions WHERE chunk = {A_CHUNK}"],
+     "document 'a.txt', chunk 0 was extracted, but what was said"),
+    ([f"UPDATE extractions SET bounded = NULL WHERE chunk = {A_CHUNK}"],
+     "document 'a.txt', chunk 0 is done, but nothing says what it adds"),
+    (["UPDATE chunks SET status = 'pending' WHERE document = 'a.txt'"],
+     "document 'a.txt', chunk 0 waits to be extracted, but was"),
+    (["UPDATE chunks SET status = 'failed' WHERE document = 'a.txt'"],
+     "document 'a.txt', chunk 0 failed, but nothing says why"),
+    ([f"DELETE FROM changes WHERE chunk = {A_CHUNK}"], "document 'a.txt', chunk 0 adds to the graph, but no change"),
+    (["UPDATE asks SET document = 'a.txt' WHERE document = 'g.txt'"], "is put down to document 'a.txt'"),
+    # Settings.
+    (["UPDATE meta SET value = '999' WHERE key = 'vectors_position'"], "the vectors are said to be ahead"),
+    (["UPDATE meta SET value = '999' WHERE key = 'tree_position'"], "the communities are said to be ahead"),
+    (["UPDATE meta SET value = 'x' WHERE key = 'tree_position'"], "cannot be read (ValueError"),
+    (["DELETE FROM meta WHERE key = 'embedding'"], "does not say which embedding model"),
+    (["UPDATE meta SET value = '{\"Latn\": 7}' WHERE key = 'reliability'"], "not a share for each script"),
+    (["UPDATE meta SET value = '{' WHERE key = 'reliability'"], "not a share for each script"),
+    # Accounts.
+    (["DELETE FROM tokens"], "the step 'extract' does not add up: 0 calls were paid, the responses of 1 are kept"),
+    (["UPDATE tokens SET prompt = 6"], "the account of the step 'extract' does not add up"),
+    (["DELETE FROM calls"], "does not add up: 1 calls were paid, the responses of 0 are kept"),
+    # The schema.
+    (["DELETE FROM schema_versions WHERE version = 2"], "version 2 of the schema is missing"),
+    (["UPDATE schema_versions SET decisions = '[]' WHERE version = 3"],
+     "version 3 of the schema (Eva) is not what its decisions make"),
+    (["UPDATE schema_versions SET decisions = '[]' WHERE version = 2"],
+     "version 2 of the schema (auto) has other elements than it accepted"),
+    (["UPDATE schema_versions SET schema = replace(schema, 'founded', 'began') WHERE version = 3",
+      "UPDATE schema_versions SET base = replace(base, 'founded', 'began') WHERE version = 3"],
+     "version 3 of the schema (Eva) is not what its decisions make"),
+    (["UPDATE schema_versions SET schema = replace(schema, '\"founded\"', '\"began\"') WHERE version = 1"],
+     "version 1 of the schema (seed) is no seed"),
+    (["UPDATE schema_versions SET schema = '{' WHERE version = 3"], "version 3 of the schema is damaged in the ledger"),
+    (["INSERT INTO declined VALUES ('relation', 'employer', 'Eva', '', '')"],
+     "the schema has the relation 'employer', which was declined"),
+    (["DELETE FROM asks WHERE label = 'admires'"], "relation 'admires' grew by itself, and no document asks for it"),
+    # What was said, and what became of it.
+    ([f"UPDATE extractions SET said = '{{' WHERE chunk = {A_CHUNK}"], "document 'a.txt', chunk 0: what the ledger has"),
+    ([f"UPDATE extractions SET bounded = '{{' WHERE chunk = {A_CHUNK}"], "document 'a.txt', chunk 0: what the ledger"),
+    ([f"UPDATE extractions SET said = replace(said, '1999', '1998') WHERE chunk = {A_CHUNK}"],
+     "document 'a.txt', chunk 0: its facts are not what the schema makes"),
+    (["DELETE FROM rejections WHERE document = 'g.txt'"], "document 'g.txt', chunk 0: its rejected facts are not"),
+    (["DELETE FROM asks WHERE document = 'g.txt'"], "document 'g.txt', chunk 0: the facts that wait for the schema"),
+    ([f"INSERT INTO repairs VALUES ({A_CHUNK}, 'swapped', 3)"], "document 'a.txt', chunk 0: its repairs are not"),
+    # The tree.
+    (["UPDATE communities SET members = '[]', keywords = '[]' WHERE view = ''"],
+     "the communities do not partition the entities"),
+    (["UPDATE communities SET keywords = '[\"x\"]' WHERE view = ''"], "has keywords that are none of its members"),
+    (["UPDATE communities SET parent = 'x' WHERE view = ''"], "has a parent where there is no level above"),
+    (["UPDATE communities SET members = '[]' WHERE view = 'modularity'"],
+     "the view 'modularity' does not partition the entities"),
+    (["DELETE FROM summaries"], "the vectors of the communities: 0 missing"),
+])
+def test_what_is_broken_in_the_ledger_is_named(kb, statements, seen):
+    sql(kb, *statements)
+    assert seen in whats(kb)
+    assert all(problem.mend for problem in verify(kb))
+
+
+def edited(kb, edit):
+    (chunk, bounded), = [tuple(row) for row in kb.database.rows(
+        f"SELECT chunk, bounded FROM extractions WHERE chunk = {A_CHUNK}")]
+    data = json.loads(bounded)
+    edit(data)
+    kb.database.execute("UPDATE extractions SET bounded = ? WHERE chunk = ?", json.dumps(data), chunk)
+
+
+@pytest.mark.parametrize(("edit", "seen"), [
+    (lambda d: d["facts"][0]["span"].update(start=1), "does not stand at 1.."),
+    (lambda d: d["mentions"][0]["span"].update(start=1), "does not stand at 1.."),
+    (lambda d: d["attributes"][0]["span"].update(start=1), "does not stand at 1.."),
+    (lambda d: d["facts"][0].update(relation="hates"), "(Ada; hates; Acme) does not fit the schema"),
+    (lambda d: d["facts"][0].update(head="Acme", head_type="Organization"), "(Acme; employer; Acme) does not fit"),
+    (lambda d: d["attributes"][0].update(attribute="age"), "(Acme; age) does not fit the schema"),
+    (lambda d: d["mentions"][0].update(type="God"), "of the type 'God' does not fit the schema"),
+    (lambda d: d["facts"][0].update(head="Zoe"), "a fact is about 'Zoe' (Person), which the chunk does not mention"),
+    (lambda d: d["facts"][0].update(confidence=0.5), "its facts are not what the schema makes of what was said"),
+])
+def test_what_is_broken_in_a_fact_is_named(kb, edit, seen):
+    edited(kb, edit)
+    assert seen in whats(kb)
+    kb.reindex(small_base.summarise)
+    assert verify(kb) == [], "facts are made again from what was said"
+
+
+def test_a_graph_that_is_not_the_ledgers_is_named(kb):
+    kb.graph.network.remove_node(kb.graph.entity_ids()[0])
+    assert "the graph is not what the ledger's facts give" in whats(kb)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_vectors_that_are_gone_or_wrong_are_named(kb, kind):
+    first = sorted(kb.vectors.ids(kind))[:1]
+    collection = kb.vectors._collection(kind)
+    good = kb.vectors.get(kind, first)
+    collection.update(ids=first, embeddings=-good)
+    looked_at = min(32, len(kb.vectors.ids(kind)))
+    assert whats(kb) == f"the vectors of the {kind}: 1 of {looked_at} looked at are not those of their texts"
+    collection.update(ids=first, embeddings=good * np.float32(0.1))
+    assert whats(kb) == f"the vectors of the {kind}: 1 are damaged: their length is not 1"
+    kb.vectors.drop(kind, first)
+    assert whats(kb) == f"the vectors of the {kind}: 1 missing, 0 left over"
+    kb.reindex(small_base.summarise)
+    assert verify(kb) == []
+
+
+def test_vectors_too_many_and_of_another_size_are_named(kb, hashed_embedder, monkeypatch):
+    kb.vectors.put("triples", ["stranger"], ["stranger"])
+    assert whats(kb) == "the vectors of the triples: 0 missing, 1 left over"
+    monkeypatch.setattr(type(hashed_embedder), "dimension", 64)
+    assert "they have 128 dimensions, and the embedding model makes 64" in whats(kb)
+
+
+def test_levels_of_the_tree_that_do_not_lie_in_each_other_are_named(kb):
+    rows = kb.database.rows("SELECT id, members FROM communities WHERE view = '' ORDER BY id")
+    everything = json.dumps(kb.graph.entity_ids())
+    kb.database.execute("INSERT INTO communities VALUES ('', 'above', 1, '', 0, '', '[]', ?)", everything)
+    assert "has no parent" in whats(kb)
+    kb.database.execute("UPDATE communities SET parent = 'above' WHERE view = '' AND level = 0")
+    assert "parent" not in whats(kb)
+    kb.database.execute("UPDATE communities SET members = ? WHERE id = 'above'", rows[0]["members"])
+    assert "the communities of level 1 do not partition the entities" in whats(kb)
+    assert "does not lie in its parent" in whats(kb)
+
+
+def alias(kb, one, canonical, chunk, end):
+    kb.database.execute("INSERT OR REPLACE INTO entity_aliases VALUES (?, ?, 'Person', ?, 'manual', 1, ?)", one,
+                        canonical, canonical, json.dumps([[chunk, 0, end]]))
+
+
+def resolved(kb):
+    """Aliases are found for the ledger as it is."""
+    kb.entities.replace(kb.entities.aliases(), kb.entities.state(kb.extractions.position(), ""))
+
+
+def test_aliases_that_lead_nowhere_or_rest_on_nothing_are_named(kb):
+    first, second = kb.graph.mentions.entity_ids()[:2]
+    chunk = kb.documents.done()[0]
+    resolved(kb)
+    alias(kb, first, "nobody", chunk, 1)
+    assert f"the alias {first} leads nowhere" in whats(kb)
+    alias(kb, first, second, chunk, 1)
+    assert "alias" not in whats(kb)
+    assert "the graph is not what the ledger's facts give" in whats(kb)
+    alias(kb, first, second, chunk, 10_000)
+    assert f"the alias {first} rests on words that are not there" in whats(kb)
+    alias(kb, first, second, "no chunk", 1)
+    assert f"the alias {first} rests on words that are not there" in whats(kb)
+
+
+def test_a_persons_decision_that_does_not_hold_is_named(kb):
+    first, second = sorted(one for one in kb.graph.entity_ids() if kb.graph.entity(one).name in ("Ada", "Bob"))
+    kb.database.execute("INSERT INTO entity_decisions (verdict, first, second, who, why) "
+                        "VALUES ('merge', ?, ?, 'Eva', '')", first, second)
+    resolved(kb)
+    assert f"Eva decided to merge {first} and {second}, and they are not" in whats(kb)
+
+
+def test_chunks_without_a_schema_are_named(tmp_path, hashed_embedder):
+    with KnowledgeBase.create(tmp_path, "kb", hashed_embedder) as kb:
+        assert verify(kb) == []
+        small_base.create(tmp_path, "other", hashed_embedder).close()
+        kb.schemas.append(GraphSchema(name="s", open=True), (), "seed")
+        small_base.put(kb, "d", "Ada met Bob.", triples=[("Ada", "met", "Bob")])
+        kb.database.execute("DELETE FROM schema_versions")
+        assert "there are chunks and no schema" in whats(kb)
+
+
+def test_a_damage_that_is_everywhere_does_not_bury_the_others(kb):
+    kb.database.execute("DELETE FROM tokens")
+    kb.database.execute_many("INSERT INTO meta VALUES (?, '')", [(f"x{n}",) for n in range(3)])
+    kb.database.execute("PRAGMA foreign_keys=OFF")
+    kb.database.execute_many("INSERT INTO rejections VALUES (?, 'a.txt', 'malformed', '', 'x', '', '', 1)",
+                             [(f"none{n}",) for n in range(50)])
+    found = verify(kb)
+    assert "... and 30 more like this" in {problem.what for problem in found}
+    assert "the account of the step" in found[-1].what
+
+
+def test_what_was_upgraded_is_sound_where_it_can_be_judged(tmp_path):
+    """Its tables differ in the order of their columns alone."""
+    path = tmp_path / "ledger.sqlite"
+    with closing(sqlite3.connect(path)) as raw:
+        raw.executescript(module._TABLES.replace("schema TEXT NOT NULL, base TEXT NOT NULL,", "schema TEXT NOT NULL,")
+                          + "CREATE TABLE communities (id TEXT PRIMARY KEY, members TEXT NOT NULL, keywords TEXT, "
+                            "name TEXT NOT NULL, summary TEXT NOT NULL); PRAGMA user_version=1;")
+    with closing(Database(path)) as upgraded:
+        assert upgraded.count("PRAGMA user_version") == module.FORMAT
+        assert foreign_objects(upgraded) == []
+
+
+def test_the_examples_of_these_tests_are_extractions():
+    assert scripted.read_facts(scripted.TEXTS["a.txt"]) == Extraction(
+        entities=(ExtractedEntity(name="Ada", type="Person"), ExtractedEntity(name="Acme", type="Organization"),
+                  ExtractedEntity(name="Acme", type="Organization")),
+        triples=(ExtractedTriple(head="Ada", relation="employer", tail="Acme"),),
+        attributes=(ExtractedAttribute(entity="Acme", attribute="founded", value="1999"),))
