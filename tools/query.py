@@ -71,7 +71,8 @@ class Meaning:
     def triples(self) -> NDArray[np.float32]:
         """Its cosine to every triple, shape (triples,), in the order of `RetrievalIndex.edges`."""
         cosines, place = self._together or (TripleCosines(self._index, self.vector[None, :]), 0)
-        return cosines.all[place]
+        found: NDArray[np.float32] = cosines.all[place]
+        return found
 
 
 @dataclass(frozen=True, eq=False)
