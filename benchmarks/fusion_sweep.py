@@ -55,7 +55,7 @@ class Constant:
     def in_force(self) -> float:
         """Its value."""
         value: Any = getattr(self.module, self.name)
-        return float(value[self.route]) if self.route else value  # type: ignore[no-any-return]
+        return float(value[self.route] if self.route else value)
 
     @contextmanager
     def set_to(self, value: float) -> Iterator[None]:
