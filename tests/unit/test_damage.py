@@ -92,7 +92,8 @@ def damage(path, kind, seed=0):
         start, end = at // 4096 * 4096, min(at // 4096 * 4096 + 4096, len(data))
         data[start:end] = rng.randbytes(end - start) if kind == "page" else bytes(end - start)
     else:
-        data = data[:0 if kind == "empty" else at]
+        # Whole pages: within a page SQLite reads zeros for what is gone, and only what was written there tells.
+        data = data[:0 if kind == "empty" else at // 1024 * 1024]
     path.write_bytes(data)
 
 
