@@ -129,7 +129,7 @@ def test_a_build_with_review_stops_with_the_schema_delta(reviewed):
     streamed, waiting, _ = reviewed
     assert not [part for part in streamed if part.event == "error"]
     steps = [part.data["step"] for part in streamed if part.event == "custom"]
-    assert steps == ["read", "read", "extract"]
+    assert steps == ["read", "extract"]
     assert waiting["next"] == ["accept_or_reject"]
     (asked,) = waiting["interrupts"]
     assert "decisions" in asked["value"]["question"]
