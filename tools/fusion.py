@@ -25,8 +25,9 @@ from .chunk_scores import Scores, chunk_scores
 from .index import RetrievalIndex
 from .query import Query
 
-# Restart weights; the chunks' own scores have 1. All values here, in chunk_scores.py and in beta.py come from
-# sweeps over questions of our own (benchmarks/fusion_sweep.py), where none of them is critical.
+# Restart weights; the chunks' own scores have 1. All values here, in chunk_scores.py and in beta.py were chosen on
+# questions of our own (benchmarks/questions). benchmarks/fusion_sweep.py varies them; it has been run to its end
+# for the choices of structure, _LEAD_SHARE, _LEAD_SEEDS and _CHUNK_SEEDS only.
 _SHARES: dict[Route, float] = {"dfs": 1 / 2, "triple": 1 / 2, "entity": 1 / 4}
 _LEAD_SHARE = 1.0
 # Only the best chunks restart the walk, and by a power of their score: the flat tail of dense scores

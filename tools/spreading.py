@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 Weights = NDArray[np.float32]
 
 # HippoRAG restarts half of the walk at each step. On our own multi-hop questions less restarting finds more
-# of the far passages: 0.7 was best of 0.4 to 0.8 (benchmarks/fusion_sweep.py). It costs the Chinese reports, where
+# of the far passages: 0.7 was best of 0.4 to 0.8 when it was chosen. It costs the Chinese reports, where
 # most facts hang on one company, a third of a point at recall@2 against 0.6.
 DAMPING = 0.7
 # How far weights, which sum to 1, may be from the stationary ones: less than what sets the first 20 chunks of a
