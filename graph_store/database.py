@@ -2,6 +2,7 @@
 
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +11,7 @@ from .errors import FormatError, LedgerDamagedError
 
 FORMAT = 4
 _PAGE_BYTES = 1024
+_TIMEOUT = 30  # seconds that one process waits for the others
 
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -119,7 +121,7 @@ class Database:
         self._lock = threading.RLock()
         self._depth = 0
         # Transactions are ours (isolation_level=None): `transaction` says where they begin and end.
-        self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None, timeout=30)
+        self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None, timeout=_TIMEOUT)
         self._connection.row_factory = sqlite3.Row
         try:
             self._prepare(path)
@@ -131,7 +133,7 @@ class Database:
         try:
             # Of a new file: commits are small and SQLite writes whole pages, so small ones are less to write.
             self._connection.execute(f"PRAGMA page_size={_PAGE_BYTES}")
-            self._connection.execute("PRAGMA journal_mode=WAL")
+            self._write_ahead()
             self._connection.execute("PRAGMA foreign_keys=ON")
             # WAL with NORMAL never corrupts; FULL would also keep the last commit through a power cut.
             self._connection.execute("PRAGMA synchronous=FULL")
@@ -147,6 +149,22 @@ class Database:
         elif found > FORMAT:
             raise FormatError(f"{path} has format {found}; this version of Banyan reads formats up to {FORMAT}: "
                               "use the version that wrote it, or a later one")
+
+    def _write_ahead(self) -> None:
+        """Set the write-ahead log.
+
+        SQLite does not wait here, as it does elsewhere, for others that set it on the same new file.
+        """
+        until = time.monotonic() + _TIMEOUT
+        while True:
+            try:
+                self._connection.execute("PRAGMA journal_mode=WAL")
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                    raise
+                time.sleep(0.01)
+            else:
+                return
 
     def _create(self) -> None:
         """Make the tables of a new ledger, in one transaction."""
