@@ -34,6 +34,7 @@ from banyan.agents.asking import AskContext
 from banyan.agents.resources import Resources
 from banyan.agents.retrieval import build_graph
 from banyan.config import Settings
+from banyan.graph_store.layout import Layout
 from banyan.schemas.retrieval import SubQuery
 from banyan.tools import timing
 from banyan.tools.retriever import Retriever
@@ -223,6 +224,8 @@ def main() -> None:
     if arguments.sizes and not (arguments.data / _RECORDED).is_file():
         raise SystemExit(f"there is no {arguments.data / _RECORDED}: stores are grown from it; name its folder with "
                          "--data, or measure your own alone (--sizes --kb NAME)")
+    if arguments.kb:
+        Layout.of(Settings().home, arguments.kb).require()  # said now rather than after an hour
     first = [int(row) for record in records()[:arguments.count] for row in record["gold"]]
     stores = [(arguments.home, grown(arguments.home, arguments.data / _RECORDED, size, arguments.vectors, first))
               for size in arguments.sizes]

@@ -288,12 +288,10 @@ class VectorStore:
         Returns:
             For each query (id, cosine similarity), best first, equal ones by id.
         """
-        size = self._read(kind, lambda collection: collection.count())
-        if not size or not len(queries):
-            return [[] for _ in queries]
+        if not len(queries):
+            return []
         found = self._read(kind, lambda collection: collection.query(
-            query_embeddings=cast("list[Sequence[float]]", queries), n_results=min(limit, size),
-            include=["distances"]))
+            query_embeddings=cast("list[Sequence[float]]", queries), n_results=limit, include=["distances"]))
         distances = found["distances"] or []
         return [sorted(((one, 1.0 - float(d)) for one, d in zip(ids, row, strict=True)),
                        key=lambda item: (-item[1], item[0]))

@@ -56,6 +56,8 @@ class OnnxEmbedder:
         self._tokenizer.enable_truncation(MAX_TOKENS)
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = _usable_cores()
+        # Threads that spin after an embedding, in wait of another, take the cores from whatever comes next.
+        options.add_session_config_entry("session.force_spinning_stop", "1")
         self._session = onnxruntime.InferenceSession(
             onnx_file, options, providers=["CPUExecutionProvider"]
         )

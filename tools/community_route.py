@@ -27,7 +27,7 @@ def search(index: RetrievalIndex, query: Query, limit: int) -> list[Evidence]:
     """
     facts_of_one = -(-limit // (_FACTS_SHARE * _READ)) if limit > _READ else 0
     ids, vectors = index.community_vectors
-    cosines = vectors @ query.vector
+    cosines = np.vecdot(vectors, query.vector)
     evidence: list[Evidence] = []
     for place, row in enumerate(best_rows(cosines, limit - facts_of_one * _READ)):
         community, cosine = index.communities[ids[row]], float(cosines[row])

@@ -24,7 +24,7 @@ def search(index: RetrievalIndex, query: Query, limit: int) -> list[Evidence]:
     for named in query.meaning.names:
         for one in named.entities:
             scores[one], how[one] = 1.0, f"the question names {named.name!r}"
-    for one, cosine in index.store.vectors.nearest("entities", query.vector[None, :], limit)[0]:
+    for one, cosine in query.meaning.entities(limit):
         if one in index.entity_row and one not in scores and cosine > 0:
             scores[one], how[one] = cosine * query.trust, f"near the question ({cosine:.2f})"
     wanted = set(query.sub_query.entity_types)

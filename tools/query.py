@@ -14,7 +14,7 @@ from .names import Named
 
 _PLACE = re.compile(r"#\d+")
 _SPACE = re.compile(r"\s+")
-# Triples of 0.4 MB of vectors.
+# Triples: 0.4 MB of vectors.
 _BLOCK = 256
 
 
@@ -23,39 +23,46 @@ def wording(question: str) -> str:
     return _SPACE.sub(" ", _PLACE.sub(" ", question)).strip()
 
 
-class TripleCosines:
-    """The cosines of several vectors to every triple, computed when the first of them is asked for."""
+class Batch:
+    """Several wordings' vectors: what one of them is asked about the knowledge base is answered for all at once."""
 
     def __init__(self, index: RetrievalIndex, vectors: Vectors) -> None:
+        """Remember them: unit vectors, shape (n, d)."""
         self._index = index
         self._vectors = vectors
+        self._entities: dict[int, list[list[tuple[str, float]]]] = {}
 
     @cached_property
-    def all(self) -> NDArray[np.float32]:
-        """Shape (vectors, triples), in the order of `RetrievalIndex.edges`.
+    def triples(self) -> NDArray[np.float32]:
+        """The cosine of each to every triple, shape (n, triples), in the order of `RetrievalIndex.edges`.
 
         Exact, and no dearer than an approximate search: the path route reads the same numbers.
         """
-        triples = self._index.triple_vectors
-        cosines = np.empty((len(self._vectors), len(triples)), np.float32)
-        # Block by block, each against all vectors while it is in the processor's cache. As a product of
-        # matrices this takes twice as long as one vector after the other.
-        for start in range(0, len(triples), _BLOCK):
-            for row, vector in enumerate(self._vectors):
-                cosines[row, start:start + _BLOCK] = triples[start:start + _BLOCK] @ vector
+        vectors = self._index.triple_vectors
+        cosines = np.empty((len(self._vectors), len(vectors)), np.float32)
+        # Block by block, each against all wordings while it is in the processor's cache.
+        for start in range(0, len(vectors), _BLOCK):
+            block = slice(start, start + _BLOCK)
+            np.vecdot(vectors[block], self._vectors[:, None], out=cosines[:, block])
         return cosines
+
+    def entities(self, limit: int) -> list[list[tuple[str, float]]]:
+        """For each the nearest entities as (id, cosine), best first."""
+        if limit not in self._entities:
+            self._entities[limit] = self._index.store.vectors.nearest("entities", self._vectors, limit)
+        return self._entities[limit]
 
 
 class Meaning:
     """A wording with its unit vector of shape (d,), and what it has to do with the knowledge base."""
 
     def __init__(self, index: RetrievalIndex, text: str, vector: Vectors,
-                 together: tuple[TripleCosines, int] | None = None) -> None:
-        """Remember them; `together` with others: what computes the cosines of all, and this one's place there."""
+                 together: tuple[Batch, int] | None = None) -> None:
+        """Remember them; `together`: the batch that the vector is part of, and its place there."""
         self._index = index
         self.text = text
         self.vector = vector
-        self._together = together
+        self._batch, self._place = together or (Batch(index, vector[None, :]), 0)
 
     @cached_property
     def names(self) -> list[Named]:
@@ -70,9 +77,12 @@ class Meaning:
     @cached_property
     def triples(self) -> NDArray[np.float32]:
         """Its cosine to every triple, shape (triples,), in the order of `RetrievalIndex.edges`."""
-        cosines, place = self._together or (TripleCosines(self._index, self.vector[None, :]), 0)
-        found: NDArray[np.float32] = cosines.all[place]
+        found: NDArray[np.float32] = self._batch.triples[self._place]
         return found
+
+    def entities(self, limit: int) -> list[tuple[str, float]]:
+        """The nearest entities as (id, cosine), best first."""
+        return self._batch.entities(limit)[self._place]
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from .best import best_rows
 from .chunk_scores import Scores
 from .hops import second_hop
 from .index import RetrievalIndex
-from .query import Meaning, Query, TripleCosines, wording
+from .query import Batch, Meaning, Query, wording
 from .timing import stage
 
 # Evidence of one route for one sub-query.
@@ -56,8 +56,8 @@ class Retriever:
             found = {text: self._meanings.pop(text) for text in wanted if text in self._meanings}
             if new:
                 vectors = self.index.embedder.encode(new)
-                cosines = TripleCosines(self.index, vectors)
-                found.update((text, Meaning(self.index, text, vectors[place], (cosines, place)))
+                batch = Batch(self.index, vectors)
+                found.update((text, Meaning(self.index, text, vectors[place], (batch, place)))
                              for place, text in enumerate(new))
             self._meanings.update(found)
             while len(self._meanings) > _MEANINGS_KEPT:

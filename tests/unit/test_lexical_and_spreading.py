@@ -55,10 +55,9 @@ def spreading(edges) -> SpreadingGraph:
 @given(_edges, _seeds)
 def test_no_mass_is_lost_or_made_on_connected_nodes(edges, seeds):
     connected = np.isin(np.arange(_NODES), np.unique(edges))
-    seeds = np.where(connected[:, None], seeds, np.float32(0))
+    seeds = np.where(connected, seeds, np.float32(0))
     spread = spreading(edges).spread(seeds)
-    expected = (seeds.sum(axis=0) > 0).astype(np.float32)
-    np.testing.assert_allclose(spread.sum(axis=0), expected, atol=1e-4)
+    assert spread.sum() == pytest.approx(float(seeds.any()), abs=1e-4)
     assert (spread >= 0).all()
     assert (spread[~connected] == 0).all()
 
@@ -67,13 +66,6 @@ def test_no_mass_is_lost_or_made_on_connected_nodes(edges, seeds):
 def test_the_order_and_direction_of_edges_are_irrelevant(edges, seeds, chance):
     shuffled = [edge if chance.random() < 0.5 else edge[::-1] for edge in chance.sample(edges, len(edges))]
     np.testing.assert_allclose(spreading(edges).spread(seeds), spreading(shuffled).spread(seeds), atol=1e-6)
-
-
-@given(_edges, _seeds)
-def test_several_walks_at_once_equal_single_walks(edges, seeds):
-    graph = spreading(edges)
-    singles = [graph.spread(np.ascontiguousarray(seeds[:, one])) for one in range(seeds.shape[1])]
-    np.testing.assert_allclose(graph.spread(seeds), np.stack(singles, axis=1), atol=1e-6)
 
 
 def test_zero_seeds_give_zeros_and_an_isolated_node_keeps_its_restart():
