@@ -21,7 +21,7 @@ from .cli_tree import tree
 from .schemas.delta import Candidate
 
 if TYPE_CHECKING:
-    from .agents.construction import BuildContext, BuildInput, BuildReport
+    from .agents.building import BuildContext, BuildInput, BuildReport
     from .agents.resources import Resources
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
@@ -58,7 +58,7 @@ def build(  # noqa: PLR0913  (its options)
     as_json: AsJson = False,
 ) -> None:
     """Read documents into a knowledge base; what is already there and unchanged costs nothing."""
-    from .agents.construction import BuildContext  # noqa: PLC0415
+    from .agents.building import BuildContext  # noqa: PLC0415
 
     given: BuildInput = {"knowledge_base": kb, "paths": [str(path) for path in paths], "schema": schema,
                          "examples": str(examples or "")}
@@ -80,7 +80,7 @@ def import_triples(
     *, no_resolve: NoResolve = False, as_json: AsJson = False,
 ) -> None:
     """Read triples that an LLM extracted earlier, with their passages; no LLM is asked."""
-    from .agents.construction import BuildContext  # noqa: PLC0415
+    from .agents.building import BuildContext  # noqa: PLC0415
 
     given: BuildInput = {"knowledge_base": kb, "paths": [str(file)], "schema": schema, "recorded": form}
     with opened() as resources:

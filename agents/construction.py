@@ -6,14 +6,12 @@ The state carries ids and counts; texts and facts live in the ledger, where ever
 has done, so that a run that ends anywhere is taken up by the next one. Read from top to bottom.
 """
 
-import operator
 import time
 import uuid
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.config import get_stream_writer
@@ -21,10 +19,8 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Send, interrupt
-from typing_extensions import TypedDict
 
 from ..graph_store.layout import check_name
-from ..graph_store.schema_control import Policy
 from ..graph_store.store import KnowledgeBase
 from ..ingest.examples import load_examples
 from ..ingest.loaders import FORMATS, IngestError, LoadFailure, load_documents
@@ -33,10 +29,11 @@ from ..models.llm.accounts import BudgetExceeded
 from ..models.reasoner import ReasonerError
 from ..schemas.delta import Candidate, Decision, SchemaDelta
 from ..schemas.documents import Document
-from ..schemas.extraction import ExtractionRequest
+from ..schemas.extraction import Extraction, ExtractionRequest
 from ..schemas.graph_schema import GraphSchema, SchemaError
 from ..schemas.loading import load_schema
 from ..schemas.review import read_review
+from .building import BuildContext, BuildInput, BuildOutput, BuildReport, BuildState, ExtractInput
 from .resources import Resources, default_resources
 
 _T = TypeVar("_T")
@@ -45,95 +42,10 @@ DEFAULT_SCHEMA = "general"
 _STORED_AT_ONCE, _CHARACTERS_AT_ONCE = 64, 1_000_000
 """Documents between two commits while they are read: a commit of its own for each wrote six pages, most of them again
 and again."""
+_EXTRACTED_AT_ONCE = 16
+"""Chunks whose extractions are stored in one commit, where they cost nothing but the processor's time."""
 REVIEWED_AT_ONCE = 20
 """Candidates that a person is shown in one go."""
-
-
-@dataclass(kw_only=True)
-class BuildContext:
-    """How a build is to be run."""
-
-    review: bool = field(default=False, metadata={"description": "ask a person about schema candidates"})
-    evolve: bool = field(default=True, metadata={"description": "let the schema grow; no: it stays as it is"})
-    retry_failed: bool = field(default=False, metadata={"description": "extract failed chunks again"})
-    resolve: bool = field(default=True, metadata={"description": "make one node of a thing's several names"})
-    max_tokens: int | None = field(default=None, metadata={"description": "hard budget of this build"})
-
-    @property
-    def policy(self) -> Policy:
-        """Who lets the schema grow."""
-        return "review" if self.review else "auto" if self.evolve else "off"
-
-
-def _first_reason(old: str, new: str) -> str:
-    """Parallel extractions may all run out of budget: one reason is kept; "" begins a new run."""
-    return (old or new) if new else ""
-
-
-class BuildInput(TypedDict, total=False):
-    """What a build is given."""
-
-    knowledge_base: str
-    """Its name; made if there is none."""
-    paths: list[str]
-    """Files and folders to read; none: go on with what is stored."""
-    schema: str
-    """Seed schema, `open`, or a file; only for a knowledge base that has none yet."""
-    examples: str
-    """File with sentences and their triples, from which the rules learn the schema; as for `schema`."""
-    recorded: RecordedFormat | None
-    """Read `paths` as recorded triples in this format, instead of asking the reasoner."""
-
-
-class BuildReport(TypedDict):
-    """What a build did and what the knowledge base holds afterwards."""
-
-    kb: str
-    documents: int
-    chunks: int
-    chunks_failed: int
-    files_failed: list[str]
-    entities: int
-    triples: int
-    attributes: int
-    communities: int
-    schema_version: int
-    rejected: dict[str, int]
-    tokens: dict[str, int]
-    stopped: str
-    seconds: float
-
-
-class BuildOutput(TypedDict):
-    """The result of a build."""
-
-    report: BuildReport
-
-
-class BuildState(BuildInput, BuildOutput, total=False):
-    """What passes between the nodes."""
-
-    run: str
-    started: float
-    spent_before: dict[str, int]
-    files_failed: list[str]
-    total: int
-    batch: list[str]
-    candidates: list[dict[str, Any]]
-    undecided: bool
-    """Whether the schema has still to be looked at before the build ends."""
-    stopped: Annotated[str, _first_reason]
-    """Why the build stopped before its end; empty while it has not."""
-    extracted: Annotated[int, operator.add]
-
-
-class ExtractInput(TypedDict):
-    """What one extraction is sent."""
-
-    knowledge_base: str
-    run: str
-    chunk: str
-    token_limit: int | None
 
 
 class _Nodes:
@@ -210,7 +122,7 @@ class _Nodes:
                 _progress("read", count, None)
 
     def fan_out(self, state: BuildState, runtime: Runtime[BuildContext]) -> list[Send] | str:
-        """One extraction for each chunk of the batch; when none is left, the schema's growth, then the end."""
+        """The extractions of the batch; when no chunk is left, the schema's growth, then the end."""
         if state["stopped"] or not (state["batch"] or state["undecided"]):
             return "index"
         if not state["batch"]:
@@ -219,27 +131,34 @@ class _Nodes:
         budget = (runtime.context or BuildContext()).max_tokens
         if budget is not None:
             limit = budget + state["spent_before"]["prompt"] + state["spent_before"]["completion"]
-        return [Send("extract", ExtractInput(knowledge_base=state["knowledge_base"], run=state["run"], chunk=chunk,
-                                             token_limit=limit)) for chunk in state["batch"]]
+        name, batch = state["knowledge_base"], state["batch"]
+        at_once = _EXTRACTED_AT_ONCE if self._resources.reasoner(name).free else 1
+        return [Send("extract", ExtractInput(knowledge_base=name, run=state["run"], token_limit=limit,
+                                             chunks=batch[start:start + at_once]))
+                for start in range(0, len(batch), at_once)]
 
     def extract(self, state: ExtractInput) -> dict[str, Any]:
-        """Ask the reasoner for one chunk's extraction; what was extracted before is not asked again."""
-        name, chunk_id = state["knowledge_base"], state["chunk"]
-        with self._resources.writer(name, state["run"]) as kb:
-            if kb.extractions.said(chunk_id) is not None and kb.documents.status(chunk_id) == "extracted":
-                return {"extracted": 1}
-            chunk = kb.documents.chunks([chunk_id])[0]
-            request = ExtractionRequest(text=chunk.text, title=chunk.title, heading=chunk.heading)
-            try:
-                reasoner = self._resources.reasoner(name, state["token_limit"])
-                said = reasoner.extract(request, kb.schemas.base())
-            except BudgetExceeded as error:
-                return {"stopped": str(error)}
-            except ReasonerError as error:
-                kb.extractions.fail(chunk_id, str(error))
-            else:
-                kb.extractions.save(chunk_id, reasoner.fingerprint, said)
-        return {"extracted": 1}
+        """Ask the reasoner for some chunks' extractions; what was extracted before is not asked again.
+
+        What is said is stored in one commit: chunks whose extraction is paid for come one by one.
+        """
+        with self._resources.writer(state["knowledge_base"], state["run"]) as kb:
+            reasoner = self._resources.reasoner(state["knowledge_base"], state["token_limit"])
+            wanted = [chunk for chunk in kb.documents.chunks(state["chunks"])
+                      if kb.documents.status(chunk.id) != "extracted" or kb.extractions.said(chunk.id) is None]
+            said: list[tuple[str, Extraction | ReasonerError]] = []
+            stopped = ""
+            for chunk in wanted:
+                request = ExtractionRequest(text=chunk.text, title=chunk.title, heading=chunk.heading)
+                try:
+                    said.append((chunk.id, reasoner.extract(request, kb.schemas.base())))
+                except BudgetExceeded as error:
+                    stopped = str(error)
+                    break
+                except ReasonerError as error:
+                    said.append((chunk.id, error))
+            _store(kb, reasoner.fingerprint, said)
+        return {"stopped": stopped} if stopped else {"extracted": len(state["chunks"])}
 
     def propose_schema_delta(self, state: BuildState, runtime: Runtime[BuildContext]) -> dict[str, Any]:
         """Collect what did not fit the schema, in this batch and before; a person is shown the strongest of it."""
@@ -309,6 +228,15 @@ class _Nodes:
         except (BudgetExceeded, ReasonerError) as error:
             return f"{doing}: {error}"
         return ""
+
+
+def _store(kb: KnowledgeBase, reasoner: str, said: Sequence[tuple[str, Extraction | ReasonerError]]) -> None:
+    with kb.database.transaction():
+        for chunk_id, one in said:
+            if isinstance(one, ReasonerError):
+                kb.extractions.fail(chunk_id, str(one))
+            else:
+                kb.extractions.save(chunk_id, reasoner, one)
 
 
 def _check_input(state: BuildInput) -> None:

@@ -13,7 +13,6 @@ from ..ingest.chunking import chunk_document
 from ..models.embedding import Embedder
 from ..schemas.delta import Decision
 from ..schemas.documents import Chunk, Document
-from ..schemas.naming import triple_id
 from ..schemas.resolution import EntityDecision
 from . import snapshot
 from .accounts import Calls
@@ -23,10 +22,11 @@ from .database import Database
 from .documents import Documents
 from .entity_decisions import check_carried_out, found_pair
 from .entity_table import EntityTable
-from .errors import EmbeddingMismatchError, WriterBusyError
+from .errors import WriterBusyError
 from .evolution import Thresholds
 from .extractions import Extractions
-from .graph import KnowledgeGraph, Touched, relation_text
+from .graph import KnowledgeGraph
+from .graph_state import GraphState
 from .layout import Layout
 from .reliability import Reliability, measure
 from .resolution_groups import AliasRow
@@ -34,10 +34,9 @@ from .resolution_keeper import Ask, ResolutionKeeper
 from .resolved_graph import ResolvedGraph
 from .schema_control import SchemaControl
 from .schema_history import SchemaHistory
-from .tree import relation_id
 from .tree_keeper import Summarise, TreeKeeper
-from .vector_folders import VectorFolders
-from .vectors import KINDS, VectorStore
+from .vector_keeper import VectorKeeper
+from .vectors import VectorStore
 from .version import Version, publish, version_of
 from .view_spec import ViewSpec
 
@@ -76,9 +75,8 @@ class KnowledgeBase:
         self.schema_control = SchemaControl(self.database, embedder)
         self.calls = Calls(self.database)
         self.communities = CommunityTable(self.database)
-        self._folders = VectorFolders(layout, self.database)
-        self._folder = self._folders.current()
-        self.vectors = VectorStore(self._folders.path(self._folder), embedder)
+        self._vectors = VectorKeeper(layout, self.database, self.documents, embedder)
+        self.vectors = self._vectors.store
         self._tree = TreeKeeper(self.database, self.vectors, self.communities)
         self.entities = EntityTable(self.database)
         self._resolver = ResolutionKeeper(self.entities, self.documents, self.vectors, embedder)
@@ -86,14 +84,12 @@ class KnowledgeBase:
         self._resolution = 0
         self._lock = FileLock(layout.lock, timeout=0, thread_local=False)
         self._position = self._published = 0
-        self._reconcile = False
-        self._unsynced = Touched()
         self.graph_lost = False
         # A reader that nobody holds any more closes its files by itself.
         self._close = weakref.finalize(self, _close_all, self._lock, self.vectors, self.database)
         try:
             if not any_embedding:
-                self._check_embedding()
+                self._vectors.check_embedding()
             self._load_graph()
         except BaseException:
             self.close()
@@ -165,10 +161,10 @@ class KnowledgeBase:
     def _take_over(self) -> None:
         """Begin where other writers ended: they may have written since this was opened, or been killed."""
         self._published = self.database.changes()
-        read, vectors = self._position, self._vectors_position()
+        read = self._position
         self.vectors.close()  # it may have missed what other processes wrote
         self.refresh()
-        self._reconcile = self._reconcile or vectors not in (read, self._position)
+        self._vectors.take_over((read, self._position))
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -275,23 +271,22 @@ class KnowledgeBase:
             mentions, self._position = KnowledgeGraph(), 0
         self._begin(mentions)
         self._saved_position = self._position
-        read, vectors = self._position, self._vectors_position()
+        read = self._position
         self.refresh()
-        # Changes are told apart from the snapshot on. Vectors that reflect another position may have some of
-        # things that came and went in between, which nothing else knows of any more.
-        self._reconcile = (vectors not in (read, self._position) or self._lost_vectors()
-                           or self._number("vectors_resolution") != self._resolution)
+        # Changes are told apart from the snapshot on.
+        self._vectors.begin((read, self._position), self._resolution)
         if not self.tree_behind():
             self._tree.follow()
 
     def refresh(self) -> None:
         """Bring the graph in memory up to the ledger's position."""
         position = self.extractions.position()
-        if self._folder != self._folders.current():
-            self._begin_again()
+        if self._vectors.moved():
+            self._begin(KnowledgeGraph())
+            self._position, self._saved_position = 0, 0
         for chunk_id in self.extractions.changed_since(self._position):
             touched = self.graph.replace(chunk_id, self.extractions.contribution(chunk_id))
-            self._unsynced.add(touched)
+            self._vectors.note(touched)
             self._tree.note(touched.entities)
         self._position = position
         self._follow_aliases()
@@ -306,17 +301,9 @@ class KnowledgeBase:
         number = self.entities.number()
         if number != self._resolution:
             touched = self.graph.resolve(self.entities.aliases())
-            self._unsynced.add(touched)
+            self._vectors.note(touched)
             self._tree.note(touched.entities)
             self._resolution = number
-
-    def _begin_again(self) -> None:
-        """Forget what was read: another process has made the vectors anew, or restored another ledger."""
-        self._folder = self._folders.current()
-        self.vectors.move(self._folders.path(self._folder))
-        self._begin(KnowledgeGraph())
-        self._position, self._saved_position = 0, 0
-        self._unsynced, self._reconcile = Touched(), True
 
     def save_graph(self, *, anew: bool = False) -> None:
         """Write the snapshot if enough has changed since the last one, or if it is wanted anew.
@@ -383,133 +370,29 @@ class KnowledgeBase:
 
     # Vectors.
 
-    def _check_embedding(self) -> None:
-        stored = self.database.get_meta("embedding")
-        if stored is None:
-            return
-        name, _, fingerprint = stored.partition("\n")
-        if fingerprint != self.embedder.fingerprint:
-            raise EmbeddingMismatchError(
-                f"{self.layout.name!r} was built with the embedding model {name!r} and {self.embedder.name!r} is "
-                "in use: set BANYAN_EMBEDDING_MODEL to the former, or run `banyan reindex` to embed it anew")
-
-    def _lost_vectors(self) -> bool:
-        return self._vectors_position() > 0 and not self.vectors.stand()
-
-    def _vectors_position(self) -> int:
-        return self._number("vectors_position")
-
-    def _number(self, key: str) -> int:
-        return int(self.database.get_meta(key) or 0)
-
-    def _note_vectors(self) -> None:
-        """The vectors reflect the graph as it is."""
-        self.database.set_meta("vectors_position", str(self._position))
-        if self._number("vectors_resolution") != self._resolution:
-            self.database.set_meta("vectors_resolution", str(self._resolution))
+    def _state(self) -> GraphState:
+        return GraphState(self._position, self._resolution)
 
     def vectors_behind(self) -> bool:
-        """Whether the vectors do not reflect the ledger's position."""
-        return (self._reconcile or self._vectors_position() < self._position or self._tree.vectors_behind()
-                or self._number("vectors_resolution") != self._resolution)
+        """Whether the vectors do not reflect the ledger as it was read."""
+        return self._vectors.behind(self._state()) or self._tree.vectors_behind()
 
     def sync_vectors(self) -> None:
-        """Embed what is new and drop what is gone; only what changed is looked at where that is known."""
-        self._folders.drop_others()
-        self.database.set_meta("embedding", f"{self.embedder.name}\n{self.embedder.fingerprint}")
-        if self._reconcile and not self.vectors.stand():
-            self._make_vectors_anew()
-        elif self._reconcile:
-            self._reconcile_vectors()
-        touched, self._unsynced = self._unsynced, Touched()
-        try:
-            self._sync(touched)
-        except BaseException:
-            # A full disk, say: this process may live on, and has still to do it.
-            self._unsynced.add(touched)
-            raise
+        """Embed what is new and drop what is gone."""
+        self._vectors.sync(self.graph, self._state())
         if self._tree.vectors_behind():
             self._tree.put_vectors()
-        self._note_vectors()
-
-    def _sync(self, touched: Touched) -> None:
-        entities = sorted(touched.entities)
-        edges = sorted(touched.edges)
-        network = self.graph.network
-        self._put_entities([one for one in entities if one in network])
-        self.vectors.drop("entities", [one for one in entities if one not in network])
-        here = [edge for edge in edges if network.has_edge(edge[0], edge[2], edge[1])]
-        self._put_edges(here)
-        gone = sorted(set(edges) - set(here))
-        self.vectors.drop("triples", [triple_id(*edge) for edge in gone])
-        self.vectors.drop("relations", [relation_id(one) for one in self._unused({edge[1] for edge in gone})])
-        self._put_chunks(sorted(touched.chunks))
-        known = {chunk.id for chunk in self.documents.chunks(sorted(touched.chunks))}
-        self.vectors.drop("chunks", touched.chunks - known)
-
-    def _unused(self, relations: set[str]) -> set[str]:
-        """Which of some relations no triple has; looked for until all are found, for most are frequent."""
-        left = set(relations)
-        for _, _, relation in self.graph.network.edges(keys=True) if left else ():
-            left.discard(relation)
-            if not left:
-                break
-        return left
-
-    def _reconcile_vectors(self) -> None:
-        """Compare all ids, for when it is not known what changed."""
-        edges = self.graph.edges()
-        self._put_entities(self.graph.entity_ids())
-        self._put_edges(edges)
-        self._tree.put_vectors()
-        chunks = [chunk.id for chunk in self.documents.chunks() if self.documents.status(chunk.id) == "done"]
-        self._put_chunks(chunks)
-        wanted = {"entities": set(self.graph.entity_ids()), "triples": {triple_id(*edge) for edge in edges},
-                  "relations": {relation_id(relation) for _, relation, _ in edges},
-                  "communities": {c.id for c in self.communities.searchable()}, "chunks": set(chunks)}
-        for kind in KINDS:
-            self.vectors.drop(kind, self.vectors.ids(kind) - wanted[kind])
-        self._reconcile = False
-
-    def _make_vectors_anew(self) -> None:
-        """Make all vectors in a new folder, and put it in service when they are all there."""
-        number = self._folders.begin()
-        self.vectors.move(self._folders.path(number))
-        try:
-            self._reconcile_vectors()
-        except BaseException:
-            self.vectors.move(self._folders.path(self._folder))
-            self._reconcile = True
-            raise
-        with self.database.transaction():
-            self.database.set_meta("embedding", f"{self.embedder.name}\n{self.embedder.fingerprint}")
-            self._note_vectors()
-            self._folders.put_in_service(number)
-        self._folder = number
-
-    def _put_entities(self, ids: Sequence[str]) -> None:
-        self.vectors.put("entities", ids, [self.graph.entity_text(one) for one in ids])
-
-    def _put_edges(self, edges: Sequence[tuple[str, str, str]]) -> None:
-        self.vectors.put("triples", [triple_id(*e) for e in edges], [self.graph.triple_text(e) for e in edges])
-        relations = sorted({relation for _, relation, _ in edges})
-        self.vectors.put("relations", [relation_id(r) for r in relations], [relation_text(r) for r in relations])
-
-    def _put_chunks(self, ids: Sequence[str]) -> None:
-        chunks = self.documents.chunks(ids)
-        self.vectors.put("chunks", [c.id for c in chunks], [c.titled_text() for c in chunks])
+        self._vectors.done(self._state())
 
     # The tree.
 
     def tree_behind(self) -> bool:
         """Whether the communities do not reflect the ledger's position."""
-        return self._tree.position() != self._position or self._number("tree_resolution") != self._resolution
+        return self._tree.state() != self._state()
 
     def build_tree(self, summarise: Summarise, settings: CommunitySettings | None = None, *, anew: bool = False) -> int:
         """Find the communities of the graph as it is, then describe those that are new (see `TreeKeeper.build`)."""
-        self._tree.build(self.graph, self._position, settings or CommunitySettings(), anew=anew)
-        if self._number("tree_resolution") != self._resolution:
-            self.database.set_meta("tree_resolution", str(self._resolution))
+        self._tree.build(self.graph, self._state(), settings or CommunitySettings(), anew=anew)
         self.describe(summarise)
         return self.communities.count()
 
@@ -534,7 +417,6 @@ class KnowledgeBase:
         The old vectors stand until the new ones are whole, and for their readers until something is
         written again.
         """
-        self._folders.drop_others()
         done = self.documents.done()
         for start in range(0, len(done), _BOUNDED_AT_ONCE):
             self.schema_control.write(done[start:start + _BOUNDED_AT_ONCE])
@@ -542,8 +424,7 @@ class KnowledgeBase:
         self._position = 0
         self.refresh()
         self.resolve_entities()
-        self._unsynced = Touched()
-        self._make_vectors_anew()
+        self._vectors.make_anew(self.graph, self._state())
         self.build_tree(summarise, anew=True)
         self.measure_reliability()
         snapshot.save(self.layout.graph, self.graph.mentions, self._position)

@@ -7,6 +7,7 @@ from .communities import CommunitySettings
 from .community_table import Community, CommunityTable
 from .database import Database
 from .graph import KnowledgeGraph
+from .graph_state import GraphState
 from .tree import Before, digests, find_tree, view_communities
 from .vectors import VectorStore
 from .view_spec import ViewSpec
@@ -31,9 +32,9 @@ class TreeKeeper:
         # Entities that changed since the tree was made; None where that is not known.
         self._changes: set[str] | None = None
 
-    def position(self) -> int:
-        """The ledger position that the communities reflect; 0 before the first."""
-        return int(self._db.get_meta("tree_position") or 0)
+    def state(self) -> GraphState:
+        """The state of the ledger that the communities reflect; zeros before the first."""
+        return GraphState(int(self._db.get_meta("tree_position") or 0), int(self._db.get_meta("tree_resolution") or 0))
 
     def follow(self) -> None:
         """The tree reflects the graph as it is now: what changes from here on is noted."""
@@ -44,12 +45,12 @@ class TreeKeeper:
         if self._changes is not None:
             self._changes.update(entities)
 
-    def build(self, graph: KnowledgeGraph, position: int, settings: CommunitySettings, *, anew: bool) -> None:
+    def build(self, graph: KnowledgeGraph, state: GraphState, settings: CommunitySettings, *, anew: bool) -> None:
         """Make the communities those of the graph as it is.
 
         Args:
             graph: the graph.
-            position: the ledger position that it reflects.
+            state: the state of the ledger that it reflects.
             settings: constants of the detection.
             anew: find all communities anew, even if little of a large graph has changed.
         """
@@ -59,7 +60,8 @@ class TreeKeeper:
             gone = {c.id for c in self._communities.all()} - {c.id for c in found}
             self._communities.replace(found)
             self._communities.forget_views()
-            self._db.set_meta("tree_position", str(position))
+            self._db.set_meta("tree_position", str(state.position))
+            self._db.set_meta("tree_resolution", str(state.resolution))
             self._db.set_meta("tree_drift", str(self._drift() + len(before.changed) if before else 0))
             self._db.set_meta("tree_vectors", "behind")
         self.follow()

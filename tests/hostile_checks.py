@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from banyan.agents.construction import BuildContext, build_graph
+from banyan.agents.building import BuildContext
+from banyan.agents.construction import build_graph
 from banyan.agents.resources import Resources
 from banyan.graph_store.store import KnowledgeBase
 from banyan.schemas.naming import UNSEEN, normalise

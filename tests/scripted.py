@@ -16,7 +16,8 @@ from typing import Any
 
 import pytest
 from banyan import cli
-from banyan.agents.construction import BuildContext, BuildReport, build_graph
+from banyan.agents.building import BuildContext, BuildReport
+from banyan.agents.construction import build_graph
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.graph_store.layout import knowledge_bases
@@ -74,6 +75,8 @@ class ScriptedReasoner(RulesReasoner):
 
     `before` is called with each text before it is read: it may raise.
     """
+
+    free = False  # each is counted
 
     def __init__(self, embedder: Embedder) -> None:
         super().__init__(embedder)

@@ -94,6 +94,11 @@ class LlmReasoner:
         """The implementation and the model's name."""
         return f"llm:{self._settings.llm_model}"
 
+    @property
+    def free(self) -> bool:
+        """No: each extraction is paid for."""
+        return False
+
     def extract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
         """The entities, triples and attributes in one chunk, in the schema's terms where they fit.
 

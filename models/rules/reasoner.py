@@ -40,6 +40,11 @@ class RulesReasoner:
         """Names the rules; changes when they would extract something else."""
         return "rules-2"
 
+    @property
+    def free(self) -> bool:
+        """Yes: it asks no model."""
+        return True
+
     def extract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
         """See `RulesExtractor.extract`."""
         return self._extractor.extract(request, schema)

@@ -6,10 +6,12 @@ import sys
 import threading
 
 import pytest
-from banyan.agents.construction import BuildContext, build_graph
+from banyan.agents.building import BuildContext
+from banyan.agents.construction import build_graph
 from banyan.graph_store.errors import WriterBusyError
 from banyan.graph_store.layout import Layout
 from banyan.graph_store.store import KnowledgeBase
+from banyan.graph_store.vector_keeper import VectorKeeper
 from banyan.graph_store.verify import verify
 from banyan.models.llm.accounts import BudgetExceeded
 from banyan.models.reasoner import ReasonerError
@@ -285,7 +287,7 @@ def test_a_failure_in_a_running_service_leaves_no_vector_out(shop, monkeypatch):
     paths = shop.write(TEXTS)
     with shop.resources() as resources:
         with monkeypatch.context() as patch:
-            patch.setattr(KnowledgeBase, "_put_edges", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left")))
+            patch.setattr(VectorKeeper, "_put_edges", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left")))
             with pytest.raises(OSError, match="No space"):
                 scripted.run_build(resources, shop.given(paths))
         scripted.run_build(resources, shop.given(paths))

@@ -1,6 +1,7 @@
 """Words and walks: the lexical index, and spreading over the entity-chunk graph."""
 
 import numpy as np
+import pytest
 from banyan.tools.lexical import LexicalIndex, terms
 from banyan.tools.spreading import SpreadingGraph
 from hypothesis import given
@@ -43,7 +44,7 @@ def test_a_rare_term_counts_more_than_a_common_one():
 _NODES = 8
 _edges = st.lists(st.tuples(st.integers(0, _NODES - 2), st.integers(0, _NODES - 2)).filter(lambda e: e[0] != e[1]),
                   min_size=1, max_size=20)
-_seeds = hnp.arrays(np.float32, (_NODES, 3), elements=st.floats(0, 1, width=32))
+_seeds = hnp.arrays(np.float32, _NODES, elements=st.floats(0, 1, width=32))
 
 
 def spreading(edges) -> SpreadingGraph:

@@ -1,0 +1,201 @@
+"""The vectors of a knowledge base, kept up with its graph."""
+
+from collections.abc import Sequence
+
+from ..models.embedding import Embedder
+from ..schemas.naming import triple_id
+from .community_table import CommunityTable
+from .database import Database
+from .documents import Documents
+from .errors import EmbeddingMismatchError
+from .graph import KnowledgeGraph, Touched, relation_text
+from .graph_state import GraphState
+from .layout import Layout
+from .tree import relation_id
+from .vector_folders import VectorFolders
+from .vectors import KINDS, VectorStore
+
+
+class VectorKeeper:
+    """Embeds what is new in the graph and drops what is gone.
+
+    Only what changed is looked at, as long as it is known what changed.
+    """
+
+    def __init__(self, layout: Layout, database: Database, documents: Documents, embedder: Embedder) -> None:
+        """Open the vectors in service."""
+        self._layout = layout
+        self._db = database
+        self._documents = documents
+        self._embedder = embedder
+        self._communities = CommunityTable(database)
+        self._folders = VectorFolders(layout, database)
+        self._folder = self._folders.current()
+        self.store = VectorStore(self._folders.path(self._folder), embedder)
+        self._unsynced = Touched()
+        self._reconcile = False
+
+    def check_embedding(self) -> None:
+        """Nothing, if the vectors come from the model in use, or there are none.
+
+        Raises:
+            EmbeddingMismatchError: they come from another.
+        """
+        stored = self._db.get_meta("embedding")
+        if stored is None:
+            return
+        name, _, fingerprint = stored.partition("\n")
+        if fingerprint != self._embedder.fingerprint:
+            raise EmbeddingMismatchError(
+                f"{self._layout.name!r} was built with the embedding model {name!r} and {self._embedder.name!r} is "
+                "in use: set BANYAN_EMBEDDING_MODEL to the former, or run `banyan reindex` to embed it anew")
+
+    # What is known of the difference to the graph.
+
+    def position(self) -> int:
+        """The ledger position that the vectors reflect."""
+        return self._number("vectors_position")
+
+    def note(self, touched: Touched) -> None:
+        """Some of the graph changed."""
+        self._unsynced.add(touched)
+
+    def begin(self, positions: tuple[int, int], resolution: int) -> None:
+        """From here on all changes of the graph are noted.
+
+        Vectors that reflect neither of two positions may have some of things that came and went in
+        between, which nothing else knows of any more.
+
+        Args:
+            positions: from where on changes were noted so far, and the present one.
+            resolution: the present one.
+        """
+        self._reconcile = (self.position() not in positions or self._lost()
+                           or self._number("vectors_resolution") != resolution)
+
+    def take_over(self, positions: tuple[int, int]) -> None:
+        """Go on where another writer ended: changes between two positions were noted."""
+        self._reconcile = self._reconcile or self.position() not in positions
+
+    def moved(self) -> bool:
+        """Whether another process has made the vectors anew, or restored another ledger; from here on they are those.
+
+        Nothing is known of what changed then.
+        """
+        if self._folder == self._folders.current():
+            return False
+        self._folder = self._folders.current()
+        self.store.move(self._folders.path(self._folder))
+        self._unsynced, self._reconcile = Touched(), True
+        return True
+
+    def behind(self, state: GraphState) -> bool:
+        """Whether the vectors do not reflect a state of the ledger."""
+        return (self._reconcile or self.position() < state.position
+                or self._number("vectors_resolution") != state.resolution)
+
+    def _lost(self) -> bool:
+        return self.position() > 0 and not self.store.stand()
+
+    def _number(self, key: str) -> int:
+        return int(self._db.get_meta(key) or 0)
+
+    # Bringing them up.
+
+    def sync(self, graph: KnowledgeGraph, state: GraphState) -> None:
+        """Bring the vectors up to a graph, those of communities excepted; that it is done is for `done` to note."""
+        self._folders.drop_others()
+        self._note_embedding()
+        if self._reconcile and not self.store.stand():
+            self.make_anew(graph, state)
+        elif self._reconcile:
+            self._compare(graph)
+        touched, self._unsynced = self._unsynced, Touched()
+        try:
+            self._bring(graph, touched)
+        except BaseException:
+            # A full disk, say: this process may live on, and has still to do it.
+            self._unsynced.add(touched)
+            raise
+
+    def done(self, state: GraphState) -> None:
+        """The vectors reflect a state of the ledger."""
+        self._db.set_meta("vectors_position", str(state.position))
+        if self._number("vectors_resolution") != state.resolution:
+            self._db.set_meta("vectors_resolution", str(state.resolution))
+
+    def make_anew(self, graph: KnowledgeGraph, state: GraphState) -> None:
+        """Make all vectors in a new folder, and put it in service when they are all there.
+
+        The old ones stand until then, and for their readers until something is written again.
+        """
+        self._folders.drop_others()
+        number = self._folders.begin()
+        self.store.move(self._folders.path(number))
+        try:
+            self._compare(graph)
+        except BaseException:
+            self.store.move(self._folders.path(self._folder))
+            self._reconcile = True
+            raise
+        with self._db.transaction():
+            self._note_embedding()
+            self.done(state)
+            self._folders.put_in_service(number)
+        self._folder = number
+        self._unsynced = Touched()
+
+    def _note_embedding(self) -> None:
+        self._db.set_meta("embedding", f"{self._embedder.name}\n{self._embedder.fingerprint}")
+
+    def _bring(self, graph: KnowledgeGraph, touched: Touched) -> None:
+        """What changed."""
+        entities, edges = sorted(touched.entities), sorted(touched.edges)
+        network = graph.network
+        self._put_entities(graph, [one for one in entities if one in network])
+        self.store.drop("entities", [one for one in entities if one not in network])
+        here = [edge for edge in edges if network.has_edge(edge[0], edge[2], edge[1])]
+        self._put_edges(graph, here)
+        gone = sorted(set(edges) - set(here))
+        self.store.drop("triples", [triple_id(*edge) for edge in gone])
+        self.store.drop("relations", [relation_id(one) for one in _unused(graph, {edge[1] for edge in gone})])
+        self._put_chunks(sorted(touched.chunks))
+        known = {chunk.id for chunk in self._documents.chunks(sorted(touched.chunks))}
+        self.store.drop("chunks", touched.chunks - known)
+
+    def _compare(self, graph: KnowledgeGraph) -> None:
+        """All ids, for when it is not known what changed."""
+        edges, communities = graph.edges(), self._communities.searchable()
+        self._put_entities(graph, graph.entity_ids())
+        self._put_edges(graph, edges)
+        self.store.put("communities", [c.id for c in communities], [c.text() for c in communities])
+        chunks = [chunk.id for chunk in self._documents.chunks() if self._documents.status(chunk.id) == "done"]
+        self._put_chunks(chunks)
+        wanted = {"entities": set(graph.entity_ids()), "triples": {triple_id(*edge) for edge in edges},
+                  "relations": {relation_id(relation) for _, relation, _ in edges},
+                  "communities": {c.id for c in communities}, "chunks": set(chunks)}
+        for kind in KINDS:
+            self.store.drop(kind, self.store.ids(kind) - wanted[kind])
+        self._reconcile = False
+
+    def _put_entities(self, graph: KnowledgeGraph, ids: Sequence[str]) -> None:
+        self.store.put("entities", ids, [graph.entity_text(one) for one in ids])
+
+    def _put_edges(self, graph: KnowledgeGraph, edges: Sequence[tuple[str, str, str]]) -> None:
+        self.store.put("triples", [triple_id(*e) for e in edges], [graph.triple_text(e) for e in edges])
+        relations = sorted({relation for _, relation, _ in edges})
+        self.store.put("relations", [relation_id(r) for r in relations], [relation_text(r) for r in relations])
+
+    def _put_chunks(self, ids: Sequence[str]) -> None:
+        chunks = self._documents.chunks(ids)
+        self.store.put("chunks", [c.id for c in chunks], [c.titled_text() for c in chunks])
+
+
+def _unused(graph: KnowledgeGraph, relations: set[str]) -> set[str]:
+    """Which of some relations no triple has; looked for until all are found, for most are frequent."""
+    left = set(relations)
+    for _, _, relation in graph.network.edges(keys=True) if left else ():
+        left.discard(relation)
+        if not left:
+            break
+    return left
