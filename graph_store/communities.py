@@ -24,12 +24,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from threadpoolctl import threadpool_limits
 
 from .community_features import EntityFeatures, features, shares, unit
 from .community_fusion import adjacent, merge, move
 from .community_score import Perception, Scores, phi
 from .community_start import Labels, groups, initial_clusters, renumbered
+from .one_thread import one_thread
 
 __all__ = ["CommunitySettings", "Earlier", "EntityFeatures", "Labels", "Scores", "affinity", "detect", "features",
            "groups", "hierarchy", "update"]
@@ -99,8 +99,7 @@ def detect(data: EntityFeatures, settings: CommunitySettings) -> Labels:
     """
     if not len(data.representations):
         return np.zeros(0, np.intp)
-    # Threads add up in an order of their own, and the last bits of a sum differ: one thread, one result.
-    with threadpool_limits(limits=1):
+    with one_thread():
         labels = initial_clusters(data.representations, settings.entities_per_cluster, settings.max_clusters,
                                   settings.max_members)
         return _fused(data, labels, np.ones(len(labels), bool), settings)
@@ -123,7 +122,7 @@ def update(data: EntityFeatures, earlier: Earlier, settings: CommunitySettings) 
     new = np.flatnonzero(earlier.labels < 0)
     labels = earlier.labels.copy()
     labels[new] = labels.max(initial=-1) + 1 + np.arange(len(new))
-    with threadpool_limits(limits=1):
+    with one_thread():
         return _fused(data, renumbered(labels), earlier.changed, settings)
 
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from threadpoolctl import threadpool_limits
 
 from ..models.embedding import Vectors
+from .one_thread import one_thread
 
 # The context blocks of eq. 4 weigh half of the entity's own, so that both together weigh as much. They are
 # means of few rows, of other entities: at full weight wrong triples drown what the entity itself says.
@@ -46,7 +46,7 @@ def features(vectors: Vectors, relation_vectors: Vectors,
         relation_vectors: one row for each relation, shape (m, d).
         triples: (head, relation, tail) as row numbers.
     """
-    with threadpool_limits(limits=1):  # threads add up in an order of their own: one thread, one result
+    with one_thread():
         return _features(vectors, relation_vectors, triples)
 
 

@@ -4,9 +4,9 @@ import warnings
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from ..models.embedding import Vectors
+from .one_thread import one_thread
 
 Labels = NDArray[np.intp]
 
@@ -81,7 +81,7 @@ def _k_means(points: Vectors, clusters: int, *, careful: bool = False) -> Labels
     search = KMeans(clusters, init="k-means++" if careful else "random", n_init=_REPEATS if careful else 1,
                     random_state=_SEED, max_iter=_ITERATIONS)
     # Limited again: the import may have brought a library with threads of its own.
-    with threadpool_limits(limits=1), warnings.catch_warnings():
+    with one_thread(), warnings.catch_warnings():
         # Where points are alike there are fewer clusters than asked for, as there should be.
         warnings.simplefilter("ignore", ConvergenceWarning)
         found = search.fit_predict(points)

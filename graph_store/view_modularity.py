@@ -16,12 +16,12 @@ from collections.abc import Sequence
 import graspologic_native as leiden
 import numpy as np
 from scipy import sparse
-from threadpoolctl import threadpool_limits
 
 from ..models.embedding import Vectors
 from .adjacency import adjacency
 from .community_start import places
 from .graph import KnowledgeGraph
+from .one_thread import one_thread
 from .view_attributes import by_attribute
 from .view_groups import View, partition
 from .view_spec import AttributeSpec, ModularitySpec
@@ -50,8 +50,7 @@ def by_modularity(graph: KnowledgeGraph, vectors: Vectors, spec: ModularitySpec,
     ids = graph.entity_ids()
     triples = adjacency(graph, ids)
     links = sparse.csr_array(triples + triples.T, dtype=np.float64)
-    # Threads add up in an order of their own: one thread, one result.
-    with threadpool_limits(limits=1):
+    with one_thread():
         alike = likeness(vectors, attribute_columns(graph, ids, spec.attributes), neighbours, least_similarity)
     weight = alpha * links.sum() / alike.sum() if links.nnz and alike.nnz else alpha
     labels = communities(sparse.csr_array(links + weight * alike), max_members)

@@ -9,9 +9,8 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 Weights = NDArray[np.float32]
 
-# HippoRAG restarts half of the walk at each step. On our own multi-hop questions less restarting finds more
-# of the far passages: 0.7 was best of 0.4 to 0.8 when it was chosen. It costs the Chinese reports, where
-# most facts hang on one company, a third of a point at recall@2 against 0.6.
+# HippoRAG restarts half of the walk at each step. On our own multi-hop questions 0.5 to 0.7 are alike within chance
+# (benchmarks/fusion_sweep.py), and the longest of these walks finds most at 10 and 20 passages.
 DAMPING = 0.7
 # How far weights, which sum to 1, may be from the stationary ones: less than what sets the first 20 chunks of a
 # question apart. On 198 questions of benchmarks/questions their order is that of 1e-8; 1e-4 changes it for one of

@@ -146,7 +146,8 @@ def test_trust_is_taken_by_the_questions_script(kb):
 def test_each_route_changes_the_ranking_when_it_is_switched_off(retriever, route):
     """Invariant 7."""
     questions = ["On which river lies the city where the teacher of Ada Byron was born?",
-                 "Compare Bern, Oslo and Lyon.", "Which towns, barges and rivers belong together?"]
+                 "Compare Bern, Oslo and Lyon.", "Which towns, barges and rivers belong together?",
+                 "Which river flows through Bern?", "Who worked with Otto Falk in Lyon?"]
     others = [one for one in ROUTES if one != route]
     changed = []
     for asked in retriever.queries([SubQuery(question=question) for question in questions]):
