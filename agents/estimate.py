@@ -61,7 +61,7 @@ def estimate_build(resources: Resources, name: str, paths: Sequence[Path], schem
 
     Args:
         resources: settings and, where it exists, the knowledge base.
-        name: the knowledge base; chunks that it has are not counted.
+        name: the knowledge base; chunks that it has extracted are not counted.
         paths: what would be read; what cannot be read is left out.
         schema: the seed schema, where the knowledge base has none yet.
     """
@@ -70,7 +70,7 @@ def estimate_build(resources: Resources, name: str, paths: Sequence[Path], schem
     graph_schema = load_schema(schema or DEFAULT_SCHEMA)
     if Layout.of(settings.home, name).ledger.is_file():
         stored = resources.knowledge_base(name)
-        known = {chunk.id for chunk in stored.documents.chunks() if stored.documents.status(chunk.id) == "done"}
+        known = stored.documents.extracted()
         graph_schema = stored.schemas.base()
     documents, requests = 0, []
     for document in load_documents(paths, on_failure=lambda _: None, limits=resources.limits):

@@ -247,10 +247,12 @@ def _conversation(state: AskState) -> tuple[list[tuple[str, str]], str]:
     """The earlier turns as (role, text), and the question.
 
     Raises:
-        QuestionError: there is no question, or it is too long to be one.
+        QuestionError: there is no question, or it is no text, or too long to be one.
     """
     messages = list(state.get("messages") or ())
     question = state.get("question") or ""
+    if not isinstance(question, str):
+        raise QuestionError(f"the question is a text, not {type(question).__name__}: mend the input")
     if messages and isinstance(messages[-1], HumanMessage):
         question = messages.pop().text
     question = question.strip()

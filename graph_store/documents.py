@@ -174,6 +174,10 @@ class Documents:
         return [str(row[0]) for row in self._db.rows(
             "SELECT id FROM chunks WHERE status = 'done' ORDER BY document, ordinal")]
 
+    def extracted(self) -> set[str]:
+        """The ids of the chunks whose extraction is paid for, those of new content that waits included."""
+        return {str(row[0]) for row in self._db.rows("SELECT id FROM chunks WHERE status IN ('extracted', 'done')")}
+
     def of_chunks(self) -> dict[str, str]:
         """The document's id of each chunk."""
         return {str(row[0]): str(row[1]) for row in self._db.rows("SELECT id, document FROM chunks")}

@@ -25,6 +25,7 @@ _CHECKS: tuple[tuple[str, _Check, str], ...] = (
     ("the ledger's file", ledger.file, RESTORE),
     ("the tables", ledger.tables, RESTORE),
     ("documents and chunks", ledger.chunks, RESTORE),
+    ("new content that waits", ledger.waiting, RESTORE),
     ("the stages of chunks", ledger.stages, RESTORE),
     ("the positions", ledger.positions, REINDEX),
     ("the accounts", ledger.accounts, RESTORE),

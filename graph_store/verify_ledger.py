@@ -1,5 +1,6 @@
 """Checks of the ledger itself: its file, tables, documents, stages and accounts."""
 
+import json
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
@@ -16,7 +17,9 @@ Column = tuple[str, str, str, int, int]
 
 
 def file(kb: KnowledgeBase) -> Iterator[Problem]:
-    """SQLite's own checks of pages, indexes and foreign keys."""
+    """SQLite's own checks of pages, indexes and foreign keys; it fills up a cut last page without a word."""
+    if kb.layout.ledger.stat().st_size % kb.database.count("PRAGMA page_size"):
+        yield Problem(what="the ledger: its file was cut inside its last page", mend=RESTORE)
     for line in kb.database.integrity_problems():
         yield Problem(what=f"the ledger: {line}", mend=RESTORE)
 
@@ -62,6 +65,30 @@ def chunks(kb: KnowledgeBase) -> Iterator[Problem]:
             yield Problem(what=f"{where}: chunk {ordinals[chunk.document_id]} was expected", mend=RESTORE)
         occurrences[key] += 1
         ordinals[chunk.document_id] += 1
+
+
+def waiting(kb: KnowledgeBase) -> Iterator[Problem]:
+    """New content that waits has the chunks that it was cut into, and no other chunk waits."""
+    known: set[str] = set()
+    for row in kb.database.rows("SELECT document, title, text, chunks FROM revisions ORDER BY document"):
+        occurrences: Counter[tuple[str, str]] = Counter()
+        for one, ordinal, start, end in json.loads(row["chunks"]):
+            known.add(one)
+            where = f"the new content of document {row['document']!r}, chunk {ordinal}"
+            heading = kb.database.scalar("SELECT heading FROM chunks WHERE id = ? AND document = ?", one,
+                                         row["document"])
+            if heading is None:
+                yield Problem(what=f"{where} is missing", mend=RESTORE)
+                continue
+            text = row["text"][start:end]
+            place = occurrences[str(heading), text]
+            if one != chunk_id(row["document"], row["title"], str(heading), text, place):
+                yield Problem(what=f"{where}: its text is not the one that its id was made from", mend=RESTORE)
+            occurrences[str(heading), text] += 1
+    for row in kb.database.rows("SELECT id, document FROM chunks WHERE revision = 1 ORDER BY document, ordinal"):
+        if row["id"] not in known:
+            yield Problem(what=f"a chunk of document {row['document']!r} waits for new content that is not there",
+                          mend=RESTORE)
 
 
 _STAGE = ("SELECT c.document, c.ordinal FROM chunks c LEFT JOIN extractions e ON e.chunk = c.id "

@@ -350,6 +350,12 @@ def test_an_empty_question_is_an_error(resources, question):
     assert resources.fake.calls == []
 
 
+@pytest.mark.parametrize("question", [7, ["who"], {"text": "who"}])
+def test_a_question_that_is_no_text_is_an_error(resources, question):
+    with pytest.raises(QuestionError, match=f"the question is a text, not {type(question).__name__}"):
+        ask(resources, question)
+
+
 def test_a_question_that_is_too_long_is_an_error(resources):
     with pytest.raises(QuestionError, match="10,001 characters"):
         ask(resources, "x" * (MAX_QUESTION + 1))

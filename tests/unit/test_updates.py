@@ -4,9 +4,12 @@ import json
 import subprocess
 import sys
 from itertools import count
+from pathlib import Path
 
 import pytest
+from banyan.agents.estimate import estimate_build
 from banyan.graph_store.schema_control import SchemaControl
+from banyan.graph_store.store import KnowledgeBase
 from banyan.graph_store.verify import verify
 from banyan.models.reasoner import ReasonerError
 from hypothesis import HealthCheck, given, settings
@@ -131,6 +134,38 @@ def test_a_build_that_died_in_between_leaves_the_old_facts_and_is_taken_up(shop,
     shop.build()
     assert state(shop) == fresh(shop, {"a.md": text(KEPT, NEW, NEWER)})
     assert paid(shop) == {1}
+
+
+def test_what_waits_is_estimated_without_what_is_extracted_of_it(shop):
+    shop.build(shop.write({"a.md": text(KEPT, OLD, LAST)}))
+    shop.scripted.before = failing("Core")
+    paths = shop.write({"a.md": text(KEPT, NEW, NEWER)})
+    shop.build(paths)
+    with shop.resources() as resources:
+        known = resources.knowledge_base("kb").documents
+        (waiting,) = [chunk for chunk in known.chunks(known.of_chunks()) if "Core" in chunk.text]
+        assert known.status(waiting.id) == "failed"
+        estimated = estimate_build(resources, "kb", [Path(path) for path in paths], "")
+    assert (estimated.documents, estimated.chunks) == (1, 1)
+
+
+@pytest.mark.parametrize(("statement", "seen"), [
+    ("DELETE FROM chunks WHERE revision = 1 AND status = 'failed'",
+     "the new content of document 'a.md', chunk 10 is missing"),
+    ("DELETE FROM revisions", "a chunk of document 'a.md' waits for new content that is not there"),
+    ("UPDATE revisions SET text = replace(text, 'Core', 'Roce')",
+     "the new content of document 'a.md', chunk 10: its text is not the one"),
+    ("UPDATE revisions SET title = 'other'", "the new content of document 'a.md', chunk 0: its text is not the one"),
+    ("UPDATE revisions SET chunks = '{'", "new content that waits cannot be read"),
+])
+def test_verify_sees_damage_in_what_waits(shop, statement, seen):
+    shop.build(shop.write({"a.md": text(KEPT, OLD, LAST)}))
+    shop.scripted.before = failing("Core")
+    shop.build(shop.write({"a.md": text(KEPT, NEW, NEWER)}))
+    with KnowledgeBase.open(shop.settings.home, "kb", shop.embedder) as kb:
+        assert verify(kb) == []
+        assert kb.database.execute(statement)
+        assert seen in " | ".join(problem.what for problem in verify(kb))
 
 
 def test_a_document_deleted_while_its_update_waits_is_gone(shop):
