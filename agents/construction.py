@@ -193,20 +193,23 @@ class _Nodes:
         return {"candidates": []}
 
     def write(self, state: BuildState) -> dict[str, Any]:
-        """Make what was admitted part of the knowledge base, in one transaction; then its vectors."""
+        """Make what was admitted part of the knowledge base, in one transaction; its vectors, while more is to come."""
         with self._resources.writer(state["knowledge_base"], state["run"]) as kb:
             kb.write_chunks(state["batch"])
-            kb.sync_vectors()
+            batch = kb.documents.next_batch(self._resources.settings.batch_chunks)
+            if batch:  # the last one's vectors are made by `index`, when it is known what stays
+                kb.sync_vectors()
             _progress("write", kb.documents.count("done"), kb.documents.count())
-            return {"batch": kb.documents.next_batch(self._resources.settings.batch_chunks)}
+            return {"batch": batch}
 
     def index(self, state: BuildState) -> dict[str, Any]:
         """Find and describe the communities, save the graph, and report."""
         name, stopped = state["knowledge_base"], state["stopped"]
         with self._resources.writer(name, state["run"]) as kb:
             _progress("index", 0, None)
-            kb.sync_vectors()
-            if not stopped:
+            if stopped:
+                kb.sync_vectors()
+            else:
                 stopped = self._resolve_and_group(name, kb)
             kb.save_graph()
             if not stopped:
@@ -217,11 +220,17 @@ class _Nodes:
 
     def _resolve_and_group(self, name: str, kb: KnowledgeBase) -> str:
         """Find the entities that are one thing, then the communities of what is left; returns why it stopped, or ""."""
-        doing = "not all doubtful entities were compared"
+        doing, asks = "not all doubtful entities were compared", self._resources.reasoner(name).resolves
         try:
+            # A reasoner is asked about names that mean much the same, so their vectors are needed first. Else names
+            # that go are never embedded.
+            if not asks:
+                self._resources.resolve_entities(kb)
+            kb.sync_vectors()
             if kb.tree_behind():
                 kb.measure_reliability()
-            self._resources.resolve_entities(kb)
+            if asks:
+                self._resources.resolve_entities(kb)
             doing = "not all communities were described"
             if kb.tree_behind() or kb.communities.undescribed():
                 kb.update_tree(self._resources.reasoner(name).summarise)
