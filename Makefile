@@ -20,7 +20,7 @@ demo: .venv/installed
 	$(DEMO) ask "What was Niels Bohr's favourite food?" --kb english
 
 test: .venv/installed
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 check: lint types test
 

@@ -120,8 +120,8 @@ class VectorKeeper:
 
     def done(self, state: GraphState) -> None:
         """The vectors reflect a state of the ledger."""
-        self._db.set_meta("vectors_position", str(state.position))
-        if self._number("vectors_resolution") != state.resolution:
+        with self._db.transaction():
+            self._db.set_meta("vectors_position", str(state.position))
             self._db.set_meta("vectors_resolution", str(state.resolution))
 
     def make_anew(self, graph: KnowledgeGraph, state: GraphState) -> None:

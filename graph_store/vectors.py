@@ -43,6 +43,9 @@ _SYNC_FIRST = 10
 _SYNC_LEAST = 1000
 _SYNC_SHARE = 4
 _SYNC_TOLERANCE = 1.5
+# Of sentences, fewer than one in so many are made again at each build rather than stored: they take milliseconds, and
+# storing the least thing makes Chroma write some 60 KB.
+_MADE_AGAIN = 8
 # Chroma touches its catalogue's indexes in random places, and SQLite writes whole pages: small ones are less.
 _PAGE_BYTES = 1024
 
@@ -262,7 +265,7 @@ class VectorStore:
         return np.stack([found[one] for one in ids])
 
     def kept(self, texts: Sequence[str]) -> Vectors:
-        """The vectors of some sentences: those asked for the last times are not made again.
+        """The vectors of some sentences: most of those asked for the last times are not made again.
 
         Others are let go when they are more than these.
 
@@ -271,11 +274,17 @@ class VectorStore:
         """
         ids = [content_id("sentence", text) for text in texts]
         wanted = dict(zip(ids, texts, strict=True))
-        self.put("sentences", list(wanted), list(wanted.values()))
-        others = self.ids("sentences") - wanted.keys()
-        if len(others) > len(wanted):
-            self.drop("sentences", others)
-        return self.get("sentences", ids)
+        new = self.missing("sentences", list(wanted))
+        if len(new) * _MADE_AGAIN > len(wanted):
+            self.put("sentences", new, [wanted[one] for one in new])
+            others = self.ids("sentences") - wanted.keys()
+            if len(others) > len(wanted):
+                self.drop("sentences", others)
+            return self.get("sentences", ids)
+        vectors = self._found("sentences", list(wanted))
+        if new:
+            vectors |= zip(new, self._embedder.encode([wanted[one] for one in new]), strict=True)
+        return np.stack([vectors[one] for one in ids]) if ids else np.zeros((0, self._embedder.dimension), np.float32)
 
     def nearest(self, kind: Kind, queries: Vectors, limit: int) -> list[list[tuple[str, float]]]:
         """The nearest ids to each query.

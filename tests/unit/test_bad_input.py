@@ -11,6 +11,7 @@ import pytest
 from banyan.graph_store import store
 from banyan.graph_store.layout import check_name
 from banyan.graph_store.store import KnowledgeBase
+from banyan.graph_store.vector_keeper import VectorKeeper
 from banyan.ingest.chunking import chunk_document
 from banyan.schemas.documents import Document
 
@@ -208,7 +209,7 @@ def test_a_reindex_that_ended_in_the_middle_is_taken_up(shell, monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(KnowledgeBase, "_put_chunks", full)
+        patch.setattr(VectorKeeper, "_put_chunks", full)
         result = shell("reindex", "--kb", "kb")
     assert result.code == 1
     assert "No space left on device" in result.err
