@@ -25,6 +25,7 @@ _SURROGATES = "\ud800-\udfff"
 # A joiner means something between letters of other scripts only.
 _JOINERS = "(?<![^\x00-\u024f])[\u200c\u200d]"
 _ACTING = re.compile(f"{UNSEEN.pattern}|[{_SEPARATORS}{_SURROGATES}]|{_JOINERS}")
+_WHOLE_LINES = 10_000
 _LONGEST = len("‹U+000000›")
 _WORD = re.compile(r"[^\W\d_]+")
 _LATIN = re.compile("[A-Za-z]")
@@ -75,8 +76,11 @@ class SafeConsole(Console):
     """A console on which only its own styles act."""
 
     def __init__(self, *, stderr: bool = False) -> None:
-        """Standard output, or standard error."""
-        super().__init__(stderr=stderr, emoji=False)  # ":warning:" in a text is text
+        """Standard output, or standard error; what goes to a file or another program is not cut into lines."""
+        stream = sys.stderr if stderr else sys.stdout
+        # Rich takes 80 columns where there is no terminal: paths would be broken in two, and names cut off.
+        width = None if stream.isatty() else _WHOLE_LINES
+        super().__init__(stderr=stderr, emoji=False, width=width)  # ":warning:" in a text is text
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """Render; all that is printed, live displays included, comes through here."""

@@ -103,7 +103,7 @@ class ScriptedResources(Resources):
         super().__init__(settings, embedder)
         self.scripted = scripted or ScriptedReasoner(embedder)
 
-    def reasoner(self, name: str, token_limit: int | None = None) -> ScriptedReasoner:
+    def reasoner(self, name: str) -> ScriptedReasoner:
         return self.scripted
 
 
@@ -183,7 +183,6 @@ class Shell(Workshop):
         monkeypatch.setattr("banyan.agents.resources.load_embedder", lambda _: self.embedder)
         monkeypatch.setattr(Resources, "_make_reasoner", lambda *_: self.scripted)
         monkeypatch.setenv("BANYAN_HOME", str(folder / "home"))
-        monkeypatch.setenv("COLUMNS", "300")
         monkeypatch.chdir(folder)
 
     def __call__(self, *arguments: object) -> Result:
