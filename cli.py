@@ -1,5 +1,6 @@
 """The command line. Each command opens what it needs, runs a graph or reads a store, and prints."""
 
+import atexit
 import gc
 import getpass
 import json
@@ -16,12 +17,14 @@ from .cli_errors import explained
 from .cli_evaluation import evaluation_app
 from .cli_export import export
 from .cli_schema import ask_decisions, schema_app
-from .cli_shared import AsJson, Kb, MaxTokens, err, opened, out, print_json
+from .cli_shared import AsJson, Kb, MaxCost, MaxTokens, err, opened, out, print_json
+from .cli_spending import money, spending
 from .cli_tree import tree
 from .schemas.delta import Candidate
 
 if TYPE_CHECKING:
     from .agents.building import BuildContext, BuildInput, BuildReport
+    from .agents.estimate import BuildEstimate
     from .agents.resources import Resources
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
@@ -50,7 +53,7 @@ def build(  # noqa: PLR0913  (its options)
                                                        "rules the schema's words; only at the first build.")] = None,
     *,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Estimate calls and tokens; build nothing.")] = False,
-    max_tokens: MaxTokens = None,
+    max_tokens: MaxTokens = None, max_cost: MaxCost = None,
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Extract failed chunks again.")] = False,
     review: Annotated[bool, typer.Option("--review", help="Decide on schema candidates yourself.")] = False,
     no_evolve: Annotated[bool, typer.Option("--no-evolve", help="Leave the schema as it is.")] = False,
@@ -67,7 +70,7 @@ def build(  # noqa: PLR0913  (its options)
             _dry_run(resources, kb, paths, schema, as_json=as_json)
         else:
             context = BuildContext(review=review, evolve=not no_evolve, resolve=not no_resolve,
-                                   retry_failed=retry_failed, max_tokens=max_tokens)
+                                   retry_failed=retry_failed, max_tokens=max_tokens, max_cost=max_cost)
             _finish_build(_run_build(resources, given, context), as_json=as_json)
 
 
@@ -135,8 +138,9 @@ def _finish_build(report: "BuildReport", *, as_json: bool) -> None:
         out.print(table)
         tokens = report["tokens"]
         if tokens["calls"]:
-            out.print(f"{tokens['calls']} calls, {tokens['prompt']} prompt and {tokens['completion']} completion "
-                       "tokens")
+            out.print(f"{tokens['calls']} calls, {tokens['prompt']} prompt ({report['cached_tokens']} cached) and "
+                      f"{tokens['completion']} completion tokens ({report['wasted_tokens']} in answers of no use), "
+                      f"cost {money(report['cost'])}")
     for line in report["files_failed"]:
         err.print(f"[yellow]not read:[/yellow] {on_a_line(line)}")
     if report["chunks_failed"]:
@@ -148,6 +152,15 @@ def _finish_build(report: "BuildReport", *, as_json: bool) -> None:
         raise typer.Exit(1)
 
 
+def _how_sure(estimate: "BuildEstimate") -> str:
+    later, most, learnt = estimate.later, estimate.later_at_most, estimate.learnt_from
+    known = (f"scaled by what {learnt} chunks of this knowledge base took" if learnt
+             else "a guess at the model's tokens and answers, until it has been paid for some chunks here")
+    return (f"Of these, resolving names and describing communities: {later.calls} calls, {later.prompt_tokens} and "
+            f"{later.completion_tokens} tokens, at most {most.calls}, {most.prompt_tokens} and "
+            f"{most.completion_tokens}, as it depends on what is found. This is {known}.")
+
+
 def _dry_run(resources: "Resources", kb: str, paths: list[Path], schema: str, *, as_json: bool) -> None:
     from .agents.estimate import estimate_build  # noqa: PLC0415
 
@@ -156,7 +169,10 @@ def _dry_run(resources: "Resources", kb: str, paths: list[Path], schema: str, *,
         print_json(estimate.model_dump())
     else:
         out.print(f"{estimate.documents} documents, {estimate.chunks} chunks, {estimate.calls} calls, about "
-                   f"{estimate.prompt_tokens} prompt and {estimate.completion_tokens} completion tokens")
+                  f"{estimate.prompt_tokens} prompt and {estimate.completion_tokens} completion tokens, cost "
+                  f"{money(estimate.cost)}")
+        if estimate.calls:
+            out.print(_how_sure(estimate))
 
 
 @app.command()
@@ -249,15 +265,18 @@ def status(kb: Kb, *, as_json: AsJson = False) -> None:
     from .graph_store.status import status_of  # noqa: PLC0415
 
     with opened(reasons=False) as resources:
-        found = status_of(resources.knowledge_base(kb)).model_dump()
+        found = status_of(resources.knowledge_base(kb), resources.prices)
     if as_json:
-        print_json(found)
+        print_json(found.model_dump())
         return
     table = Table(show_header=False, title=f"Knowledge base {escape(kb)}")
-    for key, value in found.items():
+    spent = ("tokens", "spent", "spent_by_step", "spent_by_build", "dearest_documents")
+    for key, value in found.model_dump(exclude=set(spent)).items():
         shown = value if not isinstance(value, dict | list | tuple) else json.dumps(value, ensure_ascii=False)
         table.add_row(key.replace("_", " "), escape(str(shown)))
     out.print(table)
+    if found.spent.calls:
+        out.print(spending(found))
 
 
 @app.command()
@@ -300,5 +319,7 @@ def main() -> None:
     """The entry point: errors that the user can mend are shown in a sentence, without a traceback."""
     # Imports make a million objects, and all stay: looking for garbage among them took a tenth of `ask`.
     gc.set_threshold(100_000)
+    # The interpreter looks again as it ends, for more than a second: all that matters is closed by then.
+    atexit.register(gc.freeze)
     with explained(err):
         app()

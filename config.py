@@ -1,12 +1,16 @@
 """Settings: environment variables with the prefix BANYAN_, a `.env` file, or keyword arguments."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 DEFAULT_EMBEDDING_MODEL = "all-MiniLM-L6-v2"
+
+LlmStep = Literal["extract", "resolve", "summarise", "decompose", "reflect", "answer", "condense"]
+"""The steps that ask a model: the first three of a build, the others of a question."""
+LLM_STEPS: tuple[LlmStep, ...] = get_args(LlmStep)
 
 
 class Settings(BaseSettings):
@@ -19,11 +23,24 @@ class Settings(BaseSettings):
     llm_base_url: str | None = Field(None, description="OpenAI-compatible endpoint; none: rules reasoner")
     llm_api_key: SecretStr = Field(SecretStr("none"), description="its key; never logged or stored")
     llm_model: str = Field("gpt-4o-mini", description="its model's name")
+    llm_model_extract: str = Field("", description="another model for extraction; empty: llm_model, as for the others")
+    llm_model_resolve: str = Field("", description="for judging whether two names are of one thing")
+    llm_model_summarise: str = Field("", description="for describing communities")
+    llm_model_decompose: str = Field("", description="for taking a question apart")
+    llm_model_reflect: str = Field("", description="for judging what was found, and asking on")
+    llm_model_answer: str = Field("", description="for the answer")
+    llm_model_condense: str = Field("", description="for making a follow-up question stand alone")
     llm_timeout: float = Field(60.0, gt=0, description="seconds for one call")
     llm_retries: int = Field(4, ge=0, description="retries on 429, 5xx and lost connections")
     llm_requests_per_second: float | None = Field(None, gt=0, description="rate limit; none: unlimited")
-    llm_concurrency: int = Field(32, ge=1, description="extraction calls at once")
+    llm_concurrency: int = Field(32, ge=1, description="calls at once, of the process to one endpoint")
+    llm_tokens_per_minute: int | None = Field(None, gt=0, description="rate limit; none: unlimited")
     language: Literal["auto", "en", "zh"] = Field("auto", description="language of the prompts")
+    prices: Path | None = Field(None, description="JSON file of the models' prices per million tokens; none: unknown")
+
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("WARNING", description="what the commands log, on "
+                                                                                           "standard error")
+    log_format: Literal["text", "json"] = Field("text", description="how: lines to read, or JSON lines")
 
     embedding_model: str = Field(DEFAULT_EMBEDDING_MODEL, description="sentence-transformers model name")
     embedding_batch: int = Field(32, ge=1)
@@ -56,5 +73,9 @@ class Settings(BaseSettings):
     reranker: str = Field("", description="sentence-transformers CrossEncoder, name or folder; empty: none")
     rerank_passages: int = Field(30, ge=1, description="best passages that the cross-encoder reorders")
 
+    def model_of(self, step: LlmStep) -> str:
+        """The model that a step asks: its own where one is set, else `llm_model`."""
+        return str(getattr(self, f"llm_model_{step}")) or self.llm_model
 
-__all__ = ["DEFAULT_EMBEDDING_MODEL", "Settings"]
+
+__all__ = ["DEFAULT_EMBEDDING_MODEL", "LLM_STEPS", "LlmStep", "Settings"]

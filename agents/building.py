@@ -1,7 +1,9 @@
 """What the construction graph is given, what passes between its nodes, and what it reports."""
 
 import operator
+import uuid
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from typing_extensions import TypedDict
@@ -18,12 +20,18 @@ class BuildContext:
     evolve: bool = field(default=True, metadata={"description": "let the schema grow; no: it stays as it is"})
     retry_failed: bool = field(default=False, metadata={"description": "extract failed chunks again"})
     resolve: bool = field(default=True, metadata={"description": "make one node of a thing's several names"})
-    max_tokens: int | None = field(default=None, metadata={"description": "hard budget of this build"})
+    max_tokens: int | None = field(default=None, metadata={"description": "hard budget of this build, in tokens"})
+    max_cost: float | None = field(default=None, metadata={"description": "the same in the price file's currency"})
 
     @property
     def policy(self) -> Policy:
         """Who lets the schema grow."""
         return "review" if self.review else "auto" if self.evolve else "off"
+
+
+def new_run() -> str:
+    """What a new run is called: when it began, so that names sort, and something that no other has."""
+    return f"{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}-{uuid.uuid4().hex[:12]}"
 
 
 def first_reason(old: str, new: str) -> str:
@@ -61,6 +69,10 @@ class BuildReport(TypedDict):
     schema_version: int
     rejected: dict[str, int]
     tokens: dict[str, int]
+    cached_tokens: int
+    wasted_tokens: int
+    cost: float | None
+    """In the price file's currency; None: not all prices are known."""
     stopped: str
     seconds: float
 
@@ -76,7 +88,6 @@ class BuildState(BuildInput, BuildOutput, total=False):
 
     run: str
     started: float
-    spent_before: dict[str, int]
     files_failed: list[str]
     total: int
     batch: list[str]
@@ -86,6 +97,8 @@ class BuildState(BuildInput, BuildOutput, total=False):
     stopped: Annotated[str, first_reason]
     """Why the build stopped before its end; empty while it has not."""
     extracted: Annotated[int, operator.add]
+    unanswered: Annotated[list[str], operator.add]
+    """Chunks that failed by a failure of the endpoint, not by one of their own."""
 
 
 class ExtractInput(TypedDict):
@@ -94,4 +107,3 @@ class ExtractInput(TypedDict):
     knowledge_base: str
     run: str
     chunks: list[str]
-    token_limit: int | None

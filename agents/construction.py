@@ -7,7 +7,6 @@ has done, so that a run that ends anywhere is taken up by the next one. Read fro
 """
 
 import time
-import uuid
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
@@ -25,15 +24,18 @@ from ..graph_store.store import KnowledgeBase
 from ..ingest.examples import load_examples
 from ..ingest.loaders import FORMATS, IngestError, LoadFailure, load_documents
 from ..ingest.recorded import RecordedFormat, RecordedPassage, load_recorded
-from ..models.llm.accounts import BudgetExceeded
+from ..models.llm.accounts import Budget, BudgetExceeded, charged
+from ..models.llm.breaker import EndpointDown, EndpointFailed
 from ..models.reasoner import ReasonerError
 from ..schemas.delta import Candidate, Decision, SchemaDelta
 from ..schemas.documents import Document
 from ..schemas.extraction import Extraction, ExtractionRequest
 from ..schemas.graph_schema import GraphSchema, SchemaError
 from ..schemas.loading import load_schema
+from ..schemas.prices import Prices
 from ..schemas.review import read_review
-from .building import BuildContext, BuildInput, BuildOutput, BuildReport, BuildState, ExtractInput
+from .building import BuildContext, BuildInput, BuildOutput, BuildReport, BuildState, ExtractInput, new_run
+from .cancelling import cancellable_node
 from .resources import Resources, default_resources
 
 _T = TypeVar("_T")
@@ -61,8 +63,9 @@ class _Nodes:
     def ingest(self, state: BuildState, runtime: Runtime[BuildContext]) -> dict[str, Any]:
         """Read documents into the ledger; unchanged ones cost nothing."""
         # Read before anything is made: a wrong name or path leaves no empty knowledge base behind.
-        name, run = check_name(state.get("knowledge_base", "")), uuid.uuid4().hex
+        name, run = check_name(state.get("knowledge_base", "")), new_run()
         _check_input(state)
+        self._resources.check_prices((runtime.context or BuildContext()).max_cost)
         wanted = self._wanted_schema(state.get("schema", ""), state.get("examples", ""))
         failures: list[LoadFailure] = []
         paths = [Path(path) for path in state.get("paths") or ()]
@@ -79,7 +82,6 @@ class _Nodes:
             kb.schema_control.set_policy((runtime.context or BuildContext()).policy)
             resolve = (runtime.context or BuildContext()).resolve and self._resources.settings.resolve
             kb.entities.set_active(active=resolve)
-            spent = kb.calls.total()
             self._store_documents(kb, documents)
             self._store_recorded(kb, records)
             if (runtime.context or BuildContext()).retry_failed:
@@ -88,8 +90,11 @@ class _Nodes:
             total = kb.documents.count("pending") + kb.documents.count("extracted")
         # "undecided": a build that ended before it decided on what its last batch brought is taken up as well.
         return {"run": run, "started": time.time(), "batch": batch, "total": total, "stopped": "", "undecided": True,
-                "files_failed": [f"{f.path}: {f.reason}" for f in failures],
-                "spent_before": spent.model_dump(include={"calls", "prompt", "completion"})}
+                "files_failed": [f"{f.path}: {f.reason}" for f in failures]}
+
+    def _budget(self, state: BuildState | ExtractInput, runtime: Runtime[BuildContext]) -> Budget | None:
+        context = runtime.context or BuildContext()
+        return self._resources.budget(state["knowledge_base"], state["run"], context.max_tokens, context.max_cost)
 
     def _wanted_schema(self, schema: str, examples: str) -> GraphSchema | None:
         """The schema that the caller names, with what the caller's examples teach; None: neither is named."""
@@ -121,44 +126,45 @@ class _Nodes:
                     kb.extractions.save(record.chunk.id, "recorded", record.extraction)
                 _progress("read", count, None)
 
-    def fan_out(self, state: BuildState, runtime: Runtime[BuildContext]) -> list[Send] | str:
+    def fan_out(self, state: BuildState) -> list[Send] | str:
         """The extractions of the batch; when no chunk is left, the schema's growth, then the end."""
         if state["stopped"] or not (state["batch"] or state["undecided"]):
             return "index"
         if not state["batch"]:
             return "propose_schema_delta"
-        limit = None
-        budget = (runtime.context or BuildContext()).max_tokens
-        if budget is not None:
-            limit = budget + state["spent_before"]["prompt"] + state["spent_before"]["completion"]
         name, batch = state["knowledge_base"], state["batch"]
         at_once = _EXTRACTED_AT_ONCE if self._resources.reasoner(name).free else 1
-        return [Send("extract", ExtractInput(knowledge_base=name, run=state["run"], token_limit=limit,
+        return [Send("extract", ExtractInput(knowledge_base=name, run=state["run"],
                                              chunks=batch[start:start + at_once]))
                 for start in range(0, len(batch), at_once)]
 
-    def extract(self, state: ExtractInput) -> dict[str, Any]:
+    def extract(self, state: ExtractInput, runtime: Runtime[BuildContext]) -> dict[str, Any]:
         """Ask the reasoner for some chunks' extractions; what was extracted before is not asked again.
 
         What is said is stored in one commit: chunks whose extraction is paid for come one by one.
         """
         with self._resources.writer(state["knowledge_base"], state["run"]) as kb:
-            reasoner = self._resources.reasoner(state["knowledge_base"], state["token_limit"])
+            reasoner, budget = self._resources.reasoner(state["knowledge_base"]), self._budget(state, runtime)
             wanted = [chunk for chunk in kb.documents.chunks(state["chunks"])
                       if kb.documents.status(chunk.id) != "extracted" or kb.extractions.said(chunk.id) is None]
             said: list[tuple[str, Extraction | ReasonerError]] = []
+            unanswered: list[str] = []
             stopped = ""
             for chunk in wanted:
                 request = ExtractionRequest(text=chunk.text, title=chunk.title, heading=chunk.heading)
                 try:
-                    said.append((chunk.id, reasoner.extract(request, kb.schemas.base())))
-                except BudgetExceeded as error:
+                    with charged(build=state["run"], document=chunk.document_id, budget=budget):
+                        said.append((chunk.id, reasoner.extract(request, kb.schemas.base())))
+                except (BudgetExceeded, EndpointDown) as error:
                     stopped = str(error)
                     break
                 except ReasonerError as error:
                     said.append((chunk.id, error))
+                    if isinstance(error, EndpointFailed):
+                        unanswered.append(chunk.id)
             _store(kb, reasoner.fingerprint, said)
-        return {"stopped": stopped} if stopped else {"extracted": len(state["chunks"])}
+        found: dict[str, Any] = {"stopped": stopped} if stopped else {"extracted": len(state["chunks"])}
+        return {**found, "unanswered": unanswered}
 
     def propose_schema_delta(self, state: BuildState, runtime: Runtime[BuildContext]) -> dict[str, Any]:
         """Collect what did not fit the schema, in this batch and before; a person is shown the strongest of it."""
@@ -202,19 +208,22 @@ class _Nodes:
             _progress("write", kb.documents.count("done"), kb.documents.count())
             return {"batch": batch}
 
-    def index(self, state: BuildState) -> dict[str, Any]:
+    def index(self, state: BuildState, runtime: Runtime[BuildContext]) -> dict[str, Any]:
         """Find and describe the communities, save the graph, and report."""
         name, stopped = state["knowledge_base"], state["stopped"]
         with self._resources.writer(name, state["run"]) as kb:
             _progress("index", 0, None)
             if stopped:
+                # The endpoint's failures, not theirs: whoever goes on with the build asks for them again.
+                kb.documents.retry_failed(state["unanswered"])
                 kb.sync_vectors()
             else:
-                stopped = self._resolve_and_group(name, kb)
+                with charged(build=state["run"], budget=self._budget(state, runtime)):
+                    stopped = self._resolve_and_group(name, kb)
             kb.save_graph()
             if not stopped:
                 kb.settle()
-            report = _report(kb, state, stopped)
+            report = _report(kb, state, stopped, self._resources.prices)
         self._resources.finish(name, state["run"])
         return {"report": report}
 
@@ -319,16 +328,17 @@ def _progress(step: Literal["read", "extract", "write", "index"], done: int, tot
     get_stream_writer()({"step": step, "done": done, "total": total})
 
 
-def _report(kb: KnowledgeBase, state: BuildState, stopped: str) -> BuildReport:
-    before, now = state["spent_before"], kb.calls.total()
+def _report(kb: KnowledgeBase, state: BuildState, stopped: str, prices: Prices) -> BuildReport:
+    spent = kb.calls.total(state["run"])
+    costs = [one.cost for one in kb.calls.spent("build", prices, state["run"])]
     return BuildReport(
         kb=kb.layout.name, documents=kb.documents.count_documents(), chunks=kb.documents.count(),
         chunks_failed=kb.documents.count("failed"), files_failed=state["files_failed"],
         entities=kb.graph.network.number_of_nodes(), triples=kb.graph.network.number_of_edges(),
         attributes=kb.graph.count_attributes(), communities=kb.communities.count(),
         schema_version=kb.schemas.version(), rejected=kb.extractions.rejected(),
-        tokens={"prompt": now.prompt - before["prompt"], "completion": now.completion - before["completion"],
-                "calls": now.calls - before["calls"]},
+        tokens={"prompt": spent.prompt, "completion": spent.completion, "calls": spent.calls},
+        cached_tokens=spent.cached, wasted_tokens=spent.wasted, cost=costs[0] if costs else 0.0,
         stopped=stopped, seconds=round(time.time() - state["started"], 3))
 
 
@@ -342,12 +352,12 @@ def build_graph(resources: Resources | None = None, checkpointer: BaseCheckpoint
     """
     nodes = _Nodes(resources)
     graph = StateGraph(BuildState, context_schema=BuildContext, input_schema=BuildInput, output_schema=BuildOutput)
-    graph.add_node("ingest", nodes.ingest)
-    graph.add_node("extract", nodes.extract, input_schema=ExtractInput)
-    graph.add_node("propose_schema_delta", nodes.propose_schema_delta)
-    graph.add_node("accept_or_reject", nodes.accept_or_reject)
-    graph.add_node("write", nodes.write)
-    graph.add_node("index", nodes.index)
+    graph.add_node("ingest", cancellable_node(nodes.ingest))
+    graph.add_node("extract", cancellable_node(nodes.extract), input_schema=ExtractInput)
+    graph.add_node("propose_schema_delta", cancellable_node(nodes.propose_schema_delta))
+    graph.add_node("accept_or_reject", cancellable_node(nodes.accept_or_reject))
+    graph.add_node("write", cancellable_node(nodes.write))
+    graph.add_node("index", cancellable_node(nodes.index))
     graph.add_edge(START, "ingest")
     graph.add_conditional_edges("ingest", nodes.fan_out, ["extract", "propose_schema_delta", "index"])
     graph.add_edge("extract", "propose_schema_delta")

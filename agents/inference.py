@@ -6,8 +6,9 @@ build, here of an empty schema, and the strongest of each kind make a compact on
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+from langchain_core.runnables.config import ContextThreadPoolExecutor
 
 from ..graph_store.asks import AskCount
 from ..graph_store.bounding import Bounds, bound
@@ -95,7 +96,7 @@ def _asks(reasoner: Reasoner, sample: Sequence[Chunk], workers: int, progress: C
         return [(chunk, ask) for ask in bound(said, chunk, bounds).asks]
 
     found: list[tuple[Chunk, Ask]] = []
-    with ThreadPoolExecutor(workers) as pool:
+    with ContextThreadPoolExecutor(workers) as pool:
         for done, asks in enumerate(pool.map(read, sample), 1):
             found += asks
             progress(done, len(sample))

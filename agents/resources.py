@@ -11,7 +11,7 @@ from typing import Literal
 
 from langgraph.errors import GraphBubbleUp
 
-from ..config import Settings
+from ..config import LlmStep, Settings
 from ..graph_store.accounts import Calls
 from ..graph_store.bounds import Bounds
 from ..graph_store.community_table import Community
@@ -26,12 +26,16 @@ from ..graph_store.version import published
 from ..graph_store.view_spec import parse_view
 from ..ingest.limits import MEGABYTE, Limits
 from ..models.embedding import Embedder, load_embedder
+from ..models.llm.accounts import Budget
+from ..models.llm.cancellation import current
 from ..models.reasoner import Reasoner
 from ..models.reranker import Reranker, load_reranker
 from ..schemas.delta import Decision
 from ..schemas.graph_schema import GraphSchema
+from ..schemas.prices import Prices, PricesError, load_prices
 from ..tools.retriever import Retriever
 
+_BUILDING_STEPS: tuple[LlmStep, ...] = ("extract", "resolve", "summarise")
 STANDALONE_LEDGER = "calls.sqlite"
 """Where calls are kept that belong to no knowledge base; no knowledge base can be called so."""
 
@@ -50,7 +54,9 @@ class Resources:
         # Readers are frozen: what is new is seen, and what questions cost is written, through these.
         self._ledgers: dict[str, Database] = {}
         self._retrievers: dict[str, Retriever] = {}
-        self._reasoners: dict[tuple[str, int | None], Reasoner] = {}
+        self._reasoners: dict[str, Reasoner] = {}
+        self._prices: Prices | None = None
+        self._budgets: dict[str, Budget] = {}
         self._runs: dict[str, str] = {}
         self._failed: dict[str, str] = {}
         self._steps: dict[str, Counter[str]] = {}
@@ -128,7 +134,7 @@ class Resources:
     def writer(self, name: str, run: str) -> Iterator[KnowledgeBase]:
         """The knowledge base for a step of a writing run.
 
-        The run stays its one writer from its first step to `finish`, or to a step that raises: an
+        The run stays its one writer from its first step to `finish`, or to a step that raises or is cancelled: an
         interrupt for a person's decision may last for days, and must not keep others out. Steps that run
         beside the one that failed end first, and such as only then begin are writers for themselves alone:
         nobody would end the run again.
@@ -149,6 +155,11 @@ class Resources:
                     self._failed[name] = run
                 self._end(name, run)
             raise
+        else:
+            if current().cancelled:  # no further step will come, nor `finish`
+                with self._lock:
+                    self._failed[name] = run
+                    self._end(name, run)
         finally:
             with self._lock:
                 self._steps[name] -= Counter([run])
@@ -182,6 +193,7 @@ class Resources:
                 self._end(name, run)
 
     def _end(self, name: str, run: str) -> None:
+        self._budgets.pop(run, None)
         if self._runs.get(name) == run:
             del self._runs[name]
             self._writers[name].release()
@@ -195,18 +207,62 @@ class Resources:
                 self._retrievers[name] = Retriever(knowledge_base)
             return self._retrievers[name]
 
-    def reasoner(self, name: str, token_limit: int | None = None) -> Reasoner:
+    @property
+    def prices(self) -> Prices:
+        """What models cost, as the price file says.
+
+        Raises:
+            PricesError: it cannot be used.
+        """
+        with self._lock:
+            if self._prices is None:
+                self._prices = load_prices(self.settings.prices)
+            return self._prices
+
+    def check_prices(self, max_cost: float | None) -> None:
+        """Called before anything is paid: prices can be read, and are known where a cost is not to be exceeded.
+
+        Raises:
+            PricesError: they are not; names the model and the mend.
+        """
+        prices, settings = self.prices, self.settings
+        if max_cost is None or not settings.llm_base_url:
+            return
+        for model in _building_models(settings):
+            if model not in prices:
+                where = f"in {settings.prices}" if settings.prices else "because no price file is set"
+                raise PricesError(f"--max-cost cannot be kept: the price of the model {model!r} is not known, {where}; "
+                                  "set BANYAN_PRICES to a JSON file with it, or give --max-tokens instead")
+
+    def budget(self, name: str, run: str, max_tokens: int | None, max_cost: float | None) -> Budget | None:
+        """What a run may spend, less what it has spent; None: any amount.
+
+        Args:
+            name: the knowledge base that the run writes to.
+            run: identifies the run, whose parts may be in several processes.
+            max_tokens: prompt and completion together.
+            max_cost: in the currency of the price file.
+        """
+        if max_tokens is None and max_cost is None:
+            return None
+        with self._lock:
+            if run not in self._budgets:
+                budget = Budget(max_tokens, max_cost, self.prices)
+                self._writer(name).calls.charge_to(budget, run)
+                self._budgets[run] = budget
+            return self._budgets[run]
+
+    def reasoner(self, name: str) -> Reasoner:
         """The reasoner of the settings: an LLM where an endpoint is set, else the rules.
 
         Args:
             name: the knowledge base in whose ledger calls are accounted.
-            token_limit: no call is paid once the ledger's total has reached this; none: unlimited.
         """
         with self._lock:
-            if (name, token_limit) not in self._reasoners:
+            if name not in self._reasoners:
                 accounts = self._writers[name].calls if name in self._writers else Calls(self._ledger(name))
-                self._reasoners[name, token_limit] = self._make_reasoner(accounts.within(token_limit))
-            return self._reasoners[name, token_limit]
+                self._reasoners[name] = self._make_reasoner(accounts)
+            return self._reasoners[name]
 
     def _make_reasoner(self, calls: Calls) -> Reasoner:
         # Either implementation is a second of imports that the other has no use for.
@@ -229,10 +285,8 @@ class Resources:
         """
         self.settings.home.mkdir(parents=True, exist_ok=True)
         with closing(Database(self.settings.home / STANDALONE_LEDGER)) as database:
-            calls = Calls(database)
-            spent = calls.total()
-            limit = None if token_limit is None else token_limit + spent.prompt + spent.completion
-            yield self._make_reasoner(calls.within(limit)), calls
+            calls = Calls(database, None if token_limit is None else Budget(token_limit))
+            yield self._make_reasoner(calls), calls
 
     def delete_document(self, name: str, document_id: str) -> None:
         """Delete a document, and bring the tree up to what is left.
@@ -325,8 +379,7 @@ class Resources:
             with self._lock:
                 if name not in self._runs:
                     self._writers.pop(name).close()
-                    for key in [key for key in self._reasoners if key[0] == name]:
-                        del self._reasoners[key]
+                    self._reasoners.pop(name, None)
             raise
 
     def close(self) -> None:
@@ -356,3 +409,8 @@ class Resources:
 def default_resources() -> Resources:
     """The resources of this process, by the settings of its environment; made at the first call."""
     return Resources()
+
+
+def _building_models(settings: Settings) -> list[str]:
+    """The models that a build may ask."""
+    return sorted({settings.model_of(step) for step in _BUILDING_STEPS})

@@ -16,7 +16,7 @@ _TABLES = {
     "documents": "id, title, text, source",
     "chunks": 'id, document, ordinal, start, "end", heading, status',
     "extractions": "chunk, reasoner, said, bounded",
-    "rejections": "*", "repairs": "*", "asks": "*", "communities": "*", "summaries": "*", "calls": "*", "tokens": "*",
+    "rejections": "*", "repairs": "*", "asks": "*", "communities": "*", "summaries": "*", "calls": "*",
     "failures": "chunk, reason, attempts",
     "schema_versions": "version, schema, base, decisions, who",
     "declined": "kind, name, who, why",
@@ -40,6 +40,10 @@ def store_state(home: Path, name: str, embedder: Embedder) -> dict[str, Any]:
         state: dict[str, Any] = {
             table: sorted(json.dumps([*row]) for row in kb.database.rows(f"SELECT {columns} FROM {table}"))
             for table, columns in _TABLES.items()}
+        # In which of several builds something was paid is said by when they ran.
+        state["tokens"] = sorted(json.dumps([*row]) for row in kb.database.rows(
+            "SELECT document, step, model, sum(calls), sum(prompt), sum(completion), sum(cached), sum(wasted_calls), "
+            "sum(wasted) FROM tokens GROUP BY document, step, model"))
         state["graph"] = kb.graph.dump()
         state["vectors"] = {kind: _vectors(kb, kind) for kind in KINDS}
         state["reliability"] = kb.reliability().dump()

@@ -1,7 +1,9 @@
 """Triples to be scored: a model's recorded ones after bounding, and those that a reasoner finds."""
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import as_completed
+
+from langchain_core.runnables.config import ContextThreadPoolExecutor
 
 from ..graph_store.bounding import Bounds, bound
 from ..models.reasoner import Reasoner, ReasonerError
@@ -45,7 +47,7 @@ def reasoner_answers(reasoner: Reasoner, bounds: Bounds, cases: Sequence[GoldCas
         The admitted triples and attributes of each sentence, in a canonical order.
     """
     answers: dict[str, tuple[Triple, ...]] = {}
-    pool = ThreadPoolExecutor(concurrency)
+    pool = ContextThreadPoolExecutor(concurrency)
     try:
         running = {pool.submit(reasoner.extract, ExtractionRequest(text=case.text), bounds.schema): case
                    for case in cases}

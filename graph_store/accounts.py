@@ -1,68 +1,169 @@
-"""The ledger's LLM calls: responses kept so that none is paid twice, and tokens by step."""
+"""The ledger's LLM calls: responses kept so that none is paid twice, and what was paid for what."""
 
-from ..models.llm.accounts import BudgetExceeded
+from collections.abc import Sequence
+from typing import Literal
+
+from pydantic import Field
+
+from ..models.llm.accounts import Budget, charge
 from ..schemas.documents import Frozen
+from ..schemas.prices import Prices
 from .database import Database
 
+By = Literal["step", "document", "build"]
+"""What accounts are added up by."""
 
-class StepTokens(Frozen):
+_SUMS = ("sum(calls) AS calls, sum(prompt) AS prompt, sum(completion) AS completion, sum(cached) AS cached, "
+         "sum(wasted_calls) AS wasted_calls, sum(wasted) AS wasted")
+
+
+class Tokens(Frozen):
+    """What was paid: calls, and tokens."""
+
+    calls: int = 0
+    prompt: int = 0
+    """Cached ones among them."""
+    completion: int = 0
+    cached: int = 0
+    """Prompt tokens that the endpoint says it had in its cache."""
+    wasted_calls: int = 0
+    """Calls whose answer could not be used."""
+    wasted: int = 0
+    """Prompt and completion tokens of those."""
+
+    def plus(self, other: "Tokens") -> "Tokens":
+        """The sum, field by field."""
+        return Tokens(**{field: getattr(self, field) + getattr(other, field) for field in Tokens.model_fields})
+
+
+class StepTokens(Tokens):
     """What one step has cost so far."""
 
     step: str
-    calls: int
-    prompt: int
-    completion: int
+
+
+class Spent(Tokens):
+    """What was paid for something, in tokens and money."""
+
+    name: str
+    """The step, document or build; empty: what belongs to none."""
+    cost: float | None = Field(description="in the price file's currency; None: not all its models' prices are known")
 
 
 class Calls:
-    """Responses by key and token accounts by step. Only calls that were paid are counted."""
+    """Responses by key, and accounts by build, document, step and model. Only calls that were paid are counted.
 
-    def __init__(self, database: Database) -> None:
+    Accounts outlive the documents that they are for: what was paid stays paid.
+
+    Args:
+        database: the ledger's.
+        budget: taken where the calling thread's `charged` names none; none: unlimited.
+    """
+
+    def __init__(self, database: Database, budget: Budget | None = None) -> None:
         self._db = database
+        self._budget = budget
 
     def lookup(self, key: str) -> str | None:
         """The response to an equal call made before, or None."""
         found = self._db.scalar("SELECT response FROM calls WHERE key = ?", key)
         return None if found is None else str(found)
 
-    def record(self, *, key: str, step: str, response: str, prompt_tokens: int, completion_tokens: int) -> None:
-        """Keep a paid call's response and add its tokens to the step's account, in one transaction."""
+    def record(self, *, key: str, step: str, response: str, prompt_tokens: int, completion_tokens: int,
+               cached_tokens: int = 0, wasted: bool = False, model: str = "") -> None:
+        """Keep a paid call's response and add its tokens to the accounts, in one transaction.
+
+        The build and document are those that `charged` names. Arguments are as in `CallLedger`.
+        """
+        where = charge()
+        # What an endpoint reports is only believed as far as it can be.
+        cached_tokens = max(0, min(cached_tokens, prompt_tokens))
         with self._db.transaction():
             self._db.execute("INSERT OR REPLACE INTO calls VALUES (?, ?, ?, ?, ?)",
                              key, step, response, prompt_tokens, completion_tokens)
-            self._db.execute("INSERT INTO tokens VALUES (?, 1, ?, ?) ON CONFLICT (step) DO UPDATE SET "
-                             "calls = calls + 1, prompt = prompt + excluded.prompt, "
-                             "completion = completion + excluded.completion",
-                             step, prompt_tokens, completion_tokens)
+            self._db.execute(
+                "INSERT INTO tokens VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
+                "calls = calls + 1, prompt = prompt + excluded.prompt, completion = completion + excluded.completion, "
+                "cached = cached + excluded.cached, wasted_calls = wasted_calls + excluded.wasted_calls, "
+                "wasted = wasted + excluded.wasted", where.build, where.document, step, model, prompt_tokens,
+                completion_tokens, cached_tokens, int(wasted), int(wasted) * (prompt_tokens + completion_tokens))
+        budget = where.budget or self._budget
+        if budget is not None:
+            budget.add(model, prompt_tokens, completion_tokens, cached_tokens)
 
     def check_budget(self) -> None:
-        """The ledger as such has no budget."""
+        """Called before a call is paid.
 
-    def within(self, token_limit: int | None) -> "Calls":
-        """The same accounts, refusing calls once their total has reached a limit."""
-        return self if token_limit is None else _LimitedCalls(self._db, token_limit)
+        Raises:
+            BudgetExceeded: the budget of the block (`charged`), or else of these accounts, is reached.
+        """
+        budget = charge().budget or self._budget
+        if budget is not None:
+            budget.check()
+
+    def charge_to(self, budget: Budget, build: str) -> None:
+        """Count in a budget what a build has paid so far: it may have begun in another process."""
+        for row in self._db.rows("SELECT model, sum(prompt), sum(completion), sum(cached) FROM tokens "
+                                 "WHERE build = ? GROUP BY model", build):
+            budget.add(*row)
 
     def steps(self) -> list[StepTokens]:
         """The accounts, by step's name."""
-        return [StepTokens(**dict(row)) for row in self._db.rows("SELECT * FROM tokens ORDER BY step")]
+        return [StepTokens(**dict(row))
+                for row in self._db.rows(f"SELECT step, {_SUMS} FROM tokens GROUP BY step ORDER BY step")]  # noqa: S608
 
-    def total(self) -> StepTokens:
-        """The sum of all accounts."""
-        row = self._db.rows("SELECT 'all' AS step, coalesce(sum(calls), 0) AS calls, "
-                            "coalesce(sum(prompt), 0) AS prompt, coalesce(sum(completion), 0) AS completion "
-                            "FROM tokens")[0]
-        return StepTokens(**dict(row))
+    def total(self, build: str | None = None) -> StepTokens:
+        """The sum of all accounts, or of a build's."""
+        row = self._db.rows(f"SELECT {_SUMS} FROM tokens WHERE ?1 IS NULL OR build = ?1", build)[0]  # noqa: S608
+        return StepTokens(step="all", **{field: value or 0 for field, value in dict(row).items()})
+
+    def spent(self, by: By, prices: Prices, build: str | None = None) -> list[Spent]:
+        """What was paid, by step, document or build, in the order of their names.
+
+        Args:
+            by: what to add up by.
+            prices: what models cost.
+            build: only what this one paid; none: everything.
+        """
+        found: dict[str, list[Spent]] = {}
+        for row in self._db.rows(
+                f"SELECT {by} AS name, model, {_SUMS} FROM tokens WHERE ?1 IS NULL OR build = ?1 "  # noqa: S608
+                "GROUP BY name, model ORDER BY name, model", build):
+            values = dict(row)
+            cost = prices.cost(values.pop("model"), values["prompt"], values["completion"], values["cached"])
+            found.setdefault(values["name"], []).append(Spent(cost=cost, **values))
+        return [total(parts).model_copy(update={"name": name}) for name, parts in found.items()]
+
+    def extractions(self, model: str, enough: int) -> tuple[Tokens, list[str]]:
+        """What a model was paid for extracting some documents' chunks, repairs among it.
+
+        Args:
+            model: who was asked.
+            enough: chunks after which no further document is looked at.
+
+        Returns:
+            The sum, and the ids of the chunks: all of each document that was paid for as it is now.
+        """
+        whole, chunks = Tokens(), list[str]()
+        for row in self._db.rows(
+                f"SELECT document, {_SUMS} FROM tokens WHERE step = 'extract' AND document <> '' AND model = ? "  # noqa: S608
+                "GROUP BY document ORDER BY document", model):
+            values = dict(row)
+            found = [str(one[0]) for one in self._db.rows(
+                "SELECT id FROM chunks WHERE document = ? AND status IN ('extracted', 'done') "
+                "ORDER BY revision, ordinal", values.pop("document"))]
+            paid = Tokens(**values)
+            if found and paid.calls - paid.wasted_calls == len(found):
+                whole, chunks = whole.plus(paid), chunks + found
+            if len(chunks) >= enough:
+                break
+        return whole, chunks
 
 
-class _LimitedCalls(Calls):
-    """Accounts with a hard limit on their total."""
-
-    def __init__(self, database: Database, token_limit: int) -> None:
-        super().__init__(database)
-        self._limit = token_limit
-
-    def check_budget(self) -> None:
-        total = self.total()
-        if total.prompt + total.completion >= self._limit:
-            raise BudgetExceeded(f"the token budget is reached ({total.prompt + total.completion} tokens spent in "
-                                 "all); run the command again with a larger --max-tokens to go on from here")
+def total(parts: Sequence[Spent]) -> Spent:
+    """The sum; its cost is known where all of theirs are."""
+    tokens = Tokens()
+    for part in parts:
+        tokens = tokens.plus(part)
+    costs = [part.cost for part in parts if part.cost is not None]
+    return Spent(name="all", cost=sum(costs) if len(costs) == len(parts) else None, **tokens.model_dump())

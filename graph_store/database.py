@@ -9,7 +9,7 @@ from pathlib import Path
 
 from .errors import FormatError, LedgerDamagedError
 
-FORMAT = 4
+FORMAT = 5
 _PAGE_BYTES = 1024
 _TIMEOUT = 30  # seconds that one process waits for the others
 
@@ -100,7 +100,19 @@ CREATE TABLE revisions (
     title TEXT NOT NULL, text TEXT NOT NULL, source TEXT NOT NULL, chunks TEXT NOT NULL);
 """
 
-_UPGRADES = {1: _FIRST + _SECOND_TABLES + _SECOND, 2: _THIRD_TABLES, 3: _FOURTH_TABLES}
+# Accounts were kept by step alone before: whose they were and which model was asked is not known.
+_FIFTH_TABLES = """
+ALTER TABLE tokens RENAME TO old_tokens;
+CREATE TABLE tokens (
+    build TEXT NOT NULL, document TEXT NOT NULL, step TEXT NOT NULL, model TEXT NOT NULL,
+    calls INTEGER NOT NULL, prompt INTEGER NOT NULL, completion INTEGER NOT NULL, cached INTEGER NOT NULL,
+    wasted_calls INTEGER NOT NULL, wasted INTEGER NOT NULL,
+    PRIMARY KEY (build, document, step, model)) WITHOUT ROWID;
+INSERT INTO tokens SELECT '', '', step, '', calls, prompt, completion, 0, 0, 0 FROM old_tokens;
+DROP TABLE old_tokens;
+"""
+
+_UPGRADES = {1: _FIRST + _SECOND_TABLES + _SECOND, 2: _THIRD_TABLES, 3: _FOURTH_TABLES, 4: _FIFTH_TABLES}
 """What makes the next format of a ledger of a format."""
 
 
@@ -171,7 +183,7 @@ class Database:
         with self.transaction():
             # Read again inside: another process may have been quicker.
             if self.count("PRAGMA user_version") == 0:
-                self._run(_TABLES + _SECOND_TABLES + _THIRD_TABLES + _FOURTH_TABLES)
+                self._run(_TABLES + _SECOND_TABLES + _THIRD_TABLES + _FOURTH_TABLES + _FIFTH_TABLES)
                 self._connection.execute(f"PRAGMA user_version={FORMAT}")
 
     def _upgrade(self) -> None:

@@ -191,9 +191,13 @@ class Documents:
             "SELECT id FROM chunks WHERE status = 'pending' OR status = 'extracted' AND revision = 0 "
             "ORDER BY document, ordinal LIMIT ?", limit)]
 
-    def retry_failed(self) -> int:
-        """Make failed chunks pending again; returns how many."""
-        return self._db.execute("UPDATE chunks SET status = 'pending' WHERE status = 'failed'")
+    def retry_failed(self, chunks: Sequence[str] | None = None) -> int:
+        """Make failed chunks pending again, of the given ones or of all; returns how many."""
+        if chunks is None:
+            return self._db.execute("UPDATE chunks SET status = 'pending' WHERE status = 'failed'")
+        with self._db.transaction():
+            return sum(self._db.execute("UPDATE chunks SET status = 'pending' WHERE status = 'failed' AND id = ?", one)
+                       for one in chunks)
 
     def failures(self) -> list[tuple[str, int, str]]:
         """The failed chunks as (document, chunk's position, reason), by document and position."""

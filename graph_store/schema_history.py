@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from pydantic import ValidationError
 
@@ -120,7 +121,7 @@ class SchemaHistory:
         if text is None:
             raise StoreError(f"there is no version {version} of the schema; there are 1 to {self.version()}")
         try:
-            return GraphSchema.model_validate_json(str(text))
+            return _parsed(str(text))
         except ValidationError as error:
             raise LedgerDamagedError(f"version {version} of the schema is damaged in the ledger "
                                      f"({error.errors()[0]['msg']})") from error
@@ -133,3 +134,9 @@ class SchemaHistory:
                           who=row["who"], decided_at=row["decided_at"])
             for row in self._db.rows("SELECT * FROM schema_versions ORDER BY version")
         ]
+
+
+@lru_cache(maxsize=8)
+def _parsed(text: str) -> GraphSchema:
+    """A schema from its JSON: one and the same for equal texts, as each chunk's extraction reads it."""
+    return GraphSchema.model_validate_json(text)

@@ -1,8 +1,14 @@
 """What a knowledge base holds, in numbers."""
 
+from collections.abc import Sequence
+
 from ..schemas.documents import Frozen
-from .accounts import StepTokens
+from ..schemas.prices import Prices
+from .accounts import Spent, StepTokens, total
 from .store import KnowledgeBase
+
+DEAREST = 10
+"""Documents shown with what they cost."""
 
 
 class Status(Frozen):
@@ -26,13 +32,27 @@ class Status(Frozen):
     repaired: dict[str, int]
     """Items admitted after a repair, by its kind."""
     tokens: tuple[StepTokens, ...]
+    spent: Spent
+    """All that was ever paid, for deleted documents too."""
+    spent_by_step: tuple[Spent, ...]
+    spent_by_build: tuple[Spent, ...]
+    """In the order in which they began; without a name: what no build paid, such as questions."""
+    dearest_documents: tuple[Spent, ...]
+    """Dearest first."""
     embedding_model: str
     vectors_trusted: dict[str, float]
     """For each script the share of known items that the vectors find (see `reliability`)."""
 
 
-def status_of(knowledge_base: KnowledgeBase) -> Status:
-    """The numbers of a knowledge base as it is now."""
+def status_of(knowledge_base: KnowledgeBase, prices: Prices | None = None) -> Status:
+    """The numbers of a knowledge base as it is now.
+
+    Args:
+        knowledge_base: which.
+        prices: what models cost; none: no price is known, and no cost but that of nothing.
+    """
+    prices = prices or Prices({})
+    steps = knowledge_base.calls.spent("step", prices)
     kb, documents, network = knowledge_base, knowledge_base.documents, knowledge_base.graph.network
     return Status(
         kb=kb.layout.name, documents=documents.count_documents(), chunks=documents.count(),
@@ -43,5 +63,15 @@ def status_of(knowledge_base: KnowledgeBase) -> Status:
         schema_name=kb.schemas.current().name if kb.schemas.version() else "",
         schema_version=kb.schemas.version(), candidates_waiting=kb.schema_control.count_waiting(),
         rejected=kb.extractions.rejected(), repaired=kb.extractions.repaired(), tokens=tuple(kb.calls.steps()),
+        spent=total(steps), spent_by_step=tuple(steps), spent_by_build=tuple(kb.calls.spent("build", prices)),
+        dearest_documents=tuple(_dearest(kb.calls.spent("document", prices))),
         embedding_model=(kb.database.get_meta("embedding") or "").partition("\n")[0],
         vectors_trusted=dict(kb.reliability().by_script))
+
+
+def _dearest(documents: Sequence[Spent]) -> list[Spent]:
+    """Those that cost most, by price where all prices are known, else by tokens."""
+    named = [one for one in documents if one.name]
+    priced = all(one.cost is not None for one in named)
+    return sorted(named, key=lambda one: (-(one.cost or 0.0) if priced else 0.0, -one.prompt - one.completion,
+                                          one.name))[:DEAREST]

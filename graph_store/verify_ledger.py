@@ -139,10 +139,13 @@ def accounts(kb: KnowledgeBase) -> Iterator[Problem]:
     """
     for row in kb.database.rows(
             "WITH kept AS (SELECT step, count(*) calls, sum(prompt_tokens) prompt, sum(completion_tokens) completion "
-            "FROM calls GROUP BY step), steps AS (SELECT step FROM tokens UNION SELECT step FROM kept) "
-            "SELECT step, coalesce(t.calls, 0), coalesce(k.calls, 0) FROM steps LEFT JOIN tokens t USING (step) "
+            "FROM calls GROUP BY step), accounts AS (SELECT step, sum(calls) calls, sum(prompt) prompt, "
+            "sum(completion) completion, min(min(calls, prompt, completion, cached, wasted_calls, wasted, "
+            "calls - wasted_calls, prompt - cached, prompt + completion - wasted)) least FROM tokens GROUP BY step), "
+            "steps AS (SELECT step FROM accounts UNION SELECT step FROM kept) "
+            "SELECT step, coalesce(t.calls, 0), coalesce(k.calls, 0) FROM steps LEFT JOIN accounts t USING (step) "
             "LEFT JOIN kept k USING (step) WHERE t.step IS NULL OR t.calls < k.calls OR t.prompt < k.prompt OR "
             "t.completion < k.completion OR (t.calls > 0 AND k.step IS NULL) "
-            "OR min(t.calls, t.prompt, t.completion) < 0 ORDER BY step"):
+            "OR t.least < 0 ORDER BY step"):
         yield Problem(what=f"the account of the step {row[0]!r} does not add up: {row[1]} calls were paid, the "
                            f"responses of {row[2]} are kept", mend=RESTORE)

@@ -34,11 +34,21 @@ def reply(request: Json) -> str:
     steps: dict[str, Callable[[str, list[str]], Json]] = {
         "extraction": _extract, "summaries": _summarise, "verdicts": _resolve, "decomposition": _decompose,
         "reflection": _reflect, "answer": _answer, "question": _condense}
-    return json.dumps(steps[_step(request, system)](system, _FENCED.findall(user)), ensure_ascii=False)
+    return json.dumps(steps[step(request)](system, _FENCED.findall(user)), ensure_ascii=False)
 
 
-def _step(request: Json, system: str) -> str:
+def asked_schema(request: Json) -> Json | None:
+    """The JSON schema that the request wants the answer in: of its response format, or of the tool it is to call."""
+    asked = request.get("response_format", {}).get("json_schema", {}).get("schema")
+    return asked or (request["tools"][0]["function"]["parameters"] if request.get("tools") else None)
+
+
+def step(request: Json) -> str:
+    """What is asked for: by the name of the response format or tool, else by the fields that the prompt shows."""
     named = request.get("response_format", {}).get("json_schema", {}).get("name")
+    if not named and request.get("tools"):
+        named = request["tools"][0]["function"]["name"]
+    system = request["messages"][0]["content"]
     return named or next(step for marker, step in _FIELDS.items() if f'"{marker}":' in system)
 
 

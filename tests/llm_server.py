@@ -1,20 +1,23 @@
 """An OpenAI-compatible chat server on loopback, for tests: protocol and faults are real, answers scripted.
 
 In a test: `with LlmServer() as server: ... server.base_url ... server.stats`. For other processes:
-`python tests/llm_server.py --port 0 [--key KEY] [--faults 429,fenced,...]` prints its base URL.
+`python tests/llm_server.py --port 0 [--key KEY] [--faults 429,fenced,...] [--refuses json_schema,tools]
+[--odds fenced:0.2:SEED:extraction] [--recorded FILE]` prints its base URL.
 """
 
 import argparse
 import asyncio
+import hashlib
 import importlib.util
 import json
 import sys
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Callable, Collection, Iterable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Literal, Self, get_args
 
 import uvicorn
@@ -22,8 +25,15 @@ from banyan.ingest.tokens import estimate_tokens
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 
-Kind = Literal["status", "truncated", "cut", "fenced", "think", "text", "empty", "html", "reset", "stall",
-               "no_usage", "filtered"]
+Kind = Literal["status", "truncated", "cut", "fenced", "think", "text", "types", "empty", "echo", "refusal", "html",
+               "no_choices", "reset", "stall", "no_usage", "filtered"]
+Form = Literal["json_schema", "tools", "json_object", "text"]
+
+_PROSE = "I could not find anything to extract."
+_DECLINED = "I'm sorry, I can't help with that."
+_NAMED = {"json_schema": "This response_format type is unavailable now",
+          "json_object": "'response_format' of type 'json_object' is not supported with this model",
+          "tools": "This model does not support tools", "text": "scripted refusal"}
 
 
 @dataclass(frozen=True)
@@ -32,9 +42,10 @@ class Fault:
 
     status: `status` instead of an answer, with `headers`; truncated: half the answer as if it were
     whole; cut: the same, and the server says so (finish_reason "length"); fenced, think: the answer
-    wrapped; text, empty: no JSON; html: another server's page; reset: the connection is lost in the
-    body; stall: `seconds` of silence; no_usage: token counts are missing; filtered: stopped by a
-    content filter.
+    wrapped; text, empty: no JSON; types: every value of another type; echo: the JSON schema itself;
+    refusal: the model declines; html: another server's page; no_choices: a completion without any;
+    reset: the connection is lost in the body; stall: `seconds` of silence; no_usage: token counts are
+    missing; filtered: stopped by a content filter.
     """
 
     kind: Kind
@@ -43,19 +54,71 @@ class Fault:
     seconds: float = 60.0
 
 
+@dataclass(frozen=True)
+class Odds:
+    """A fault for a share of the requests, the same ones in whatever order they come.
+
+    Args:
+        fault: what goes wrong.
+        probability: from 0 to 1.
+        seed: another one hits other requests.
+        steps: those hit, by the names in `tests/llm_brain.py`; none: every step.
+        least: so many requests of each step go wrong at least, the first ones.
+    """
+
+    fault: Fault
+    probability: float
+    seed: int = 0
+    steps: frozenset[str] = frozenset()
+    least: int = 0
+
+    def hits(self, body: dict[str, Any], step: str, time_asked: int = 0, before: int = 0) -> bool:
+        """Whether a request goes wrong.
+
+        Args:
+            body: the request.
+            step: what it asks for.
+            time_asked: how often the same was asked before.
+            before: how many requests of the step went wrong before.
+        """
+        if self.steps and step not in self.steps:
+            return False
+        if before < self.least:
+            return True
+        asked = json.dumps([self.seed, time_asked, self.fault.kind, self.fault.status, body["messages"]])
+        draw = int.from_bytes(hashlib.blake2b(asked.encode(), digest_size=8).digest(), "big") / 2**64
+        return draw < self.probability
+
+
 Script = Callable[[dict[str, Any]], str | Fault]
+
+
+def _beside(name: str) -> ModuleType:
+    full_name = f"banyan_tests_{name}"
+    if full_name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(full_name, Path(__file__).with_name(f"{name}.py"))
+        assert spec is not None
+        assert spec.loader is not None
+        sys.modules[full_name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[full_name])
+    return sys.modules[full_name]
+
+
+brain = _beside("llm_brain")
 
 
 def scripted_brain() -> Script:
     """The demo's script: `tests/llm_brain.py`, which answers every step by simple rules."""
-    spec = importlib.util.spec_from_file_location("banyan_tests_llm_brain",
-                                                  Path(__file__).with_name("llm_brain.py"))
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    script: Script = module.reply
+    script: Script = brain.reply
     return script
+
+
+def form_of(body: dict[str, Any]) -> Form:
+    """How a request asks for structure."""
+    if body.get("tools"):
+        return "tools"
+    kind = body.get("response_format", {}).get("type", "text")
+    return kind if kind in get_args(Form) else "text"
 
 
 @dataclass
@@ -67,6 +130,8 @@ class Stats:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     steps: Counter[str] = field(default_factory=Counter)
+    faults: Counter[str] = field(default_factory=Counter)
+    """How often each step's requests met one of `odds`."""
 
 
 class LlmServer:
@@ -75,24 +140,34 @@ class LlmServer:
     Args:
         script: from the request's JSON to the answer's text, or to a fault.
         faults: what goes wrong with the first answers, in order; more can be appended to `faults`.
+        odds: what goes wrong with a share of the answers; the list can be changed while it serves.
         key: the only key accepted; none: every key. A wrong one is repeated in the error, as some do.
         model: the only model known; none: every model.
-        json_schema: whether `response_format` json_schema is accepted.
+        refuses: forms of request that are answered with 400 and a word of what is not supported.
+        ignores: forms that are accepted, but the answer is prose.
+        usage: whether token counts are reported.
+        seconds: how long each answer takes.
         port: 0 for any free one.
     """
 
-    def __init__(self, script: Script | None = None, faults: Iterable[Fault] = (), *, key: str | None = None,
-                 model: str | None = None, json_schema: bool = True, port: int = 0) -> None:
+    def __init__(self, script: Script | None = None, faults: Iterable[Fault] = (), *, odds: Iterable[Odds] = (),
+                 key: str | None = None, model: str | None = None, refuses: Collection[Form] = (),
+                 ignores: Collection[Form] = (), usage: bool = True, seconds: float = 0.0, port: int = 0) -> None:
         self.script = script or scripted_brain()
         self.faults = deque(faults)
+        self.odds = list(odds)
         self.key = key
         self.model = model
-        self.json_schema = json_schema
+        self.refuses = frozenset(refuses)
+        self.ignores = frozenset(ignores)
+        self.usage = usage
+        self.seconds = seconds
         self.stats = Stats()
         self.requests: list[dict[str, Any]] = []
+        self._asked: Counter[str] = Counter()
         self._lock = threading.Lock()
-        config = uvicorn.Config(self._app(), host="127.0.0.1", port=port, log_level="critical", ws="none",
-                                lifespan="off")
+        config = uvicorn.Config(self._app(), host="127.0.0.1", port=port, log_config=None,
+                                log_level="critical", ws="none", lifespan="off")
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, daemon=True)
 
@@ -131,23 +206,39 @@ class LlmServer:
         with self._lock:
             self.stats.requests += 1
             self.requests.append(body)
-            fault = self.faults.popleft() if self.faults else None
+            fault = self.faults.popleft() if self.faults else self._drawn(body)
+        if self.seconds:
+            await asyncio.sleep(self.seconds)
         refusal = self._refusal(body, request.headers.get("authorization", ""))
         if refusal is not None:
             return refusal
         answer = self.script(body)
         if isinstance(answer, Fault):
             fault, answer = answer, ""
+        if form_of(body) in self.ignores:
+            fault = fault or Fault("text")
         return await self._answer(body, answer, fault)
+
+    def _drawn(self, body: dict[str, Any]) -> Fault | None:
+        if not self.odds:
+            return None
+        messages = json.dumps(body["messages"])
+        times = self._asked[messages]
+        self._asked[messages] += 1
+        step = brain.step(body)
+        before = self.stats.faults[step]
+        drawn = next((odds.fault for odds in self.odds if odds.hits(body, step, times, before)), None)
+        if drawn:
+            self.stats.faults[step] += 1
+        return drawn
 
     def _refusal(self, body: dict[str, Any], authorization: str) -> Response | None:
         if self.key is not None and authorization != f"Bearer {self.key}":
             return _error(401, f"Incorrect API key provided: {authorization.removeprefix('Bearer ')}")
         if self.model is not None and body["model"] != self.model:
             return _error(404, f"The model `{body['model']}` does not exist")
-        if not self.json_schema and body.get("response_format", {}).get("type") == "json_schema":
-            return _error(400, "This response_format type is unavailable now")
-        return None
+        form = form_of(body)
+        return _error(400, _NAMED[form]) if form in self.refuses else None
 
     async def _answer(self, body: dict[str, Any], answer: str, fault: Fault | None) -> Response:
         match fault:
@@ -155,51 +246,75 @@ class LlmServer:
                 return _error(fault.status, "scripted fault", fault.headers)
             case Fault(kind="html"):
                 return PlainTextResponse("<html><body>Welcome to nginx!</body></html>", media_type="text/html")
+            case Fault(kind="no_choices"):
+                return JSONResponse(_completion(body, []))
             case Fault(kind="stall"):
                 await asyncio.sleep(fault.seconds)
             case Fault(kind="reset"):
                 return StreamingResponse(_lost(), headers={"content-length": "1000"},
                                          media_type="application/json")
-        text = _spoilt(answer, fault.kind if fault else None)
-        finish = {"cut": "length", "filtered": "content_filter"}.get(fault.kind if fault else "", "stop")
+        kind = fault.kind if fault else None
+        text = _spoilt(body, answer, kind)
+        message = _message(body, text, kind)
+        finish = {"cut": "length", "filtered": "content_filter"}.get(kind or "", "stop")
         usage = self._account(body, text)
+        reported = self.usage and kind != "no_usage"
         if body.get("stream"):
-            return StreamingResponse(_stream(body, text, finish, usage), media_type="text/event-stream")
-        completion = {"id": "chatcmpl-test", "object": "chat.completion", "created": 0, "model": body["model"],
-                      "choices": [{"index": 0, "finish_reason": finish,
-                                   "message": {"role": "assistant", "content": text}}]}
-        if fault is None or fault.kind != "no_usage":
-            completion["usage"] = usage
-        return JSONResponse(completion)
+            reported = reported and bool(body.get("stream_options", {}).get("include_usage"))
+            return StreamingResponse(_stream(body, message, finish, usage if reported else None),
+                                     media_type="text/event-stream")
+        completion = _completion(body, [{"index": 0, "finish_reason": finish, "message": message}])
+        return JSONResponse(completion | ({"usage": usage} if reported else {}))
 
     def _account(self, body: dict[str, Any], text: str) -> dict[str, int]:
         prompt = sum(estimate_tokens(message["content"]) for message in body["messages"])
         completion = estimate_tokens(text)
-        name = body.get("response_format", {}).get("json_schema", {}).get("name", "text")
+        named = form_of(body) in {"json_schema", "tools"}
         with self._lock:
             self.stats.answers += 1
             self.stats.prompt_tokens += prompt
             self.stats.completion_tokens += completion
-            self.stats.steps[name] += 1
+            self.stats.steps[brain.step(body) if named else "text"] += 1
         return {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
+
+
+def _completion(body: dict[str, Any], choices: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"id": "chatcmpl-test", "object": "chat.completion", "created": 0, "model": body["model"],
+            "choices": choices}
+
+
+def _message(body: dict[str, Any], text: str, kind: Kind | None) -> dict[str, Any]:
+    """The assistant's message: in a forced call of a function, the text is its arguments."""
+    message: dict[str, Any] = {"role": "assistant", "content": text}
+    if kind == "refusal":
+        return message | {"content": None, "refusal": text}
+    if form_of(body) != "tools" or kind in {"fenced", "think", "text", "empty"}:
+        return message
+    name = body["tools"][0]["function"]["name"]
+    return message | {"content": None, "tool_calls": [
+        {"id": "call_0", "type": "function", "function": {"name": name, "arguments": text}}]}
 
 
 def _error(status: int, message: str, headers: dict[str, str] | None = None) -> Response:
     return JSONResponse({"error": {"message": message, "type": "error", "code": None}}, status, headers)
 
 
-def _spoilt(answer: str, kind: Kind | None) -> str:
+def _spoilt(body: dict[str, Any], answer: str, kind: Kind | None) -> str:
     match kind:
-        case "truncated" | "cut":
+        case "truncated" | "cut" | "filtered":
             return answer[:len(answer) // 2]
         case "fenced":
             return f"Here is the result:\n```json\n{answer}\n```\nLet me know if {{more}} is needed."
         case "think":
             return f'<think>The form is {{"entities": []}}, so I\nwrite {{that}}.</think>\n\n{answer}'
-        case "text":
-            return "I could not find anything to extract."
-        case "empty":
-            return ""
+        case "text" | "refusal" | "empty":
+            return {"text": _PROSE, "refusal": _DECLINED, "empty": ""}[kind]
+        case "types":
+            return json.dumps({name: [value] if isinstance(value, str) else "n/a"
+                               for name, value in json.loads(answer).items()})
+        case "echo":
+            return json.dumps(brain.asked_schema(body) or {
+                "type": "object", "properties": {name: {"type": "string"} for name in json.loads(answer)}})
         case _:
             return answer
 
@@ -209,27 +324,46 @@ async def _lost() -> AsyncIterator[bytes]:
     raise ConnectionResetError("scripted fault")
 
 
-async def _stream(body: dict[str, Any], text: str, finish: str, usage: dict[str, int]) -> AsyncIterator[str]:
+async def _stream(body: dict[str, Any], message: dict[str, Any], finish: str,
+                  usage: dict[str, int] | None) -> AsyncIterator[str]:
     def event(choices: list[dict[str, Any]], **more: Any) -> str:
-        chunk = {"id": "chatcmpl-test", "object": "chat.completion.chunk", "created": 0,
-                 "model": body["model"], "choices": choices, **more}
+        chunk = _completion(body, choices) | {"object": "chat.completion.chunk", **more}
         return f"data: {json.dumps(chunk, ensure_ascii=False)}\n\n"
 
-    yield event([{"index": 0, "delta": {"role": "assistant", "content": ""}, "finish_reason": None}])
+    def delta(part: dict[str, Any], finish: str | None = None) -> str:
+        return event([{"index": 0, "delta": part, "finish_reason": finish}])
+
+    calls = message.get("tool_calls", [])
+    name = "refusal" if "refusal" in message else "content"
+    text = calls[0]["function"]["arguments"] if calls else message[name]
+    opening: dict[str, Any] = {"content": ""}
+    if calls:
+        opening = {"tool_calls": [calls[0] | {"index": 0, "function": calls[0]["function"] | {"arguments": ""}}]}
+    yield delta({"role": "assistant", **opening})
     for start in range(0, len(text), 20):
-        yield event([{"index": 0, "delta": {"content": text[start:start + 20]}, "finish_reason": None}])
-    yield event([{"index": 0, "delta": {}, "finish_reason": finish}])
-    if body.get("stream_options", {}).get("include_usage"):
+        piece = text[start:start + 20]
+        yield delta({"tool_calls": [{"index": 0, "function": {"arguments": piece}}]} if calls else {name: piece})
+    yield delta({}, finish)
+    if usage:
         yield event([], usage=usage)
     yield "data: [DONE]\n\n"
 
 
-def _fault(name: str) -> Fault:
+def fault(name: str) -> Fault:
+    """A fault by its name: a status such as "429", or a kind."""
     if name.isdigit():
         return Fault("status", int(name), {"retry-after-ms": "10"})
     if name not in get_args(Kind):
         raise SystemExit(f"no fault {name!r}: give a status such as 429, or one of {', '.join(get_args(Kind))}")
     return Fault(name)  # type: ignore[arg-type]  # checked above
+
+
+def _odds(text: str) -> Odds:
+    name, probability, *rest = text.split(":")
+    odds = Odds(fault(name), float(probability))
+    if rest:
+        odds = replace(odds, seed=int(rest[0]))
+    return replace(odds, steps=frozenset(rest[1:]))
 
 
 def main() -> None:
@@ -238,9 +372,21 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--key", default=None)
     parser.add_argument("--faults", default="", help="for the first answers, in order: 429,fenced,...")
+    parser.add_argument("--odds", default="", help="for a share of all: fault:probability[:seed[:step...]],...")
+    parser.add_argument("--refuses", default="", help="forms answered with 400: json_schema,tools,json_object")
+    parser.add_argument("--ignores", default="", help="forms accepted, but answered in prose")
+    parser.add_argument("--no-usage", action="store_true", help="report no token counts")
+    parser.add_argument("--seconds", type=float, default=0.0, help="how long each answer takes")
+    parser.add_argument("--recorded", type=Path, default=None, help="answer extractions with this file's triples")
     arguments = parser.parse_args()
-    faults = [_fault(name) for name in arguments.faults.split(",") if name]
-    with LlmServer(faults=faults, key=arguments.key, port=arguments.port) as server:
+
+    def listed(text: str) -> list[Any]:
+        return [part for part in text.split(",") if part]
+
+    script = _beside("recorded_brain").recorded_brain(arguments.recorded) if arguments.recorded else None
+    with LlmServer(script, map(fault, listed(arguments.faults)), odds=map(_odds, listed(arguments.odds)),
+                   key=arguments.key, refuses=listed(arguments.refuses), ignores=listed(arguments.ignores),
+                   usage=not arguments.no_usage, seconds=arguments.seconds, port=arguments.port) as server:
         sys.stdout.write(f"{server.base_url}\n")
         sys.stdout.flush()
         threading.Event().wait()

@@ -1,14 +1,19 @@
 """What the calls to an endpoint leave behind: responses that are not paid twice, tokens, a budget."""
 
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from threading import Lock
 from typing import Protocol
 
 from ...schemas.errors import BanyanError
+from ...schemas.prices import Prices
 
 
 class BudgetExceeded(BanyanError):
-    """The hard token budget is reached: no further call is paid. What was done so far stands."""
+    """The hard budget is reached: no further call is paid. What was done so far stands."""
 
 
 class CallLedger(Protocol):
@@ -17,32 +22,124 @@ class CallLedger(Protocol):
     def lookup(self, key: str) -> str | None:
         """The response recorded under a key, or None."""
 
-    def record(self, *, key: str, step: str, response: str, prompt_tokens: int,
-               completion_tokens: int) -> None:
-        """Keep a paid call's response and add its tokens to the step's account, in one transaction."""
+    def record(self, *, key: str, step: str, response: str, prompt_tokens: int, completion_tokens: int,
+               cached_tokens: int = 0, wasted: bool = False, model: str = "") -> None:
+        """Keep a paid call's response and add its tokens to the accounts, in one transaction.
+
+        Args:
+            key: identifies the call.
+            step: the account the tokens go to, within the build and document that `charged` names.
+            response: the answer's text.
+            prompt_tokens: all that were read, those from the endpoint's cache among them.
+            completion_tokens: all that were written.
+            cached_tokens: how many of the prompt's the endpoint says it had in its cache.
+            wasted: the answer was paid and could not be used.
+            model: who answered, which says what it cost.
+        """
 
     def check_budget(self) -> None:
         """Called before a call is paid.
 
         Raises:
-            BudgetExceeded: the accounts have reached the budget.
+            BudgetExceeded: what was spent has reached the budget.
         """
+
+
+class Budget:
+    """What may be spent, and what was. Safe to use from several threads; calls in flight may exceed it.
+
+    Args:
+        max_tokens: prompt and completion together; none: unlimited.
+        max_cost: in the prices' currency; none: unlimited.
+        prices: of the models that will be asked; needed for `max_cost`.
+    """
+
+    def __init__(self, max_tokens: int | None = None, max_cost: float | None = None,
+                 prices: Prices | None = None) -> None:
+        self._max_tokens = max_tokens
+        self._max_cost = max_cost
+        self._prices = prices or Prices({})
+        self._prompt: Counter[str] = Counter()
+        self._cached: Counter[str] = Counter()
+        self._completion: Counter[str] = Counter()
+        self._lock = Lock()
+
+    def add(self, model: str, prompt: int, completion: int, cached: int = 0) -> None:
+        """Count what was paid to a model."""
+        with self._lock:
+            self._prompt[model] += prompt
+            self._completion[model] += completion
+            self._cached[model] += cached
+
+    def check(self) -> None:
+        """Refuse further calls once the budget is reached.
+
+        Raises:
+            BudgetExceeded: names what was spent, and the mend.
+        """
+        with self._lock:
+            tokens = self._prompt.total() + self._completion.total()
+            costs = [self._prices.cost(model, self._prompt[model], self._completion[model], self._cached[model])
+                     for model in sorted(self._prompt)]
+        if self._max_tokens is not None and tokens >= self._max_tokens:
+            raise BudgetExceeded(f"the token budget is reached ({tokens} tokens spent of {self._max_tokens}); run the "
+                                 "command again to go on from here, with a --max-tokens for what is left")
+        if self._max_cost is None:
+            return
+        known = [cost for cost in costs if cost is not None]
+        if len(known) < len(costs):
+            raise BudgetExceeded("what was spent has no known price, so --max-cost cannot be kept: add the model to "
+                                 "the price file (BANYAN_PRICES), or run the command again without --max-cost")
+        if sum(known) >= self._max_cost:
+            raise BudgetExceeded(f"the cost budget is reached ({sum(known):.6g} spent of {self._max_cost:g}); run the "
+                                 "command again to go on from here, with a --max-cost for what is left")
+
+
+@dataclass(frozen=True)
+class Charge:
+    """Where paid calls are put down, and the budget they are taken from."""
+
+    build: str = ""
+    """The run that asked; empty: none, as for a question."""
+    document: str = ""
+    """The document that was read; empty: the knowledge base as a whole."""
+    budget: Budget | None = None
+
+
+_CHARGE: ContextVar[Charge] = ContextVar("banyan_charge", default=Charge())  # noqa: B039  (frozen)
+
+
+def charge() -> Charge:
+    """Where calls of this thread, or of the one that handed on its context, are put down."""
+    return _CHARGE.get()
+
+
+@contextmanager
+def charged(*, build: str = "", document: str = "", budget: Budget | None = None) -> Iterator[None]:
+    """Put down the calls of a block, and of the threads that it hands its context to, to a build and a document."""
+    token = _CHARGE.set(Charge(build, document, budget))
+    try:
+        yield
+    finally:
+        _CHARGE.reset(token)
 
 
 class InMemoryCalls:
     """A `CallLedger` that lasts as long as the process.
 
-    `calls`, `prompt_tokens` and `completion_tokens` count what was paid, by step.
+    `calls`, `prompt_tokens`, `completion_tokens`, `cached_tokens` and `wasted_tokens` count what was paid, by step.
 
     Args:
         max_tokens: the budget, prompt and completion together; none: unlimited.
     """
 
     def __init__(self, max_tokens: int | None = None) -> None:
-        self.max_tokens = max_tokens
+        self._budget = Budget(max_tokens)
         self.calls: Counter[str] = Counter()
         self.prompt_tokens: Counter[str] = Counter()
         self.completion_tokens: Counter[str] = Counter()
+        self.cached_tokens: Counter[str] = Counter()
+        self.wasted_tokens: Counter[str] = Counter()
         self._responses: dict[str, str] = {}
         self._lock = Lock()
 
@@ -50,23 +147,22 @@ class InMemoryCalls:
         """The response recorded under a key, or None."""
         return self._responses.get(key)
 
-    def record(self, *, key: str, step: str, response: str, prompt_tokens: int,
-               completion_tokens: int) -> None:
+    def record(self, *, key: str, step: str, response: str, prompt_tokens: int, completion_tokens: int,
+               cached_tokens: int = 0, wasted: bool = False, model: str = "") -> None:
         """Keep a paid call's response and add its tokens to the step's account."""
         with self._lock:
             self._responses[key] = response
             self.calls[step] += 1
             self.prompt_tokens[step] += prompt_tokens
             self.completion_tokens[step] += completion_tokens
+            self.cached_tokens[step] += cached_tokens
+            self.wasted_tokens[step] += wasted * (prompt_tokens + completion_tokens)
+        self._budget.add(model, prompt_tokens, completion_tokens, cached_tokens)
 
     def check_budget(self) -> None:
         """Refuse further calls once the budget is reached.
 
         Raises:
-            BudgetExceeded: names the budget, what was spent, and the mend.
+            BudgetExceeded: names what was spent, and the mend.
         """
-        with self._lock:
-            spent = self.prompt_tokens.total() + self.completion_tokens.total()
-        if self.max_tokens is not None and spent >= self.max_tokens:
-            raise BudgetExceeded(f"the budget of {self.max_tokens} tokens is reached ({spent} spent): raise "
-                                 "it (--max-tokens) and run again to go on from here")
+        self._budget.check()

@@ -4,40 +4,62 @@ Importing this module takes about two seconds: only what is about to make a call
 """
 
 import json
-from typing import Any
+import re
+from socket import gaierror
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import openai
 from langchain_core.messages import AIMessage
-from langchain_core.rate_limiters import InMemoryRateLimiter
 from langchain_openai import ChatOpenAI
 
 from ...config import Settings
 from ...ingest.tokens import estimate_tokens
 from ..reasoner import ReasonerError
-from .structured import Messages, Reply
+from .breaker import EndpointFailed
+from .capability import Capability, Form, capability_of
+from .endpoint import Messages, Reply
 
 _PLACEHOLDER_KEY = "none"
 _SHOWN = 300
 
+
+class _Mend(NamedTuple):
+    """What a kind of error means to the user."""
+
+    problem: str
+    mend: str
+    of_endpoint: bool = True
+    """It is the endpoint that failed, not the one request."""
+    certain: bool = False
+    """No other call can fare better."""
+
+
+_REFUSED = _Mend("it refused the request", "lower BANYAN_CHUNK_TOKENS or BANYAN_CONTEXT_TOKENS if it was too long",
+                 of_endpoint=False)
+_NOT_OPENAI = _Mend("what it sent is not an OpenAI chat completion",
+                    "check BANYAN_LLM_BASE_URL, which usually ends in /v1")
 # The first that matches counts, so a narrower error stands before a wider one.
-_MENDS: tuple[tuple[type[Exception], str, str], ...] = (
-    (openai.AuthenticationError, "it refused the key", "check BANYAN_LLM_API_KEY"),
-    (openai.PermissionDeniedError, "it denied access", "check what the key of BANYAN_LLM_API_KEY may use"),
-    (openai.NotFoundError, "it does not know the model or the path",
-     "check BANYAN_LLM_MODEL and BANYAN_LLM_BASE_URL"),
-    (openai.RateLimitError, "it kept refusing for its rate limit or quota",
-     "lower BANYAN_LLM_REQUESTS_PER_SECOND or raise BANYAN_LLM_RETRIES"),
-    (openai.BadRequestError, "it refused the request",
-     "lower BANYAN_CHUNK_TOKENS or BANYAN_CONTEXT_TOKENS if it was too long"),
-    (openai.APITimeoutError, "it did not answer in time", "raise BANYAN_LLM_TIMEOUT"),
-    (openai.APIConnectionError, "it cannot be reached", "check BANYAN_LLM_BASE_URL and that it is running"),
-    (openai.ContentFilterFinishReasonError, "its content filter stopped the answer",
-     "use another model (BANYAN_LLM_MODEL) for this text"),
-    (openai.OpenAIError, "it failed", "see to the endpoint, then try again"),
+_MENDS: tuple[tuple[type[Exception], _Mend], ...] = (
+    (openai.AuthenticationError, _Mend("it refused the key", "check BANYAN_LLM_API_KEY", certain=True)),
+    (openai.PermissionDeniedError, _Mend("it denied access", "check what the key of BANYAN_LLM_API_KEY may use")),
+    (openai.NotFoundError, _Mend("it does not know the model or the path",
+                                 "check BANYAN_LLM_MODEL and BANYAN_LLM_BASE_URL", certain=True)),
+    (openai.RateLimitError, _Mend("it kept refusing for its rate limit or quota",
+                                  "lower BANYAN_LLM_REQUESTS_PER_SECOND or raise BANYAN_LLM_RETRIES")),
+    (openai.BadRequestError, _REFUSED),
+    (openai.UnprocessableEntityError, _REFUSED),
+    (openai.APITimeoutError, _Mend("it did not answer in time", "raise BANYAN_LLM_TIMEOUT")),
+    (openai.APIConnectionError, _Mend("it cannot be reached", "check BANYAN_LLM_BASE_URL and that it is running")),
+    (openai.OpenAIError, _Mend("it failed", "see to the endpoint, then try again")),
 )
-_NOT_OPENAI = ("what it sent is not an OpenAI chat completion",
-               "check BANYAN_LLM_BASE_URL, which usually ends in /v1")
+
+# What a server says that may mean the form, and what it says only if it does: some answer 404 or 500 (llama.cpp's
+# "tools param requires --jinja flag", OpenRouter's "No endpoints found that support tool use").
+_MAY_MEAN_THE_FORM = frozenset({400, 422, 501})
+_NAMES_THE_FORM = re.compile(r"response[_ ]?format|json[_ ]?(?:schema|object|mode)|structured|grammar|guided|"
+                             r"\btools?\b|tool[_ ](?:choice|call|use)|function", re.IGNORECASE)
+_TOO_LONG = re.compile(r"context[_ ](?:length|window)|too long|maximum context|too many tokens", re.IGNORECASE)
 
 
 class OpenAiEndpoint:
@@ -47,93 +69,133 @@ class OpenAiEndpoint:
     timeouts and lost connections are the openai client's, bounded by `llm_retries`.
 
     Args:
-        settings: base URL, key, model, timeout, retries, rate limit.
+        settings: base URL, key, model, timeout, retries.
+        capability: which forms of request it takes; none: what this process knows of it.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, capability: Capability | None = None) -> None:
         self._model = settings.llm_model
         self._host = urlsplit(settings.llm_base_url or "").netloc.rpartition("@")[2]
         self._key = settings.llm_api_key
         self._chat = _chat(settings)
-        self._takes_schemas = True
+        self._capability = capability or capability_of(settings.llm_base_url or "", self._model, self._host)
 
     def send(self, messages: Messages, json_schema: dict[str, Any]) -> Reply:
-        """One paid call; with the JSON schema until the endpoint turns out to refuse schemas.
+        """One paid call, in the strictest form of request that the endpoint takes.
 
-        The prompts spell the shape out as well, so that a plain answer can be as good.
+        A form that it refuses costs nothing; the next one is tried at once. The prompts spell the shape out as
+        well, so that an answer in plain text can be as good.
 
         Raises:
             ReasonerError: it failed for good; names the model, the cause and the mend, not the key.
+                `EndpointFailed` where it was not the request's fault.
         """
         try:
             return self._send(messages, json_schema)
-        except openai.LengthFinishReasonError as error:
-            # The client raises where the answer hit the length limit, but it was paid and may be whole.
-            usage = error.completion.usage
-            return self._reply(messages, error.completion.choices[0].message.content or "",
-                               usage.prompt_tokens if usage else 0,
-                               usage.completion_tokens if usage else 0)
         except openai.OpenAIError as error:
-            problem, mend = next((problem, mend) for kind, problem, mend in _MENDS if isinstance(error, kind))
+            mend = next(mend for kind, mend in _MENDS if isinstance(error, kind))
             # From None: the client's own message may repeat the key, and a traceback would print it.
-            raise self._failure(problem, mend, error) from None
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise self._failure(error, mend) from None
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
             # What langchain-openai raises on a body of another form, an HTML page for instance.
-            raise self._failure(*_NOT_OPENAI, error) from None
+            raise self._failure(error, _NOT_OPENAI) from None
 
     def _send(self, messages: Messages, json_schema: dict[str, Any]) -> Reply:
-        if not self._takes_schemas:
-            return self._plain(messages)
-        structured = self._chat.with_structured_output(json_schema, method="json_schema", include_raw=True,
-                                                       strict=True)
-        try:
-            # Of the result only the raw message is used: its parser completes truncated JSON.
-            answer = structured.invoke(list(messages))
-        except (openai.BadRequestError, openai.UnprocessableEntityError):
-            reply = self._plain(messages)  # raises again where the schema was not what it refused
-            self._takes_schemas = False
-            return reply
-        return self._of_message(messages, answer["raw"])
+        forms = self._capability.forms()
+        named = True
+        for form in forms:
+            try:
+                message = self._chat.invoke(list(messages), **_asked(form, json_schema))
+            except openai.APIStatusError as error:
+                if form == forms[-1] or not _may_mean_the_form(error):
+                    raise
+                named = named and bool(_NAMES_THE_FORM.search(error.message))
+                continue
+            if form != forms[0]:
+                self._capability.refused(forms[0], form, named=named)
+            return self._reply(messages, message, form)
+        raise AssertionError("there is always a form to try")
 
-    def _plain(self, messages: Messages) -> Reply:
-        return self._of_message(messages, self._chat.invoke(list(messages)))
-
-    def _of_message(self, messages: Messages, message: AIMessage) -> Reply:
-        text = str(message.text)
-        if not text and message.tool_calls:  # langchain-openai asks old models for a tool call instead
-            text = json.dumps(message.tool_calls[0]["args"])
+    def _reply(self, messages: Messages, message: AIMessage, form: Form) -> Reply:
+        """What came back, its tokens estimated where the endpoint does not report them."""
+        text = _text(message)
         usage = message.usage_metadata
-        return self._reply(messages, text, usage["input_tokens"] if usage else 0,
-                           usage["output_tokens"] if usage else 0)
-
-    @staticmethod
-    def _reply(messages: Messages, text: str, prompt_tokens: int, completion_tokens: int) -> Reply:
-        """The reply, its tokens estimated where the endpoint does not report them."""
+        details = usage.get("input_token_details", {}) if usage else {}
+        prompt, completion = (usage["input_tokens"], usage["output_tokens"]) if usage else (0, 0)
+        refusal = str(message.additional_kwargs.get("refusal") or "")
         return Reply(text,
-                     prompt_tokens or sum(estimate_tokens(content) for _, content in messages),
-                     completion_tokens or estimate_tokens(text))
+                     prompt or sum(estimate_tokens(content) for _, content in messages),
+                     completion or estimate_tokens(text or refusal),
+                     details.get("cache_read") or 0,
+                     refusal,
+                     str(message.response_metadata.get("finish_reason") or "stop"),
+                     lambda usable: self._capability.judged(form, usable=usable))
 
-    def _failure(self, problem: str, mend: str, error: Exception) -> ReasonerError:
+    def _failure(self, error: Exception, mend: _Mend) -> ReasonerError:
         detail = " ".join(str(error).split())
         key = self._key.get_secret_value()
         if key and key != _PLACEHOLDER_KEY:
             detail = detail.replace(key, "***")
-        return ReasonerError(f"model {self._model!r} at {self._host}: {problem} ({detail[:_SHOWN]}); {mend}")
+        message = f"model {self._model!r} at {self._host}: {mend.problem} ({detail[:_SHOWN]}); {mend.mend}"
+        if not mend.of_endpoint:
+            return ReasonerError(message)
+        return EndpointFailed(message, certain=mend.certain or _nobody_listens(error))
+
+
+def _nobody_listens(error: BaseException | None) -> bool:
+    """Whether a connection was refused, or there is no such host."""
+    while error is not None and not isinstance(error, ConnectionRefusedError | gaierror):
+        error = error.__cause__ or error.__context__
+    return error is not None
+
+
+def _asked(form: Form, json_schema: dict[str, Any]) -> dict[str, Any]:
+    """What a form adds to the request.
+
+    As `extra_body`: langchain-openai parses a `response_format` itself, and the raw text and the usage of an answer
+    that does not fit, that was cut or filtered, are then lost.
+    """
+    name = json_schema["title"]
+    schema = {part: value for part, value in json_schema.items() if part != "title"}
+    match form:
+        case "json_schema":
+            return {"extra_body": {"response_format": {
+                "type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": schema}}}}
+        case "tools":
+            return {"tools": [{"type": "function", "function": {
+                "name": name, "description": "Takes the answer.", "parameters": schema}}],
+                "tool_choice": {"type": "function", "function": {"name": name}}}
+        case "json_object":
+            return {"extra_body": {"response_format": {"type": "json_object"}}}
+        case "text":
+            return {}
+
+
+def _may_mean_the_form(error: openai.APIStatusError) -> bool:
+    if _TOO_LONG.search(error.message):
+        return False
+    return error.status_code in _MAY_MEAN_THE_FORM or (
+        error.status_code in {404, 500} and bool(_NAMES_THE_FORM.search(error.message)))
+
+
+def _text(message: AIMessage) -> str:
+    """The answer, be it the content or the arguments of the function that was to be called."""
+    # Arguments that are no JSON are kept as they came: they go back with the reason, as any answer would.
+    calls = [json.dumps(call["args"], ensure_ascii=False) for call in message.tool_calls]
+    calls += [call["args"] or "" for call in message.invalid_tool_calls]
+    return "\n".join(calls) or str(message.text)
 
 
 def _chat(settings: Settings) -> ChatOpenAI:
-    rate = settings.llm_requests_per_second
-    limiter = None if rate is None else InMemoryRateLimiter(
-        requests_per_second=rate, check_every_n_seconds=min(0.1, 1 / rate), max_bucket_size=max(1, rate))
     return ChatOpenAI(
         model=settings.llm_model,
         base_url=settings.llm_base_url,
         api_key=settings.llm_api_key,
         timeout=settings.llm_timeout,
         max_retries=settings.llm_retries,
-        rate_limiter=limiter,
         temperature=0,
         cache=False,  # a response cache of LangChain's would repeat the token counts
+        use_responses_api=False,  # of all servers only OpenAI's has another one
         disable_streaming=True,  # the answers are JSON for us:
         tags=["nostream"],  # LangGraph must not stream them to a chat window
     )

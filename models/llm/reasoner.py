@@ -1,12 +1,10 @@
 """The Reasoner over an OpenAI-compatible endpoint."""
 
 from collections.abc import Sequence
-from functools import cached_property
-from typing import Any
+from threading import Lock
+from typing import Any, TypeVar
 
-from langchain_core.runnables.config import ContextThreadPoolExecutor
-
-from ...config import Settings
+from ...config import LLM_STEPS, LlmStep, Settings
 from ...ingest.tokens import estimate_tokens
 from ...prompts import Language, Prompt, Step, language_of, numbered, render, schema_block
 from ...schemas.extraction import Extraction, ExtractionRequest
@@ -24,7 +22,11 @@ from ...schemas.retrieval import (
 )
 from . import wire
 from .accounts import CallLedger
+from .cancellation import in_parallel
+from .limits import LimitedEndpoint
 from .structured import Endpoint, Messages, Reply, StructuredChat
+
+_T = TypeVar("_T")
 
 COMMUNITIES_PER_CALL = 8
 """Few enough that none is forgotten, many enough that the fixed prompt hardly counts."""
@@ -34,6 +36,7 @@ SUMMARY_TOKENS = 4000
 PAIRS_PER_CALL = 10
 """Few enough that each is weighed, many enough that the fixed prompt hardly counts."""
 
+_OF_FACTS: tuple[LlmStep, ...] = ("extract", "resolve")
 _ANSWER_STEPS: dict[Mode, Step] = {"reject": "answer_reject", "open": "answer_open"}
 
 
@@ -87,12 +90,16 @@ class LlmReasoner:
         if endpoint is None and settings.llm_base_url is None:
             raise ValueError("no LLM endpoint is set: set BANYAN_LLM_BASE_URL, or use the rules reasoner")
         self._settings = settings
-        self._chat = StructuredChat(settings.llm_model, endpoint or _LateEndpoint(settings), ledger)
+        models = {step: settings.model_of(step) for step in LLM_STEPS}
+        chats = {model: StructuredChat(model, endpoint or _LateEndpoint(settings, model), ledger)
+                 for model in dict.fromkeys(models.values())}
+        self._chats: dict[LlmStep, StructuredChat] = {step: chats[model] for step, model in models.items()}
 
     @property
     def fingerprint(self) -> str:
-        """The implementation and the model's name."""
-        return f"llm:{self._settings.llm_model}"
+        """The implementation and the model that a build's facts come from, with resolution's if it is another."""
+        models = dict.fromkeys(self._settings.model_of(step) for step in _OF_FACTS)
+        return f"llm:{'+'.join(models)}"
 
     @property
     def free(self) -> bool:
@@ -110,7 +117,7 @@ class LlmReasoner:
         """
         language = self._language(request.text)
         prompt = extraction_prompt(request, schema, language)
-        return self._chat.ask("extract", prompt, wire.extraction(schema), language)
+        return self._ask("extract", prompt, wire.extraction(schema), language)
 
     @property
     def resolves(self) -> bool:
@@ -125,13 +132,13 @@ class LlmReasoner:
             BudgetExceeded: the token budget is reached.
         """
         batches = [pairs[start:start + PAIRS_PER_CALL] for start in range(0, len(pairs), PAIRS_PER_CALL)]
-        with ContextThreadPoolExecutor(max_workers=self._settings.llm_concurrency) as pool:
-            return [verdict for batch in pool.map(self._resolve, batches) for verdict in batch]
+        answers = in_parallel(self._resolve, batches, self._settings.llm_concurrency)
+        return [verdict for batch in answers for verdict in batch]
 
     def _resolve(self, pairs: Sequence[EntityPair]) -> list[PairVerdict]:
         text = numbered(f"{_card_text(pair.first)}\n{_card_text(pair.second)}" for pair in pairs)
         language = self._language(text)
-        return self._chat.ask("resolve", render("resolve", language, pairs=text), wire.verdicts(len(pairs)), language)
+        return self._ask("resolve", render("resolve", language, pairs=text), wire.verdicts(len(pairs)), language)
 
     def summarise(self, communities: Sequence[CommunityDigest]) -> list[CommunitySummary]:
         """A name and a description for each community, in order; several go into one call.
@@ -141,12 +148,12 @@ class LlmReasoner:
             BudgetExceeded: the token budget is reached.
         """
         batches = summary_batches(communities)
-        with ContextThreadPoolExecutor(max_workers=self._settings.llm_concurrency) as pool:
-            return [summary for batch in pool.map(self._summarise, batches) for summary in batch]
+        answers = in_parallel(self._summarise, batches, self._settings.llm_concurrency)
+        return [summary for batch in answers for summary in batch]
 
     def _summarise(self, communities: Sequence[CommunityDigest]) -> list[CommunitySummary]:
         prompt, language = summary_prompt(communities, self._settings)
-        return self._chat.ask("summarise", prompt, wire.summaries(len(communities)), language)
+        return self._ask("summarise", prompt, wire.summaries(len(communities)), language)
 
     def decompose(self, question: str, schema: GraphSchema, limit: int) -> list[SubQuery]:
         """At most `limit` atomic sub-queries; a simple question comes back as one.
@@ -160,7 +167,7 @@ class LlmReasoner:
         language = self._language(question)
         prompt = render("decompose", language, schema=schema_block(schema, language), limit=str(limit),
                         question=question)
-        return self._chat.ask("decompose", prompt, wire.decomposition(schema, limit), language)
+        return self._ask("decompose", prompt, wire.decomposition(schema, limit), language)
 
     def reflect(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
                 schema: GraphSchema) -> Reflection:
@@ -173,7 +180,7 @@ class LlmReasoner:
         language = self._language(question)
         prompt = render("reflect", language, schema=schema_block(schema, language),
                         passages=_passages_text(passages), history=_history_text(history), question=question)
-        return self._chat.ask("reflect", prompt, wire.reflection(schema, history), language)
+        return self._ask("reflect", prompt, wire.reflection(schema, history), language)
 
     def answer(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
                mode: Mode) -> DraftAnswer:
@@ -186,7 +193,7 @@ class LlmReasoner:
         language = self._language(question)
         prompt = render(_ANSWER_STEPS[mode], language, passages=_passages_text(passages),
                         history=_history_text(history), question=question)
-        return self._chat.ask("answer", prompt, wire.draft_answer(), language)
+        return self._ask("answer", prompt, wire.draft_answer(), language)
 
     def condense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
         """A follow-up question made to stand alone; without earlier messages it is left as it is.
@@ -200,26 +207,34 @@ class LlmReasoner:
         language = self._language(question)
         conversation = "\n".join(f"{role}: {text}" for role, text in messages)
         prompt = render("condense", language, conversation=conversation, question=question)
-        return self._chat.ask("condense", prompt, wire.standalone_question(), language)
+        return self._ask("condense", prompt, wire.standalone_question(), language)
+
+    def _ask(self, step: LlmStep, prompt: Prompt, shape: wire.Shape[_T], language: Language) -> _T:
+        return self._chats[step].ask(step, prompt, shape, language)
 
     def _language(self, text: str) -> Language:
         return prompt_language(self._settings, text)
 
 
 class _LateEndpoint:
-    """The endpoint in the settings. Its client, two seconds to import, is made for the first paid call."""
+    """The settings' endpoint, within its limits. Its client, two seconds to import, is made for the first call."""
 
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-
-    @cached_property
-    def _endpoint(self) -> Endpoint:
-        from .chat import OpenAiEndpoint  # noqa: PLC0415  # see above
-
-        return OpenAiEndpoint(self._settings)
+    def __init__(self, settings: Settings, model: str) -> None:
+        self._settings = settings = settings.model_copy(update={"llm_model": model})
+        self._made: Endpoint | None = None
+        self._making = Lock()
+        self._limited = LimitedEndpoint(self._send, settings)
 
     def send(self, messages: Messages, json_schema: dict[str, Any]) -> Reply:
-        return self._endpoint.send(messages, json_schema)
+        return self._limited.send(messages, json_schema)
+
+    def _send(self, messages: Messages, json_schema: dict[str, Any]) -> Reply:
+        with self._making:
+            if self._made is None:
+                from .chat import OpenAiEndpoint  # noqa: PLC0415  # see above
+
+                self._made = OpenAiEndpoint(self._settings)
+        return self._made.send(messages, json_schema)
 
 
 def _card_text(card: EntityCard) -> str:

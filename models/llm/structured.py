@@ -1,47 +1,23 @@
 """One typed answer from an endpoint: looked up, paid for, checked, and repaired once."""
 
 import json
-from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol, TypeVar
-
-from pydantic import ValidationError
+from typing import TypeVar
 
 from ...prompts import Language, Prompt, render
 from ...schemas.naming import content_id
 from ..reasoner import ReasonerError
 from .accounts import CallLedger
-from .parsing import json_object
+from .answers import Declined, read_kept, read_reply
+from .breaker import EndpointDown, EndpointFailed
+from .endpoint import Endpoint, Messages, Reply
+from .inflight import InFlight
+from .observing import observed_step
+from .parsing import UnusableAnswer
 from .wire import Shape
 
 T = TypeVar("T")
-Messages = Sequence[tuple[str, str]]
-"""(role, text), the role one of "system", "user" and "assistant"."""
 
 _ATTEMPTS = 2
-_SHOWN_ERRORS = 3
-
-
-class Reply(NamedTuple):
-    """What came back for one call, and what it cost."""
-
-    text: str
-    prompt_tokens: int
-    completion_tokens: int
-
-
-class Endpoint(Protocol):
-    """Sends messages to a model. Safe to call from several threads."""
-
-    def send(self, messages: Messages, json_schema: dict[str, Any]) -> Reply:
-        """One paid call.
-
-        Args:
-            messages: the conversation.
-            json_schema: the shape of the answer, a hint that the endpoint may not keep to.
-
-        Raises:
-            ReasonerError: it failed for good; names the cause and the mend.
-        """
 
 
 class StructuredChat:
@@ -57,12 +33,14 @@ class StructuredChat:
         self._model = model
         self._endpoint = endpoint
         self._ledger = ledger
+        self._in_flight = InFlight()
 
     def ask(self, step: str, prompt: Prompt, shape: Shape[T], language: Language) -> T:
         """The model's answer to a prompt, from the ledger where it has been paid before.
 
         An answer that does not fit goes back once with what is wrong with it. Only an answer that
-        fits is kept for the prompt, so that asking again after a failure pays anew.
+        fits is kept for the prompt, so that asking again after a failure pays anew. Of equal prompts
+        asked at the same time one is paid for.
 
         Args:
             step: the account the tokens go to.
@@ -71,15 +49,24 @@ class StructuredChat:
             language: of the repair message.
 
         Raises:
-            ReasonerError: the endpoint failed, or the repaired answer does not fit either.
+            ReasonerError: the endpoint failed, or the repaired answer does not fit either; `EndpointFailed` where
+                it was not the request's fault, `EndpointDown` where it was not asked.
             BudgetExceeded: the call would be paid beyond the budget.
         """
         messages = [("system", prompt.system), ("user", prompt.user)]
         key = content_id(self._model, json.dumps(messages), json.dumps(shape.json_schema))
+        answer: T | None = None
+        with observed_step(step, self._model):
+            while answer is None:
+                answer = self._in_flight.lead(key, lambda: self._kept_or_paid(key, step, messages, shape, language))
+        return answer
+
+    def _kept_or_paid(self, key: str, step: str, messages: list[tuple[str, str]], shape: Shape[T],
+                      language: Language) -> T:
         kept = self._ledger.lookup(key)
         if kept is not None:
             try:
-                return shape.read(json_object(kept))
+                return read_kept(kept, shape)
             except ValueError:
                 kept = None  # kept under older rules: pay for one that fits the present ones
         return self._pay(key, step, messages, shape, language)
@@ -89,32 +76,46 @@ class StructuredChat:
         wrong = ""
         for _ in range(_ATTEMPTS):
             self._ledger.check_budget()
+            reply = self._send(step, messages, shape)
             try:
-                reply = self._endpoint.send(messages, shape.json_schema)
-            except ReasonerError as error:
-                raise ReasonerError(f"{step}: {error}") from error
-            try:
-                answer = shape.read(json_object(reply.text))
-            except ValueError as error:
-                wrong = _described(error)
-                # Under a key that is never asked for: accounted, there to be looked at, not replayed.
-                self._record(content_id("unusable", key, reply.text), step, reply)
-                repair = render("repair", language, error=wrong).user
-                messages = [*messages, ("assistant", reply.text or "-"), ("user", repair)]
-                continue
-            self._record(key, step, reply)
-            return answer
+                answer = read_reply(reply, shape)
+            except UnusableAnswer as error:
+                wrong = str(error)
+                # A refusal is about what was asked; it says nothing of the form that was asked for.
+                if not isinstance(error, Declined):
+                    reply.judged(False)
+            else:
+                reply.judged(True)
+                self._record(key, step, reply)
+                return answer
+            # Under a key that is never asked for: accounted, there to be looked at, not replayed.
+            self._record(content_id("unusable", key, reply.text), step, reply, wasted=True)
+            self._raise_if_filtered(step, reply)
+            repair = render("repair", language, error=wrong).user
+            messages = [*messages, ("assistant", reply.text or reply.refusal or "-"), ("user", repair)]
         raise ReasonerError(f"{step}: model {self._model!r} gave no usable answer in {_ATTEMPTS} attempts: "
                             f"{wrong}. Try again, or set another model (BANYAN_LLM_MODEL)")
 
-    def _record(self, key: str, step: str, reply: Reply) -> None:
-        self._ledger.record(key=key, step=step, response=reply.text, prompt_tokens=reply.prompt_tokens,
-                            completion_tokens=reply.completion_tokens)
+    def _send(self, step: str, messages: Messages, shape: Shape[T]) -> Reply:
+        try:
+            return self._endpoint.send(messages, shape.json_schema)
+        except EndpointDown:  # nothing was asked, so no step has failed
+            raise
+        except EndpointFailed as error:
+            raise EndpointFailed(f"{step}: {error}", certain=error.certain) from error
+        except ReasonerError as error:
+            raise ReasonerError(f"{step}: {error}") from error
+
+    def _raise_if_filtered(self, step: str, reply: Reply) -> None:
+        """A filter judges the text, which a second turn would only repeat."""
+        if reply.finish == "content_filter":
+            raise ReasonerError(f"{step}: model {self._model!r}: its content filter stopped the answer; use another "
+                                "model (BANYAN_LLM_MODEL) for this text")
+
+    def _record(self, key: str, step: str, reply: Reply, *, wasted: bool = False) -> None:
+        self._ledger.record(key=key, step=step, response=reply.text or reply.refusal,
+                            prompt_tokens=reply.prompt_tokens, completion_tokens=reply.completion_tokens,
+                            cached_tokens=reply.cached_tokens, wasted=wasted, model=self._model)
 
 
-def _described(error: ValueError) -> str:
-    if not isinstance(error, ValidationError):
-        return str(error)
-    details = error.errors(include_url=False, include_context=False, include_input=False)
-    return "; ".join(f"{'.'.join(str(part) for part in detail['loc'])}: {detail['msg']}"
-                     for detail in details[:_SHOWN_ERRORS])
+__all__ = ["Endpoint", "Messages", "Reply", "StructuredChat"]

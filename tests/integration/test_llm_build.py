@@ -53,6 +53,12 @@ def _commands(folder: Path, server: Any, **settings: str) -> Any:
         "BANYAN_LLM_RETRIES": "0", **settings}.items()))
 
 
+def _built(report: dict[str, Any]) -> dict[str, Any]:
+    """What a build made, without what it took."""
+    took = {"tokens", "cached_tokens", "wasted_tokens", "cost", "seconds"}
+    return {key: value for key, value in report.items() if key not in took}
+
+
 def _stats(server: Any) -> dict[str, Any]:
     with urllib.request.urlopen(server.base_url.removesuffix("/v1") + "/stats", timeout=30) as response:
         return dict(json.load(response))
@@ -76,7 +82,8 @@ def test_the_same_build_again_is_free(banyan, built, server):
     again = banyan("build", ENGLISH, "--kb", "english", "--json").json
     assert again["tokens"] == {"prompt": 0, "completion": 0, "calls": 0}
     assert _stats(server) == before
-    assert {**again, "tokens": 0, "seconds": 0} == {**built[0], "tokens": 0, "seconds": 0}
+    assert again["cost"] == 0
+    assert _built(again) == _built(built[0])
 
 
 def test_what_was_built_is_sound(banyan, built):
@@ -106,10 +113,11 @@ def test_a_dry_run_asks_nothing_and_makes_nothing(banyan, server, built):
     assert not (banyan.folder / "home" / "unbuilt").exists()
     report, stats = built
     assert (estimate["documents"], estimate["chunks"]) == (report["documents"], report["chunks"])
-    assert estimate["calls"] == stats["steps"]["extraction"]
-    # What the server counts covers the communities' descriptions as well.
-    assert 0.5 * stats["prompt_tokens"] < estimate["prompt_tokens"] <= stats["prompt_tokens"]
+    assert estimate["extraction"]["calls"] == stats["steps"]["extraction"]
+    # What the scripted model answers is shorter than what models do: test_spending_and_budgets.py has recorded answers.
+    assert 0.75 * stats["prompt_tokens"] < estimate["prompt_tokens"] < 1.25 * stats["prompt_tokens"]
     assert estimate["completion_tokens"] > 0
+    assert estimate["cost"] is None
 
 
 def test_a_budget_ends_a_build_cleanly_and_the_next_one_pays_only_the_rest(tmp_path, few):
@@ -138,7 +146,7 @@ def test_a_budget_ends_a_build_cleanly_and_the_next_one_pays_only_the_rest(tmp_p
         rest = limited("build", few, "--kb", "few", "--json").json
         assert _tokens(_stats(halves)) == needed["tokens"], "together they pay what the unlimited build paid"
         assert rest["tokens"]["calls"] == needed["tokens"]["calls"] - first["tokens"]["calls"]
-        assert {**rest, "tokens": 0, "seconds": 0} == {**needed, "tokens": 0, "seconds": 0}
+        assert _built(rest) == _built(needed)
         assert limited("verify", "--kb", "few").out == "all is well\n"
 
 

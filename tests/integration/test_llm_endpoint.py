@@ -8,12 +8,15 @@ import time
 import traceback
 import urllib.request
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 from banyan.config import Settings
 from banyan.models.llm import InMemoryCalls, LlmReasoner
+from banyan.models.llm.capability import capability_of
+from banyan.models.llm.limits import _limits
 from banyan.models.reasoner import ReasonerError
 from banyan.schemas.extraction import Extraction, ExtractionRequest
 from banyan.schemas.loading import load_schema
@@ -31,6 +34,13 @@ SCHEMA = load_schema("general")
 REQUEST = ExtractionRequest(text="Marie Curie was born in Warsaw. Warsaw is the capital of Poland.", title="Curie")
 TRIPLES = [("Marie Curie", "born_in", "Warsaw"), ("Warsaw", "capital_of", "Poland")]
 SOON = {"retry-after-ms": "10"}
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_known_of_a_port() -> None:
+    """Servers come and go on the same ports: what one of them took or refused says nothing of the next."""
+    capability_of.cache_clear()
+    _limits.cache_clear()
 
 
 @pytest.fixture
@@ -138,7 +148,7 @@ def test_a_wrapped_answer_is_unwrapped_without_another_call(server, ledger, kind
     assert server.stats.requests == 1
 
 
-@pytest.mark.parametrize("kind", ["text", "truncated", "cut", "empty"])
+@pytest.mark.parametrize("kind", ["text", "truncated", "cut", "empty", "types", "echo", "refusal"])
 def test_an_unusable_answer_is_repaired_in_a_second_turn(server, ledger, kind):
     server.faults.append(Fault(kind))
     assert triples(reasoner(server, ledger).extract(REQUEST, SCHEMA)) == TRIPLES
@@ -157,6 +167,25 @@ def test_two_unusable_answers_are_an_error_and_can_be_retried(server, ledger):
     assert ledger.calls["extract"] == 3
 
 
+@pytest.mark.parametrize(("kind", "words"), [
+    ("refusal", "the model refused to answer: I'm sorry, I can't help with that"),
+    ("echo", "it is the JSON schema itself"), ("cut", "cut off at the length limit"),
+    ("types", "valid list"), ("empty", "it begins: nothing"), ("text", "it begins: I could not find")])
+def test_an_error_says_what_was_wrong_with_the_answer(server, ledger, kind, words):
+    server.faults.extend([Fault(kind)] * 2)
+    with pytest.raises(ReasonerError, match=words):
+        reasoner(server, ledger).extract(REQUEST, SCHEMA)
+    assert ledger.wasted_tokens["extract"] == server.stats.prompt_tokens + server.stats.completion_tokens
+
+
+def test_equal_prompts_at_the_same_time_are_paid_once(ledger):
+    with llm_server.LlmServer(seconds=0.3) as server, ThreadPoolExecutor(8) as pool:
+        llm = reasoner(server, ledger)
+        found = list(pool.map(lambda _: triples(llm.extract(REQUEST, SCHEMA)), range(8)))
+        assert found == [TRIPLES] * 8
+        assert (server.stats.requests, ledger.calls["extract"]) == (1, 1)
+
+
 def test_missing_usage_is_estimated(server, ledger):
     server.faults.append(Fault("no_usage"))
     reasoner(server, ledger).extract(REQUEST, SCHEMA)
@@ -165,29 +194,79 @@ def test_missing_usage_is_estimated(server, ledger):
     assert ledger.completion_tokens["extract"] == server.stats.completion_tokens
 
 
-def test_an_endpoint_without_json_schema_is_asked_in_plain_text_from_then_on(ledger):
-    with llm_server.LlmServer(json_schema=False) as server:
+# The ladder of forms
+
+def forms(server: Any) -> list[str]:
+    return [llm_server.form_of(request) for request in server.requests]
+
+
+@pytest.mark.parametrize(("refuses", "asked"), [
+    (["json_schema"], ["json_schema", "tools", "tools"]),
+    (["json_schema", "tools"], ["json_schema", "tools", "json_object", "json_object"]),
+    (["json_schema", "tools", "json_object"], ["json_schema", "tools", "json_object", "text", "text"])])
+def test_a_refused_form_is_not_asked_for_again(ledger, refuses, asked):
+    with llm_server.LlmServer(refuses=refuses) as server:
         llm = reasoner(server, ledger)
         assert triples(llm.extract(REQUEST, SCHEMA)) == TRIPLES
-        llm.decompose("Where was Marie Curie born?", SCHEMA, 5)
-        assert ["response_format" in request for request in server.requests] == [True, False, False]
+        assert reasoner(server, ledger).decompose("Where was Marie Curie born?", SCHEMA, 5), "another one knows too"
+        assert forms(server) == asked
         assert ledger.calls == {"extract": 1, "decompose": 1}
 
 
+def test_a_call_of_a_function_carries_the_schema_and_its_arguments_are_the_answer(ledger):
+    with llm_server.LlmServer(refuses=["json_schema"]) as server:
+        assert triples(reasoner(server, ledger).extract(REQUEST, SCHEMA)) == TRIPLES
+        request = server.requests[-1]
+    (tool,) = request["tools"]
+    assert tool["function"]["name"] == request["tool_choice"]["function"]["name"] == "extraction"
+    assert list(tool["function"]["parameters"]["properties"]) == ["entities", "triples", "attributes", "new"]
+    assert ledger.completion_tokens["extract"] == server.stats.completion_tokens
+
+
+@pytest.mark.parametrize("kind", ["truncated", "types", "echo", "text", "empty", "fenced"])
+def test_a_call_of_a_function_that_goes_wrong_is_repaired(ledger, kind):
+    with llm_server.LlmServer(refuses=["json_schema"]) as server:
+        llm = reasoner(server, ledger)
+        llm.decompose("Where was Marie Curie born?", SCHEMA, 5)
+        server.faults.append(Fault(kind))
+        assert triples(llm.extract(REQUEST, SCHEMA)) == TRIPLES
+
+
+def test_a_form_that_is_accepted_and_ignored_is_left(ledger):
+    with llm_server.LlmServer(ignores=["json_schema", "tools"]) as server:
+        llm = reasoner(server, ledger)
+        for _ in range(4):
+            with pytest.raises(ReasonerError, match="no usable answer"):
+                llm.extract(REQUEST, SCHEMA)
+        assert triples(llm.extract(REQUEST, SCHEMA)) == TRIPLES
+        assert forms(server) == ["json_schema"] * 4 + ["tools"] * 4 + ["json_object"]
+        assert ledger.wasted_tokens["extract"] > 0
+
+
+def test_a_passing_error_in_a_lower_form_is_no_reason_to_go_down(server, ledger):
+    """The first form is refused, but whether the next one would do is not known yet."""
+    server.faults.extend([Fault("status", 400), Fault("status", 500, SOON)])
+    with pytest.raises(ReasonerError, match="it failed"):
+        reasoner(server, ledger, llm_retries=0).extract(REQUEST, SCHEMA)
+    reasoner(server, ledger).extract(REQUEST, SCHEMA)
+    assert forms(server) == ["json_schema", "tools", "json_schema"]
+
+
+def test_a_stray_refusal_that_names_no_form_is_no_reason_to_go_down(server, ledger):
+    server.faults.append(Fault("status", 400))
+    llm = reasoner(server, ledger)
+    assert triples(llm.extract(REQUEST, SCHEMA)) == TRIPLES
+    llm.decompose("Where was Marie Curie born?", SCHEMA, 5)
+    assert forms(server) == ["json_schema", "tools", "json_schema"]
+
+
 def test_a_refused_request_is_not_taken_for_a_refused_schema(server, ledger):
-    server.faults.extend([Fault("status", 400)] * 2)
+    server.faults.extend([Fault("status", 400)] * 4)
     llm = reasoner(server, ledger)
     with pytest.raises(ReasonerError, match=r"refused the request .*BANYAN_CHUNK_TOKENS"):
         llm.extract(REQUEST, SCHEMA)
     llm.extract(REQUEST, SCHEMA)
-    assert "response_format" in server.requests[-1]
-
-
-def test_an_old_models_tool_call_serves_too(ledger):
-    """For models named gpt-4, langchain-openai asks for a tool call; the server answers in text."""
-    with llm_server.LlmServer() as server, pytest.warns(UserWarning, match="gpt-4"):
-        assert triples(reasoner(server, ledger, llm_model="gpt-4").extract(REQUEST, SCHEMA)) == TRIPLES
-        assert "tools" in server.requests[0]
+    assert forms(server)[-1] == "json_schema"
 
 
 # Errors for good
@@ -226,6 +305,14 @@ def test_another_kind_of_server_is_recognised(server, ledger):
 def test_a_filtered_answer_is_an_error(server, ledger):
     server.faults.append(Fault("filtered"))
     with pytest.raises(ReasonerError, match="content filter"):
+        reasoner(server, ledger).extract(REQUEST, SCHEMA)
+    assert server.stats.requests == ledger.calls["extract"] == 1
+    assert ledger.wasted_tokens["extract"] > 0, "it was paid"
+
+
+def test_a_completion_without_choices_is_an_error(server, ledger):
+    server.faults.append(Fault("no_choices"))
+    with pytest.raises(ReasonerError, match="not an OpenAI chat completion"):
         reasoner(server, ledger).extract(REQUEST, SCHEMA)
 
 

@@ -5,7 +5,7 @@ import pytest
 from banyan.graph_store.accounts import Calls, StepTokens
 from banyan.graph_store.database import Database
 from banyan.graph_store.reliability import SAMPLE, Reliability, measure, sample
-from banyan.models.llm.accounts import BudgetExceeded
+from banyan.models.llm.accounts import Budget, BudgetExceeded
 from banyan.schemas.documents import Chunk
 from hypothesis import given
 from hypothesis import strategies as st
@@ -59,15 +59,15 @@ def test_a_call_is_recorded_whole_or_not_at_all(database):
 
 
 def test_no_call_is_paid_once_the_limit_is_reached(database):
-    calls = Calls(database)
-    limited = calls.within(30)
+    calls, limited = Calls(database), Calls(database, Budget(30))
     limited.check_budget()
     record(limited, "a", prompt=10, completion=5)
+    record(calls, "elsewhere", prompt=100)
     limited.check_budget()
-    record(calls, "b", prompt=10, completion=4)
+    record(limited, "b", prompt=10, completion=4)
     limited.check_budget()
     record(limited, "c", prompt=1, completion=0)
-    with pytest.raises(BudgetExceeded, match="30 tokens spent"):
+    with pytest.raises(BudgetExceeded, match="30 tokens spent of 30"):
         limited.check_budget()
     # What is known is still free, and the accounts are the same ones.
     assert limited.lookup("b") == "r"
@@ -78,9 +78,11 @@ def test_no_call_is_paid_once_the_limit_is_reached(database):
 def test_a_limit_of_zero_allows_nothing_and_none_everything(database):
     calls = Calls(database)
     with pytest.raises(BudgetExceeded):
-        calls.within(0).check_budget()
-    record(calls, "a", prompt=10**9)
-    calls.within(None).check_budget()
+        Calls(database, Budget(0)).check_budget()
+    unlimited = Calls(database, Budget(None))
+    record(unlimited, "a", prompt=10**9)
+    unlimited.check_budget()
+    calls.check_budget()
 
 
 # ---- reliability ---------------------------------------------------------------------------------

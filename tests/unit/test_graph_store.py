@@ -231,7 +231,7 @@ def test_a_snapshot_ahead_of_its_ledger_is_not_believed(home, caplog):
 def test_a_ledger_of_another_format_is_refused(home):
     with home() as kb:
         kb.database.execute("PRAGMA user_version=99")
-    with pytest.raises(FormatError, match="has format 99; this version of Banyan reads formats up to 4"):
+    with pytest.raises(FormatError, match="has format 99; this version of Banyan reads formats up to 5"):
         home()
 
 

@@ -328,7 +328,7 @@ def test_the_budget_stops_calls_before_they_are_paid_but_not_kept_answers():
     endpoint = ScriptedEndpoint([FOUND, FOUND])
     llm = reasoner(endpoint, ledger)
     llm.extract(REQUEST, SCHEMA)
-    with pytest.raises(BudgetExceeded, match="budget of 15 tokens is reached"):
+    with pytest.raises(BudgetExceeded, match="15 tokens spent of 15"):
         llm.condense("Where?", [("user", "Hi")])
     llm.extract(REQUEST, SCHEMA)
     assert len(endpoint.sent) == 1
@@ -348,6 +348,45 @@ def test_without_an_endpoint_there_is_no_llm_reasoner():
 
 def test_the_fingerprint_names_implementation_and_model():
     assert reasoner(ScriptedEndpoint([]), llm_model="m-1").fingerprint == "llm:m-1"
+    assert reasoner(ScriptedEndpoint([]), llm_model="m-1", llm_model_extract="m-2", llm_model_resolve="m-2",
+                    ).fingerprint == "llm:m-2"
+    assert reasoner(ScriptedEndpoint([]), llm_model="m-1", llm_model_extract="m-2").fingerprint == "llm:m-2+m-1"
+    assert reasoner(ScriptedEndpoint([]), llm_model="m-1", llm_model_answer="m-2").fingerprint == "llm:m-1"
+
+
+def test_each_step_may_have_a_model_of_its_own(monkeypatch):
+    asked = []
+
+    class Model:
+        def __init__(self, settings):
+            self.name = settings.llm_model
+
+        def send(self, messages, json_schema):
+            asked.append(self.name)
+            return ScriptedEndpoint([FOUND if self.name == "cheap" else {"question": "Where was she born?"}]).send(
+                messages, json_schema)
+
+    monkeypatch.setattr("banyan.models.llm.chat.OpenAiEndpoint", Model)
+    ledger = InMemoryCalls()
+    llm = LlmReasoner(Settings(_env_file=None, llm_base_url="http://127.0.0.1:9/v1", llm_model="strong",
+                               llm_model_extract="cheap"), ledger)
+    assert llm.extract(REQUEST, SCHEMA).triples
+    assert llm.condense("Where?", [("user", "Marie Curie")]) == "Where was she born?"
+    assert asked == ["cheap", "strong"]
+
+
+def test_the_prompts_of_two_chunks_differ_in_title_and_passage_alone():
+    """What is common comes first, byte by byte, so that endpoints can reuse what they computed for it."""
+    sent = []
+    for title, text in (("Marie Curie", "She was born."), ("Warsaw", "It is a city.")):
+        endpoint = ScriptedEndpoint([FOUND])
+        reasoner(endpoint).extract(ExtractionRequest(text=text, title=title), SCHEMA)
+        sent.append(endpoint.sent[0])
+    first, second = sent
+    assert first[0] == second[0]
+    until, passage = "<data>\nTitle: ", "Marie Curie\n\nShe was born.\n</data>"
+    assert first[1][1] == until + passage
+    assert second[1][1].startswith(until)
 
 
 def test_the_client_is_not_imported_before_it_is_needed():

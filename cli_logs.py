@@ -1,0 +1,59 @@
+"""The log of the command line: what Banyan itself says, on standard error, as lines to read or as JSON lines."""
+
+import json
+import logging
+import sys
+from datetime import UTC, datetime
+from typing import Any
+
+from .cli_console import visible
+from .config import Settings
+
+_NAME = "banyan"
+
+
+class _OnStandardError(logging.Handler):
+    """Writes to what standard error is at the moment: while bars are drawn, lines go above them."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            sys.stderr.write(f"{self.format(record)}\n")
+            sys.stderr.flush()
+        except (OSError, ValueError):  # the pipe or the file is closed: no log is worth a failing build
+            self.handleError(record)
+
+
+class _AsText(logging.Formatter):
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  (logging's name)
+        message = visible(record.message).replace("\n", " ")
+        return f"{_time(record)} {record.levelname} {record.name}: {message}"
+
+
+class _AsJson(logging.Formatter):
+    """One object a line: time, level, logger, message, and the fields that the record brings."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line: dict[str, Any] = {"time": _time(record), "level": record.levelname, "logger": record.name,
+                                "message": record.getMessage(), **getattr(record, "fields", {})}
+        if record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        return json.dumps(line)  # in ASCII, which cannot act on a terminal
+
+
+def _time(record: logging.LogRecord) -> str:
+    return datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+
+
+def set_up_logs(settings: Settings) -> None:
+    """Log what the settings ask for. Other libraries' loggers are left alone: theirs show prompts.
+
+    Args:
+        settings: the level and the form.
+    """
+    logger = logging.getLogger(_NAME)
+    logger.setLevel(settings.log_level)
+    for handler in [handler for handler in logger.handlers if isinstance(handler, _OnStandardError)]:
+        logger.removeHandler(handler)
+    handler = _OnStandardError()
+    handler.setFormatter(_AsJson() if settings.log_format == "json" else _AsText())
+    logger.addHandler(handler)

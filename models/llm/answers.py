@@ -1,0 +1,85 @@
+"""From what came back to a typed answer, or to the words that say what is wrong with it."""
+
+import json
+from collections.abc import Iterator
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from .endpoint import Reply
+from .parsing import UnusableAnswer, json_object
+from .wire import Shape
+
+T = TypeVar("T")
+
+_SHOWN = 200
+_SHOWN_ERRORS = 3
+# Where models put an answer that was asked for as a function's arguments, or by its JSON schema.
+_WRAPPERS = ("arguments", "parameters", "properties")
+
+
+class Declined(UnusableAnswer):
+    """The model refused, in so many words."""
+
+
+def read_reply(reply: Reply, shape: Shape[T]) -> T:
+    """The typed answer of a reply.
+
+    Raises:
+        Declined: it is a refusal.
+        UnusableAnswer: it is no answer of the shape; says what is wrong, in a form that the model can be shown.
+    """
+    if reply.refusal:
+        raise Declined(f"the model refused to answer: {' '.join(reply.refusal.split())[:_SHOWN]}")
+    try:
+        return _fitting(json_object(reply.text), shape)
+    except ValueError as error:
+        cut = "the answer was cut off at the length limit; " if reply.finish == "length" else ""
+        raise UnusableAnswer(cut + _described(error)) from error
+
+
+def read_kept(text: str, shape: Shape[T]) -> T:
+    """The typed answer of a text that was kept.
+
+    Raises:
+        ValueError: it does not fit; the rules may have changed since.
+    """
+    return _fitting(json_object(text), shape)
+
+
+def _fitting(data: dict[str, Any], shape: Shape[T]) -> T:
+    try:
+        return shape.read(data)
+    except ValueError:
+        for inner in _wrapped(data, shape.json_schema):
+            try:
+                return shape.read(inner)
+            except ValueError:  # the outer object's errors say more
+                continue
+        if _is_schema(data):
+            raise UnusableAnswer("it is the JSON schema itself, not an answer of that form") from None
+        raise
+
+
+def _wrapped(data: dict[str, Any], json_schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for name in (*_WRAPPERS, json_schema.get("title", "")):
+        inner = data.get(name)
+        if isinstance(inner, str):
+            try:
+                inner = json.loads(inner)
+            except (ValueError, RecursionError):
+                continue
+        if isinstance(inner, dict):
+            yield inner
+
+
+def _is_schema(data: dict[str, Any]) -> bool:
+    return isinstance(data.get("properties"), dict) and ("type" in data or "required" in data)
+
+
+def _described(error: ValueError) -> str:
+    if not isinstance(error, ValidationError):
+        return str(error)
+    details = error.errors(include_url=False, include_context=False, include_input=False)
+    return "; ".join(f"{'.'.join(str(part) for part in detail['loc'])}: {detail['msg']}"
+                     for detail in details[:_SHOWN_ERRORS])

@@ -1,0 +1,109 @@
+"""A circuit breaker: an endpoint that is down is not asked again and again, call by call.
+
+After some failures in a row of the endpoint itself it opens: every call fails at once, without being sent. After some
+seconds one call is let through to try, as a long-lived server needs it; when it is answered, all may pass again.
+"""
+
+import logging
+from collections.abc import Callable
+from threading import Lock
+
+from ..reasoner import ReasonerError
+
+FAILURES_IN_A_ROW = 5
+"""So many, each after all its retries and with no answer between them, are no accident: at one failure in five calls,
+which retries make far rarer, they come once in 3,000 calls."""
+SECONDS_CLOSED_TO_CALLS = 10.0
+"""A server starts again in about that time; to try earlier would be a retry, which the calls have behind them."""
+
+_LOG = logging.getLogger("banyan.llm")
+
+
+class EndpointFailed(ReasonerError):
+    """The endpoint failed, not the request: it could not be reached, refused the key, or gave an error of its own.
+
+    Args:
+        message: the thing, the cause and the mend.
+        certain: no other call can fare better: the key or the model is refused, or nothing listens there.
+    """
+
+    def __init__(self, message: str, *, certain: bool = False) -> None:
+        super().__init__(message)
+        self.certain = certain
+
+
+class EndpointDown(ReasonerError):
+    """The endpoint is down: no further call is sent to it for now. What was done so far stands.
+
+    It says nothing of what was to be asked, which has not failed and can be asked later.
+    """
+
+
+class Breaker:
+    """Counts what became of the calls to one endpoint. Safe to use from several threads.
+
+    Args:
+        name: the model and host, for messages.
+        clock: seconds that only grow.
+    """
+
+    def __init__(self, name: str, clock: Callable[[], float]) -> None:
+        self._name = name
+        self._clock = clock
+        self._failures = 0
+        self._reason = ""
+        self._opened: float | None = None
+        self._trying = False
+        self._lock = Lock()
+
+    def check(self) -> None:
+        """Nothing, if a call might be sent now.
+
+        Raises:
+            EndpointDown: the endpoint is down, and it is not yet time to try it, or another call does.
+        """
+        with self._lock:
+            self._check()
+
+    def admit(self) -> None:
+        """To be called before a call is sent; what became of it is then told, in any case, to one of the others.
+
+        Raises:
+            EndpointDown: as for `check`.
+        """
+        with self._lock:
+            self._check()
+            self._trying = self._opened is not None
+
+    def answered(self) -> None:
+        """The endpoint answered, be it to refuse this one request."""
+        with self._lock:
+            if self._opened is not None:
+                _LOG.warning("%s answers again", self._name)
+            self._failures, self._opened, self._trying = 0, None, False
+
+    def given_up(self) -> None:
+        """Nobody waited for the call: it says nothing of the endpoint."""
+        with self._lock:
+            self._trying = False
+
+    def failed(self, failure: EndpointFailed) -> EndpointFailed | EndpointDown:
+        """The endpoint failed: the error to raise, which is the failure itself until they are too many in a row."""
+        with self._lock:
+            self._failures += 1
+            self._trying = False
+            self._reason = str(failure)
+            if not failure.certain and self._failures < FAILURES_IN_A_ROW and self._opened is None:
+                return failure
+            if self._opened is None:
+                _LOG.warning("%s is down: no call is sent to it for %g s", self._name, SECONDS_CLOSED_TO_CALLS)
+            self._opened = self._clock()
+            return self._down()
+
+    def _check(self) -> None:
+        if self._opened is not None and (self._trying or self._clock() - self._opened < SECONDS_CLOSED_TO_CALLS):
+            raise self._down()
+
+    def _down(self) -> EndpointDown:
+        return EndpointDown(f"the endpoint is down: {self._reason}. What was done stands; run the command again when "
+                            "it answers, to go on from here")

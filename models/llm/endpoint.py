@@ -1,0 +1,41 @@
+"""What goes to a model and comes back: the interface of all that sends calls."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol
+
+Messages = Sequence[tuple[str, str]]
+"""(role, text), the role one of "system", "user" and "assistant"."""
+
+
+def _unheard(_: bool) -> None:
+    """Nobody asks whether the answer could be used."""
+
+
+class Reply(NamedTuple):
+    """What came back for one call, and what it cost."""
+
+    text: str
+    prompt_tokens: int
+    completion_tokens: int
+    cached_tokens: int = 0
+    refusal: str = ""
+    """Why the model declined, where the endpoint says that it did."""
+    finish: str = "stop"
+    """Why the answer ended, as the endpoint says it: "stop", "length", "content_filter" ..."""
+    judged: Callable[[bool], None] = _unheard
+    """To be told whether the answer could be used: the endpoint learns which form of request to send."""
+
+
+class Endpoint(Protocol):
+    """Sends messages to a model. Safe to call from several threads."""
+
+    def send(self, messages: Messages, json_schema: dict[str, Any]) -> Reply:
+        """One paid call.
+
+        Args:
+            messages: the conversation.
+            json_schema: the shape of the answer, a hint that the endpoint may not keep to.
+
+        Raises:
+            ReasonerError: it failed for good; names the cause and the mend.
+        """

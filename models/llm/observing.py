@@ -1,0 +1,144 @@
+"""What can be seen of the calls: a log line each, and OpenTelemetry spans where the user has set that up.
+
+Neither holds a prompt, an answer, an error's text or a key. Nothing is sent anywhere from here: spans go where the
+program that embeds Banyan, or `opentelemetry-instrument`, directs them, and nowhere by default.
+"""
+
+import logging
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import Span, Tracer
+
+LOG = logging.getLogger("banyan.llm")
+
+
+@dataclass
+class _Step:
+    """A step that asks a model, and how many calls it has sent."""
+
+    name: str
+    calls: int = 0
+
+
+_STEP: ContextVar[_Step | None] = ContextVar("banyan_llm_step", default=None)
+
+
+@contextmanager
+def observed_step(name: str, model: str) -> Iterator[None]:
+    """A step that asks a model once or more, or finds the answer kept: a span, and a line in the log at level DEBUG."""
+    step, started = _Step(name), time.perf_counter()
+    token = _STEP.set(step)
+    outcome = "ok"
+    try:
+        with _span(f"banyan.{name}", {"banyan.step": name}) as span:
+            try:
+                yield
+            except BaseException as error:
+                outcome = type(error).__name__
+                raise
+            finally:
+                _close(span, {"banyan.calls": step.calls}, outcome)
+    finally:
+        _STEP.reset(token)
+        _line(logging.DEBUG, "step", {"step": name, "model": model, "ms": _ms(started), "calls": step.calls,
+                                      "outcome": outcome})
+
+
+@dataclass
+class ObservedCall:
+    """A call under way; tells what is known of it so far."""
+
+    waited_since: float
+    fields: dict[str, Any] = field(default_factory=dict)
+    started: float | None = None
+
+    def sent(self) -> None:
+        """Its turn has come: what it waited until now is no time of the endpoint's."""
+        self.started = time.perf_counter()
+
+    def answered(self, prompt_tokens: int, completion_tokens: int, cached_tokens: int) -> None:
+        """It was answered, for so many tokens."""
+        self.fields.update(prompt_tokens=prompt_tokens, completion_tokens=completion_tokens,
+                           cached_tokens=cached_tokens)
+
+
+@contextmanager
+def observed_call(model: str, host: str) -> Iterator[ObservedCall]:
+    """One call: a span with the attributes of the GenAI conventions, and a line in the log at level INFO."""
+    step = _STEP.get() or _Step("")
+    step.calls += 1
+    call = ObservedCall(time.perf_counter(), {"step": step.name, "model": model, "host": host, "attempt": step.calls})
+    outcome = "ok"
+    with _span(f"chat {model}", {"gen_ai.operation.name": "chat", "gen_ai.provider.name": "openai",
+                                 "gen_ai.request.model": model, "server.address": host, "banyan.step": step.name,
+                                 "banyan.attempt": step.calls}, client=True) as span:
+        try:
+            yield call
+        except BaseException as error:
+            outcome = type(error).__name__
+            raise
+        finally:
+            sent = call.started
+            call.fields.update(ms=0 if sent is None else _ms(sent), outcome=outcome,
+                               waited_ms=_ms(call.waited_since, sent))
+            _line(logging.INFO, "call", call.fields)
+            _close(span, {f"gen_ai.usage.{to}": call.fields[name] for name, to in _USAGE.items()
+                          if name in call.fields}, outcome)
+
+
+_USAGE = {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens",
+          "cached_tokens": "cache_read.input_tokens"}
+
+
+def _ms(started: float, ended: float | None = None) -> int:
+    return round(1000 * ((time.perf_counter() if ended is None else ended) - started))
+
+
+def _line(level: int, what: str, fields: dict[str, Any]) -> None:
+    """One line; its fields are the record's `fields` as well, for a formatter that writes them apart."""
+    if LOG.isEnabledFor(level):
+        LOG.log(level, "%s %s", what, " ".join(f"{name}={value}" for name, value in fields.items()),
+                extra={"fields": {"event": what, **fields}})
+
+
+@cache
+def _tracer() -> "Tracer | None":
+    """The tracer of OpenTelemetry's API, if that is installed; without an SDK set up its spans are nothing."""
+    try:
+        from opentelemetry import trace  # noqa: PLC0415  (only what makes a call needs it)
+    except ImportError:
+        return None
+    return trace.get_tracer("banyan")
+
+
+@contextmanager
+def _span(name: str, attributes: dict[str, Any], *, client: bool = False) -> Iterator["Span | None"]:
+    tracer = _tracer()
+    if tracer is None:
+        yield None
+        return
+    from opentelemetry.trace import SpanKind  # noqa: PLC0415
+
+    # An exception's text may quote what an endpoint repeated of a document: its type is told, by `_close`.
+    with tracer.start_as_current_span(name, kind=SpanKind.CLIENT if client else SpanKind.INTERNAL,
+                                      attributes=attributes, record_exception=False,
+                                      set_status_on_exception=False) as span:
+        yield span
+
+
+def _close(span: "Span | None", attributes: dict[str, Any], outcome: str) -> None:
+    if span is None:
+        return
+    span.set_attributes(attributes)
+    if outcome != "ok":
+        from opentelemetry.trace import StatusCode  # noqa: PLC0415
+
+        span.set_attribute("error.type", outcome)
+        span.set_status(StatusCode.ERROR)

@@ -1,0 +1,217 @@
+"""Every fault of an endpoint, in every step, at 1 %, 20 % and 100 % of the calls, over real HTTP.
+
+A build ends with every chunk stored, listed as failed with its reason, or left for the next build, which then says why
+it stopped; `--retry-failed` completes it, and the store is then the one that a build without faults makes. A question
+ends in an answer or in an error that names the step and the cause. Each run has a deadline.
+
+`pytest -s` shows the table. 1 % of a few calls is none, so at least one call of each step goes wrong.
+"""
+
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import count
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+from banyan.agents.building import BuildContext
+from banyan.agents.construction import build_graph
+from banyan.agents.resources import Resources
+from banyan.agents.retrieval import AskContext
+from banyan.agents.retrieval import build_graph as question_graph
+from banyan.config import Settings
+from banyan.graph_store.verify import verify
+from banyan.schemas.errors import BanyanError
+
+from ..conftest import load_test_module
+
+# Warnings are switched off around a call of chromadb's, in the whole process: side by side, runs see each other's.
+pytestmark = [pytest.mark.integration, pytest.mark.filterwarnings("ignore:legacy embedding function config"),
+              pytest.mark.filterwarnings("ignore:Number of distinct clusters")]
+
+llm_server = load_test_module("llm_server")
+Fault, Odds = llm_server.Fault, llm_server.Odds
+_T = TypeVar("_T")
+
+DEADLINE = 60.0
+"""Seconds for one run, which takes about one: nothing hangs."""
+AT_ONCE = 6
+MEMORY = Path("/dev/shm")
+SOON = {"retry-after-ms": "10"}
+FAULTS = {
+    "429": Fault("status", 429, SOON), "500": Fault("status", 500), "400": Fault("status", 400),
+    "reset": Fault("reset"), "stall": Fault("stall", seconds=3), "truncated": Fault("truncated"), "cut": Fault("cut"),
+    "fenced": Fault("fenced"), "think": Fault("think"), "text": Fault("text"), "types": Fault("types"),
+    "empty": Fault("empty"), "refusal": Fault("refusal"), "echo": Fault("echo"), "no_usage": Fault("no_usage"),
+    "filtered": Fault("filtered"), "html": Fault("html"), "no_choices": Fault("no_choices")}
+HARMLESS = {"fenced", "think", "no_usage"}
+"""Faults that cost not even a second call."""
+RATES = (0.01, 0.2, 1.0)
+BUILDING = ("extraction", "verdicts", "summaries")
+ASKING = {"question": "condense", "decomposition": "decompose", "reflection": "reflect", "answer": "answer"}
+"""The steps of a question, by what their answer is called, in order."""
+TEXTS = {
+    "ada": "Ada Byron visited Ulm. Ada Byron founded Lindow Optics. Ada Byron met Carl Berg.",
+    "carl": "Carl Berg visited Turku. Carl Berg joined Lindow Optics. Carl Berg married Vera Holm.",
+    "otto": "Otto Lind visited Ulm. Otto Lind led Trade Unions. Otto Lind met Ada Byron.",
+    "turku": "Turku lies in Finland. Turku Cathedral stands in Turku. Turku Cathedrals attract Pilgrims.",
+    "ulm": "Ulm lies in Germany. Lindow Optic makes Lenses. Ulm Minster stands in Ulm.",
+    "vera": "Vera Holm visited Turku. Vera Holm joined Trade Union. Vera Holm met Otto Lind.",
+}
+MESSAGES = [("user", "Who is Carl Berg?"), ("assistant", "A person."), ("user", "Which town was visited by him?")]
+
+_keys = count()
+_table: dict[tuple[str, float], list[str]] = {}
+
+
+class World:
+    """The documents, and what a build and a question come to without faults."""
+
+    def __init__(self, folder: Path, embedder: Any) -> None:
+        self.folder = folder
+        self.embedder = embedder
+        documents = folder / "documents"
+        documents.mkdir()
+        for name, text in TEXTS.items():
+            (documents / f"{name}.txt").write_text(text, "utf-8")
+        self.paths = [str(path) for path in sorted(documents.iterdir())]
+        with llm_server.LlmServer() as server:
+            settings = self.settings(server, "sound", folder / "sound")
+            assert complete(self.build(settings))
+            self.state = self.stored(settings)
+            self.answer = self.ask(settings)["answer"]
+            assert set(server.stats.steps) == {*BUILDING, *ASKING}, "a step that is not asked shows nothing"
+
+    def settings(self, server: Any, model: str, home: Path, fault: str = "") -> Settings:
+        """Those of a new process: what it learnt of the endpoint, and its circuit breaker, go by the key."""
+        return Settings(_env_file=None, home=home, llm_base_url=server.base_url, llm_model=model,
+                        llm_api_key=f"key-{next(_keys)}", llm_retries=int(fault == "429"),
+                        llm_timeout=0.5 if fault == "stall" else DEADLINE)
+
+    def build(self, settings: Settings) -> dict[str, Any]:
+        """One build with `--retry-failed`; checks how it ended."""
+        given = {"knowledge_base": "kb", "paths": self.paths, "schema": "open"}
+        with Resources(settings, self.embedder) as resources:
+            report = dict(build_graph(resources).invoke(given, context=BuildContext(retry_failed=True))["report"])
+            documents = resources.knowledge_base("kb").documents
+            failures = documents.failures()
+            statuses = {chunk.id: documents.status(chunk.id) for chunk in documents.chunks()}
+        left = [status for status in statuses.values() if status not in {"done", "failed"}]
+        assert len(statuses) == len(TEXTS)
+        assert not left or report["stopped"], "a chunk is left, and nothing says why"
+        assert report["chunks_failed"] == len(failures) == list(statuses.values()).count("failed")
+        assert all(f"extract: model '{settings.llm_model}'" in reason for *_, reason in failures), failures
+        return report
+
+    def stored(self, settings: Settings) -> dict[str, Any]:
+        """All that a knowledge base answers from."""
+        with Resources(settings, self.embedder) as resources:
+            kb = resources.knowledge_base("kb")
+            assert verify(kb) == []
+            return {"graph": kb.graph.dump(), "schema": kb.schemas.current().model_dump(),
+                    "communities": [community.model_dump() for community in kb.communities.all(level=None)],
+                    "failures": kb.documents.failures(), "rejected": kb.extractions.rejected(),
+                    "vectors": {kind: kb.vectors.ids(kind)
+                                for kind in ("entities", "triples", "chunks", "communities")}}
+
+    def ask(self, settings: Settings) -> dict[str, Any]:
+        with Resources(settings, self.embedder) as resources:
+            return dict(question_graph(resources).invoke({"knowledge_base": "kb", "messages": MESSAGES},
+                                                         context=AskContext()))
+
+
+def odds(name: str, rate: float, steps: Sequence[str]) -> list[Any]:
+    """The fault for a share of the steps' calls, and for at least one of each."""
+    return [Odds(FAULTS[name], rate, steps=frozenset(steps), least=1)] if steps else []
+
+
+def complete(report: dict[str, Any]) -> bool:
+    return not report["stopped"] and not report["chunks_failed"]
+
+
+def within(seconds: float, function: Callable[[], _T]) -> _T:
+    """What a function returns or raises, in time."""
+    future: Future[_T] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(function())
+        except BaseException as error:  # noqa: BLE001  (raised by `result`)
+            future.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    return future.result(seconds)
+
+
+def check_builds(world: World, name: str, rate: float) -> None:
+    """Builds while calls go wrong, then without; what is stored in the end is what it would have been at once."""
+    stages: list[Sequence[str]] = [BUILDING] * 4 if rate < 1 else [BUILDING, BUILDING[1:], BUILDING[2:]]
+    runs: list[str] = []
+    with llm_server.LlmServer() as server:
+        for steps in (*stages, ()):
+            server.odds[:] = odds(name, rate, steps)
+            settings = world.settings(server, f"{name}-{rate}", world.folder / f"{name}-{rate}", name if steps else "")
+            report = within(DEADLINE, lambda settings=settings: world.build(settings))
+            runs.append("complete" if complete(report) else
+                        f"{report['chunks_failed']} failed{', stopped' if report['stopped'] else ''}")
+            if complete(report):
+                break
+        assert runs[-1] == "complete"
+        assert all(server.stats.faults[step] for step in BUILDING), "a step was never hit: it shows nothing"
+        assert world.stored(settings) == world.state
+    _table.setdefault((name, rate), []).append("builds: " + " -> ".join(runs))
+
+
+def check_question(world: World, name: str, rate: float) -> None:
+    """A question asked while the calls of all its steps, or, at 100 %, of each in turn, go wrong."""
+    told: list[str] = []
+    with llm_server.LlmServer() as server:
+        for steps in ([list(ASKING)] * 12 if rate < 1 else [[step] for step in ASKING]):
+            server.odds[:] = odds(name, rate, steps)
+            model = f"{name}-{rate}-{steps[0]}"
+            settings = world.settings(server, model, world.folder / "sound", name)
+            try:
+                told.append("answer" if within(DEADLINE, lambda settings=settings: world.ask(settings))["answer"]
+                            == world.answer else "another answer")
+            except BanyanError as error:
+                words = [ASKING[step] for step in steps if f"{ASKING[step]}: model '{model}'" in str(error)]
+                assert words, f"an error that does not say what failed: {error}"
+                told.append(f"error in {words[0]}")
+            if told[-1] == "answer" and rate < 1:
+                break
+        server.odds.clear()
+        settings = world.settings(server, model, world.folder / "sound")
+        assert within(DEADLINE, lambda: world.ask(settings))["answer"] == world.answer, "it does not recover"
+        assert all(server.stats.faults[step] for step in ASKING), "a step was never hit: it shows nothing"
+    assert rate == 1 or told[-1] == "answer"
+    assert "another answer" not in told
+    if name in HARMLESS:
+        assert set(told) == {"answer"}
+    elif rate == 1:
+        assert told == [f"error in {step}" for step in ASKING.values()]
+    _table.setdefault((name, rate), []).append("question: " + " -> ".join(told))
+
+
+@pytest.fixture(scope="module")
+def checks(request: pytest.FixtureRequest, hashed_embedder: Any) -> Iterator[dict[str, list[Future[None]]]]:
+    """All checks of the faults that are to be tested, side by side: most of their time is waiting."""
+    pytest.importorskip("pytest_socket").enable_socket()
+    names = [item.callspec.params["name"] for item in request.session.items  # type: ignore[attr-defined]
+             if item.path == request.path]
+    # In memory where that is possible: whether writing lasts is no question here, and waiting for disks takes longest.
+    with (tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as folder,
+          ThreadPoolExecutor(AT_ONCE) as pool):
+        world = World(Path(folder), hashed_embedder)
+        yield {name: [pool.submit(check, world, name, rate) for rate in RATES
+                      for check in (check_builds, check_question)] for name in names}
+    sys.stdout.write("\n" + "\n".join(f"{name:>10} {rate:>5.0%}  {'; '.join(sorted(cells))}"
+                                      for (name, rate), cells in sorted(_table.items())) + "\n")
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_builds_and_questions_end(checks: dict[str, list[Future[None]]], name: str) -> None:
+    for check in checks[name]:
+        check.result()

@@ -1,0 +1,321 @@
+"""An endpoint that is down, Ctrl-C while it is silent, and what is seen of the calls: real processes on loopback."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from banyan.agents.construction import build_graph
+from banyan.agents.resources import Resources
+from banyan.config import Settings
+from banyan.models.llm import InMemoryCalls, LlmReasoner
+from banyan.models.llm.breaker import EndpointFailed
+
+from ..conftest import load_test_module
+
+pytestmark = pytest.mark.integration
+
+command_line = load_test_module("command_line")
+llm_server = load_test_module("llm_server")
+Fault = llm_server.Fault
+ENGLISH = command_line.EXAMPLES / "en"
+BANYAN = str(Path(sys.executable).with_name("banyan"))
+KEY = "sk-Vx93-distinctive-key"
+SILENT = 60.0
+"""Seconds that a silent server is silent: nothing here may wait for it."""
+AT_ONCE = 10.0
+"""Seconds within which a process has to end, on whatever machine: 0.2 to 0.4 s at a load of 8 on 2 cores."""
+
+
+class Endpoint:
+    """The scripted endpoint, and what `fault` makes of the requests: a fault, or None for the script's answer."""
+
+    def __init__(self) -> None:
+        self.fault: Callable[[dict[str, Any]], Any] = lambda _: None
+        brain = llm_server.scripted_brain()
+        self.server = llm_server.LlmServer(lambda request: self.fault(request) or brain(request), key=KEY)
+
+    @property
+    def requests(self) -> int:
+        return len(self.server.requests)
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    made = Endpoint()
+    with made.server:
+        yield made
+
+
+def environment(endpoint: Endpoint, **more: str) -> dict[str, str]:
+    return {"BANYAN_LLM_BASE_URL": endpoint.server.base_url, "BANYAN_LLM_API_KEY": KEY, "BANYAN_LLM_MODEL": "scripted",
+            "BANYAN_LLM_RETRIES": "0", "BANYAN_LLM_CONCURRENCY": "4", **more}
+
+
+def commands(folder: Path, endpoint: Endpoint, **more: str) -> Any:
+    return command_line.CommandLine(folder, tuple(environment(endpoint, **more).items()))
+
+
+def interrupted(folder: Path, endpoint: Endpoint, when: Callable[[], bool], **more: str) -> tuple[int, str, float]:
+    """A build that gets Ctrl-C at some moment: its exit code, what it said, and the seconds it took to end."""
+    with subprocess.Popen([BANYAN, "build", str(ENGLISH), "--kb", "kb", "--json"], cwd=folder,
+                          env=command_line.clean_environment(BANYAN_HOME=str(folder / "home"),
+                                                             **environment(endpoint, **more)),
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            deadline = time.monotonic() + command_line.SECONDS
+            while not when():
+                assert process.poll() is None, process.communicate()[1]
+                assert time.monotonic() < deadline
+                time.sleep(0.01)
+            started = time.monotonic()
+            os.kill(process.pid, signal.SIGINT)
+            _, errors = process.communicate(timeout=SILENT / 2)
+            return process.returncode, errors, time.monotonic() - started
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize("step", ["extraction", "summaries"])
+def test_ctrl_c_ends_a_build_at_once_and_the_next_one_goes_on(tmp_path, endpoint, step):
+    def steps() -> list[str]:
+        return [llm_server_step(request) for request in endpoint.server.requests]
+
+    def silent(request: dict[str, Any]) -> Any:
+        stalls = llm_server_step(request) == step and (step != "extraction" or steps().count(step) > 6)
+        return Fault("stall", seconds=SILENT) if stalls else None
+
+    endpoint.fault = silent
+    stalled = (lambda: steps().count(step) >= 9) if step == "extraction" else (lambda: step in steps())
+    code, errors, seconds = interrupted(tmp_path, endpoint, stalled)
+    assert code == 130
+    assert "interrupted; what was done stands. Run the command again to go on from here" in errors
+    assert "Traceback" not in errors
+    assert seconds < AT_ONCE
+    paid = steps().count("extraction")
+    endpoint.fault = lambda _: None
+    banyan = commands(tmp_path, endpoint)
+    report = banyan("build", ENGLISH, "--kb", "kb", "--json").json
+    assert (report["chunks_failed"], report["stopped"]) == (0, "")
+    given_up = 4 if step == "extraction" else 0
+    assert report["chunks"] - paid <= steps().count("extraction") - paid <= report["chunks"] - paid + given_up
+    assert banyan("verify", "--kb", "kb").out == "all is well\n"
+
+
+def llm_server_step(request: dict[str, Any]) -> str:
+    return str(request.get("response_format", {}).get("json_schema", {}).get("name", ""))
+
+
+# LangGraph's executor cancels the tasks that wait, and leaves their coroutines unawaited.
+@pytest.mark.filterwarnings("ignore:coroutine 'arun_with_retry' was never awaited:RuntimeWarning")
+def test_a_cancelled_asynchronous_run_ends_at_once_and_lets_the_next_one_write(tmp_path, endpoint, hashed_embedder):
+    """As a server cancels a run: threads cannot be stopped, and nobody would have ended their run."""
+    settings = Settings(_env_file=None, home=tmp_path / "home", llm_base_url=endpoint.server.base_url,
+                        llm_api_key=KEY, llm_model="scripted", llm_retries=0, llm_concurrency=4)
+    endpoint.fault = lambda _: Fault("stall", seconds=SILENT) if endpoint.requests > 6 else None
+    given: Any = {"knowledge_base": "kb", "paths": [str(ENGLISH)]}
+
+    async def cancelled_and_run_again(graph: Any) -> Any:
+        run = asyncio.create_task(graph.ainvoke(given, {"max_concurrency": 4}))
+        while endpoint.requests < 8:
+            await asyncio.sleep(0.01)
+        run.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await run
+        sent, endpoint.fault = endpoint.requests, lambda _: None
+        await asyncio.sleep(0.5)
+        assert endpoint.requests <= sent + 2, "but for calls being sent at that moment, none is sent any more"
+        return await graph.ainvoke(given, {"max_concurrency": 4})
+
+    with Resources(settings, hashed_embedder) as resources:
+        started = time.monotonic()
+        report = asyncio.run(cancelled_and_run_again(build_graph(resources)))["report"]
+        assert time.monotonic() - started < SILENT
+        assert (report["documents"], report["chunks_failed"], report["stopped"]) == (16, 0, "")
+
+
+def test_ctrl_c_while_calls_wait_for_the_rate(tmp_path, endpoint):
+    code, _, seconds = interrupted(tmp_path, endpoint, lambda: endpoint.requests >= 1,
+                                   BANYAN_LLM_TOKENS_PER_MINUTE="60")
+    assert code == 130
+    assert seconds < AT_ONCE
+    assert endpoint.requests < 5, "calls that waited for their turn were not sent"
+
+
+@pytest.mark.parametrize("fault", [Fault("status", 500), Fault("status", 401), Fault("reset")],
+                         ids=["500", "401", "reset"])
+def test_an_endpoint_that_goes_down_stops_the_build_and_the_next_one_goes_on(tmp_path, endpoint, fault):
+    endpoint.fault = lambda _: fault if endpoint.requests > 4 else None
+    banyan = commands(tmp_path, endpoint)
+    stopped = banyan("build", ENGLISH, "--kb", "kb", "--json")
+    assert stopped.code == 1
+    assert "the endpoint is down: " in stopped.report["stopped"]
+    assert "run the command again when it answers, to go on from here" in stopped.report["stopped"]
+    assert "stopped:" in stopped.err
+    assert stopped.report["chunks_failed"] == 0
+    assert banyan("status", "--kb", "kb", "--json").json["failures"] == []
+    assert endpoint.requests <= 4 + 5 + 4, "not one call for each chunk: five in a row, and those in flight"
+    answered = endpoint.server.stats.answers
+    endpoint.fault = lambda _: None
+    report = banyan("build", ENGLISH, "--kb", "kb", "--json").json
+    assert (report["documents"], report["chunks_failed"], report["stopped"]) == (16, 0, "")
+    assert endpoint.server.stats.steps["extraction"] == report["chunks"], "no answer was paid twice"
+    assert answered == 4
+
+
+def test_nothing_that_listens_is_a_clear_error_at_once(tmp_path, endpoint):
+    banyan = commands(tmp_path, endpoint)
+    assert banyan("build", ENGLISH / "marie-curie.md", "--kb", "kb", "--json").code == 0
+    down = commands(tmp_path, endpoint, BANYAN_LLM_BASE_URL="http://127.0.0.1:9/v1")
+    asked = down("ask", "Where was Marie Curie born?", "--kb", "kb")
+    assert asked.code == 1
+    assert "127.0.0.1:9: it cannot be reached" in asked.err
+    assert "BANYAN_LLM_BASE_URL" in asked.err
+    built = down("build", ENGLISH, "--kb", "kb", "--json")
+    assert "cannot be reached" in built.report["stopped"]
+    assert built.report["chunks_failed"] == 0
+
+
+def test_a_request_that_is_refused_fails_alone(tmp_path, endpoint):
+    endpoint.fault = lambda request: Fault("status", 400) if "polonium" in str(request).lower() else None
+    banyan = commands(tmp_path, endpoint)
+    report = banyan("build", ENGLISH, "--kb", "kb", "--json").report
+    assert report["stopped"] == ""
+    assert 0 < report["chunks_failed"] < report["chunks"]
+
+
+def test_a_retry_after_of_an_hour_is_not_waited_for(endpoint):
+    endpoint.fault = lambda _: Fault("status", 429, {"retry-after": "3600"})
+    llm = LlmReasoner(Settings(_env_file=None, llm_base_url=endpoint.server.base_url, llm_api_key=KEY, llm_retries=4),
+                      InMemoryCalls())
+    started = time.monotonic()
+    with pytest.raises(EndpointFailed, match="rate limit"):
+        llm.condense("And she?", [("user", "Who?")])
+    assert time.monotonic() - started < SILENT
+    assert endpoint.requests == 1
+
+
+# What is seen of the calls, and by whom
+
+class Collector:
+    """A server that stands where LangSmith would, and keeps what it is sent."""
+
+    def __init__(self) -> None:
+        self.bodies: list[bytes] = []
+        collector = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                collector.bodies.append(self.rfile.read(int(self.headers.get("content-length", 0))))
+                self.send_response(202)
+                self.end_headers()
+
+            def do_GET(self) -> None:
+                collector.bodies.append(b"")
+                self.send_response(200)
+                self.end_headers()
+                self.wfile.write(b"{}")
+
+            def log_message(self, *_: Any) -> None:
+                """Nothing."""
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+
+
+@contextmanager
+def collecting() -> Iterator[Collector]:
+    collector = Collector()
+    thread = threading.Thread(target=collector.server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield collector
+    finally:
+        collector.server.shutdown()
+        collector.server.server_close()
+        thread.join(30)
+
+
+CONNECTIONS = """
+import socket, sys
+connect, port = socket.socket.connect, int(sys.argv.pop(1))
+def watched(self, address):
+    if self.family != socket.AF_UNIX and address[1] != port:
+        sys.stderr.write(f"CONNECTED {address}\\n")
+    return connect(self, address)
+socket.socket.connect = watched
+from banyan import cli
+cli.main()
+"""
+
+
+def watched(folder: Path, endpoint: Endpoint, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+    """A command that says where it connected to, but for the endpoint."""
+    port = endpoint.server.base_url.split(":")[2].split("/")[0]
+    cleared = {name: value for name, value in command_line.clean_environment().items()
+               if not name.startswith(("LANGSMITH_", "LANGCHAIN_", "OTEL_"))}
+    return subprocess.run([sys.executable, "-c", CONNECTIONS, port, *arguments], cwd=folder, check=False,
+                          env={**cleared, "BANYAN_HOME": str(folder / "home"), **environment(endpoint), **more},
+                          capture_output=True, text=True, timeout=command_line.SECONDS)
+
+
+def test_nothing_is_sent_anywhere_unless_the_user_asks_for_it(tmp_path, endpoint):
+    document, question = str(ENGLISH / "marie-curie.md"), "Where was Marie Curie born?"
+    with collecting() as collector:
+        able = {"LANGSMITH_ENDPOINT": collector.url, "LANGSMITH_API_KEY": "lsv2-test"}
+        for command in (["build", document, "--kb", "kb"], ["ask", question, "--kb", "kb"]):
+            done = watched(tmp_path, endpoint, *command, **able)
+            assert done.returncode == 0, done.stderr
+            assert "CONNECTED" not in done.stderr
+        assert collector.bodies == []
+        done = watched(tmp_path, endpoint, "ask", question, "--kb", "kb", "--mode", "open", **able,
+                       LANGSMITH_TRACING="true")
+        assert done.returncode == 0, done.stderr
+        assert "CONNECTED" in done.stderr
+        sent = b"".join(collector.bodies)
+        assert sent, "where it is asked for, runs are sent"
+        assert KEY.encode() not in sent
+
+
+SHOWS_ALL = """
+import logging, sys
+logging.basicConfig(level=logging.NOTSET, filename=sys.argv.pop(1))
+from banyan import cli
+cli.main()
+"""
+
+
+def test_the_key_is_in_no_log_and_no_file(tmp_path, endpoint):
+    """With every logger of every library at its lowest level; an error that repeats the key, and a snapshot, too."""
+    log, document = tmp_path / "everything.log", str(ENGLISH / "marie-curie.md")
+    said = ""
+    for key, *command in ((KEY, "build", document, "--kb", "kb"), (KEY, "ask", "Who is Curie?", "--kb", "kb"),
+                          (KEY, "status", "--kb", "kb"), (KEY, "backup", "-o", "kept.zip", "--kb", "kb"),
+                          (KEY + "-wrong", "build", str(ENGLISH / "warsaw.md"), "--kb", "kb")):
+        done = subprocess.run(
+            [sys.executable, "-c", SHOWS_ALL, str(log), *command], cwd=tmp_path, check=False, capture_output=True,
+            text=True, timeout=command_line.SECONDS, env=command_line.clean_environment(
+                BANYAN_HOME=str(tmp_path / "home"), **environment(
+                    endpoint, BANYAN_LLM_API_KEY=key, BANYAN_LOG_LEVEL="DEBUG", BANYAN_LOG_FORMAT="json",
+                    OPENAI_LOG="debug")))
+        assert done.returncode == (0 if key == KEY else 1), done.stderr
+        said += done.stdout + done.stderr
+    lines = [json.loads(line) for line in said.splitlines() if line.startswith('{"time"')]
+    assert {"extract", "summarise", "answer"} <= {line.get("step") for line in lines if line.get("event") == "call"}
+    assert "EndpointDown" in {line.get("outcome") for line in lines}
+    assert "***" in said, "the server repeats the key, or this shows nothing"
+    assert KEY not in said
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert {"ledger.sqlite", "everything.log", "kept.zip"} <= {path.name for path in files}
+    for path in files:
+        assert KEY.encode() not in path.read_bytes(), path

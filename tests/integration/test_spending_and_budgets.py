@@ -1,0 +1,217 @@
+"""Budgets, accounts and estimates over the scripted endpoint: what is stopped, resumed, and foretold."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from banyan.agents.building import BuildContext
+from banyan.agents.construction import build_graph
+from banyan.agents.estimate import estimate_build
+from banyan.agents.resources import Resources
+from banyan.config import Settings
+from banyan.graph_store.status import status_of
+from banyan.graph_store.verify import verify
+from banyan.models.llm.chat import OpenAiEndpoint
+from banyan.models.llm.structured import Reply
+
+from ..conftest import load_test_module
+
+pytestmark = pytest.mark.integration
+
+command_line = load_test_module("command_line")
+llm_server = load_test_module("llm_server")
+ENGLISH = command_line.EXAMPLES / "en"
+AT_ONCE = 6
+PRICE = {"prompt": 2.0, "cached": 0.5, "completion": 8.0}
+
+
+@pytest.fixture
+def server() -> Iterator[Any]:
+    with llm_server.LlmServer() as running:
+        yield running
+
+
+@pytest.fixture
+def prices(tmp_path) -> Path:
+    file = tmp_path / "prices.json"
+    file.write_text(json.dumps({"scripted": PRICE}))
+    return file
+
+
+class Home:
+    """A home folder whose builds go to a server, several calls at once."""
+
+    def __init__(self, folder: Path, embedder: Any, server: Any, prices: Path | None = None) -> None:
+        self.embedder = embedder
+        self.settings = Settings(_env_file=None, home=folder, llm_base_url=server.base_url, llm_model="scripted",
+                                 llm_retries=0, llm_concurrency=AT_ONCE, prices=prices)
+
+    def resources(self) -> Resources:
+        return Resources(self.settings, self.embedder)
+
+    def build(self, paths: Any = (ENGLISH,), **context: Any) -> Any:
+        """One build, as a process of its own would run it."""
+        with self.resources() as resources:
+            return build_graph(resources).invoke(
+                {"knowledge_base": "kb", "paths": [str(path) for path in paths]}, context=BuildContext(**context),
+                config={"max_concurrency": AT_ONCE + 1})["report"]
+
+    def state(self) -> Any:
+        with self.resources() as resources:
+            kb = resources.knowledge_base("kb")
+            assert verify(kb) == []
+            return kb.graph.dump(), [community.model_dump() for community in kb.communities.all(level=None)]
+
+    def status(self) -> Any:
+        with self.resources() as resources:
+            return status_of(resources.knowledge_base("kb"), resources.prices)
+
+
+def tokens(report: Any) -> int:
+    return int(report["tokens"]["prompt"] + report["tokens"]["completion"])
+
+
+def largest_call(home: Home) -> int:
+    with home.resources() as resources:
+        return resources.knowledge_base("kb").database.count(
+            "SELECT max(prompt_tokens + completion_tokens) FROM calls")
+
+
+def test_half_the_need_stops_within_the_calls_in_flight_and_the_rest_completes_it(tmp_path, hashed_embedder, server):
+    whole, halves = (Home(tmp_path / name, hashed_embedder, server) for name in ("whole", "halves"))
+    needed = whole.build()
+    largest = largest_call(whole)
+    budget = tokens(needed) // 2
+    first = halves.build(max_tokens=budget)
+    assert "the token budget is reached" in first["stopped"]
+    assert first["chunks_failed"] == 0
+    assert budget <= tokens(first) < budget + AT_ONCE * largest
+    rest = halves.build()
+    assert rest["stopped"] == ""
+    assert tokens(first) + tokens(rest) == tokens(needed), "nothing is paid twice"
+    assert first["tokens"]["calls"] + rest["tokens"]["calls"] == needed["tokens"]["calls"]
+    assert halves.state() == whole.state()
+    assert [one.calls for one in halves.status().spent_by_build] == [
+        first["tokens"]["calls"], rest["tokens"]["calls"]]
+
+
+def test_many_small_budgets_come_to_the_same(tmp_path, hashed_embedder, server):
+    """They also end between the steps that come after extraction."""
+    whole, steps = (Home(tmp_path / name, hashed_embedder, server) for name in ("whole", "steps"))
+    needed, largest = whole.build(), largest_call(whole)
+    reports = []
+    while not reports or reports[-1]["stopped"]:
+        assert len(reports) < 100
+        reports.append(steps.build(max_tokens=700))
+        assert tokens(reports[-1]) < 700 + AT_ONCE * largest
+    assert len(reports) > 2
+    assert sum(map(tokens, reports)) == tokens(needed)
+    assert steps.state() == whole.state()
+    assert {one.name for one in steps.status().spent_by_step} >= {"extract", "summarise"}
+
+
+def test_a_budget_reached_by_extraction_pays_no_summary(tmp_path, hashed_embedder, server):
+    whole, spent = (Home(tmp_path / name, hashed_embedder, server) for name in ("whole", "spent"))
+    whole.build()
+    extraction = next(one for one in whole.status().spent_by_step if one.name == "extract")
+    report = spent.build(max_tokens=extraction.prompt + extraction.completion)
+    assert report["stopped"]
+    assert tokens(report) == extraction.prompt + extraction.completion
+    assert [one.name for one in spent.status().spent_by_step] == ["extract"]
+
+
+def test_a_cost_limit_stops_a_build_and_is_accounted(tmp_path, hashed_embedder, server, prices):
+    home = Home(tmp_path / "home", hashed_embedder, server, prices)
+    report = home.build(max_cost=0.01)
+    assert "the cost budget is reached" in report["stopped"]
+    assert 0.01 <= report["cost"] < 0.01 + AT_ONCE * largest_call(home) * PRICE["completion"] / 1e6
+    status = home.status()
+    assert status.spent.cost == pytest.approx(report["cost"])
+    assert status.spent.cost == pytest.approx(
+        (status.spent.prompt * PRICE["prompt"] + status.spent.completion * PRICE["completion"]) / 1e6)
+    assert home.build()["stopped"] == ""
+
+
+def test_every_document_knows_what_it_cost(tmp_path, hashed_embedder, server):
+    home = Home(tmp_path / "home", hashed_embedder, server)
+    report = home.build()
+    with home.resources() as resources:
+        kb = resources.knowledge_base("kb")
+        documents = {one.name: one for one in kb.calls.spent("document", resources.prices)}
+        chunks = {entry.id: entry.chunks for entry in kb.documents.entries()}
+    assert {name: one.calls for name, one in documents.items() if name} == chunks
+    assert sum(one.prompt for one in documents.values()) == report["tokens"]["prompt"] == server.stats.prompt_tokens
+    assert documents[""].calls == report["tokens"]["calls"] - sum(chunks.values())
+
+
+def test_what_the_endpoint_says_it_cached_and_what_was_of_no_use_is_told_apart(tmp_path, hashed_embedder, server,
+                                                                             monkeypatch):
+    server.faults.append(llm_server.Fault("text"))
+    send = OpenAiEndpoint.send
+
+    def cached(self: OpenAiEndpoint, *arguments: Any) -> Reply:
+        reply = send(self, *arguments)
+        return reply._replace(cached_tokens=reply.prompt_tokens // 2)
+
+    monkeypatch.setattr(OpenAiEndpoint, "send", cached)
+    home = Home(tmp_path / "home", hashed_embedder, server)
+    report = home.build([ENGLISH / "polonium.md"])
+    spent = home.status().spent
+    assert (spent.wasted_calls, spent.wasted, spent.cached) == (1, report["wasted_tokens"], report["cached_tokens"])
+    assert spent.wasted > 0
+    assert 0.45 * spent.prompt < spent.cached <= 0.5 * spent.prompt
+
+
+@pytest.mark.parametrize("factor", [0.7, 1.4])
+def test_what_was_paid_teaches_the_estimate_how_an_endpoint_counts(tmp_path, hashed_embedder, server, monkeypatch,
+                                                                   factor):
+    """An endpoint whose tokenizer is not our estimator, and a model that answers in short."""
+    send = OpenAiEndpoint.send
+
+    def counted(self: OpenAiEndpoint, *arguments: Any) -> Reply:
+        reply = send(self, *arguments)
+        return reply._replace(prompt_tokens=round(factor * reply.prompt_tokens),
+                              completion_tokens=round(factor * reply.completion_tokens))
+
+    monkeypatch.setattr(OpenAiEndpoint, "send", counted)
+    home = Home(tmp_path / "home", hashed_embedder, server)
+    files = sorted(ENGLISH.iterdir())
+    home.build(files[:10])
+    with home.resources() as resources:
+        estimate = estimate_build(resources, "kb", files, "")
+        before = resources.knowledge_base("kb").calls.spent("step", resources.prices)
+    home.build(files)
+    paid = {one.name: one for one in home.status().spent_by_step}
+    (extracted,) = [one for one in before if one.name == "extract"]
+    prompt = paid["extract"].prompt - extracted.prompt
+    completion = paid["extract"].completion - extracted.completion
+    assert estimate.learnt_from == extracted.calls
+    assert estimate.extraction.calls == paid["extract"].calls - extracted.calls
+    assert abs(estimate.extraction.prompt_tokens / prompt - 1) < 0.15
+    assert abs(estimate.extraction.completion_tokens / completion - 1) < 0.3, "few chunks, each with its own facts"
+    assert estimate.cost is None
+
+
+def test_commands_stop_at_a_cost_and_foretell_it(tmp_path, server, prices):
+    settings = {"BANYAN_LLM_BASE_URL": server.base_url, "BANYAN_LLM_MODEL": "scripted", "BANYAN_LLM_RETRIES": "0"}
+    unpriced = command_line.CommandLine(tmp_path, tuple(settings.items()))
+    refused = unpriced("build", ENGLISH, "--kb", "kb", "--max-cost", "1")
+    assert refused.code == 1
+    assert "BANYAN_PRICES" in refused.err
+    assert not (tmp_path / "home" / "kb").exists()
+    assert server.stats.requests == 0
+
+    banyan = command_line.CommandLine(tmp_path, tuple({**settings, "BANYAN_PRICES": str(prices)}.items()))
+    foretold = banyan("build", ENGLISH, "--kb", "kb", "--dry-run", "--json").json
+    assert foretold["cost"] == pytest.approx(
+        (foretold["prompt_tokens"] * PRICE["prompt"] + foretold["completion_tokens"] * PRICE["completion"]) / 1e6)
+    assert "cost" in banyan("build", ENGLISH, "--kb", "kb", "--dry-run").out
+    stopped = banyan("build", ENGLISH, "--kb", "kb", "--max-cost", "0.002")
+    assert stopped.code == 1
+    assert "the cost budget is reached" in stopped.err
+    assert "cost 0.0" in stopped.out
+    shown = banyan("status", "--kb", "kb").out
+    assert "step extract" in shown
+    assert "Spent" in shown
