@@ -101,7 +101,7 @@ def test_what_is_known_belongs_to_endpoint_and_model() -> None:
     assert capability_of("http://b.invalid/v1", "m", "b.invalid") is not known
 
 
-# What servers say, as their projects' code and issues have it.
+# What servers may say, by what is known of vLLM, Ollama, llama.cpp and others; written, not captured from them.
 
 SAID: list[tuple[int, str, bool]] = [
     (400, "This response_format type is unavailable now", True),  # DeepSeek
