@@ -87,12 +87,11 @@ class Layout:
         Raises:
             LedgerDamagedError: it is gone, or empty.
         """
-        log = self.ledger.with_name(f"{self.ledger.name}-wal")
-        logged = log.is_file() and log.stat().st_size > 0
-        if self.ledger.is_file() and (self.ledger.stat().st_size or logged):
+        size, logged = _size(self.ledger), _size(self.ledger.with_name(f"{self.ledger.name}-wal"))
+        if size or (size is not None and logged):
             return
         if logged or self.graph.exists() or self.vectors.exists():
-            raise LedgerDamagedError(f"{self.ledger} is {'empty' if self.ledger.is_file() else 'missing'}, and what "
+            raise LedgerDamagedError(f"{self.ledger} is {'missing' if size is None else 'empty'}, and what "
                                      "was made from it is there")
 
     def require(self) -> "Layout":
@@ -116,3 +115,11 @@ def knowledge_bases(home: Path) -> list[str]:
     if not home.is_dir():
         return []
     return sorted(entry.name for entry in home.iterdir() if (entry / "ledger.sqlite").is_file())
+
+
+def _size(path: Path) -> int | None:
+    """A file's size in bytes; None if there is none. One look: others close the ledger meanwhile, and its log goes."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return None

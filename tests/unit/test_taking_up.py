@@ -3,11 +3,13 @@
 import gc
 import threading
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from banyan.agents.resources import Resources
 from banyan.graph_store.database import Database
 from banyan.graph_store.errors import UnknownDocumentError, WriterBusyError
+from banyan.graph_store.layout import Layout
 from banyan.graph_store.store import KnowledgeBase
 from banyan.graph_store.tree_keeper import TreeKeeper
 from banyan.graph_store.vectors import VectorStore
@@ -148,6 +150,24 @@ def _in_threads(work, count):
         thread.start()
     for thread in threads:
         thread.join()
+
+
+def test_a_log_that_another_process_closes_meanwhile_is_no_damage(shop, monkeypatch):
+    shop.build(shop.write({"a.txt": "Ada:Person --employer--> Acme:Organization."}))
+    layout = Layout.of(shop.settings.home, "kb")
+    log = layout.ledger.with_name("ledger.sqlite-wal")
+    look = Path.stat
+
+    def last_look(path, **options):
+        found = look(path, **options)
+        if path == log:
+            log.unlink()
+        return found
+
+    log.write_bytes(b"")
+    monkeypatch.setattr(Path, "stat", last_look)
+    layout.check_ledger()
+    assert not log.exists()
 
 
 def test_many_open_and_close_the_same_vectors_at_once(tmp_path, hashed_embedder):
