@@ -1,12 +1,12 @@
 """The initial clusters of community detection: K-means over the entities' representations."""
 
-import warnings
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..models.embedding import Vectors
 from .one_thread import one_thread
+from .quiet import ignoring
 
 Labels = NDArray[np.intp]
 
@@ -81,9 +81,8 @@ def _k_means(points: Vectors, clusters: int, *, careful: bool = False) -> Labels
     search = KMeans(clusters, init="k-means++" if careful else "random", n_init=_REPEATS if careful else 1,
                     random_state=_SEED, max_iter=_ITERATIONS)
     # Limited again: the import may have brought a library with threads of its own.
-    with one_thread(), warnings.catch_warnings():
-        # Where points are alike there are fewer clusters than asked for, as there should be.
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    # Where points are alike there are fewer clusters than asked for, as there should be.
+    with one_thread(), ignoring(ConvergenceWarning):
         found = search.fit_predict(points)
     return renumbered(np.asarray(found, np.intp))
 

@@ -7,7 +7,6 @@ that is there needs no second look, and writing it twice changes nothing.
 import sqlite3
 import threading
 import time
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -20,6 +19,7 @@ from ..schemas.naming import content_id
 from .chroma_paths import give_back, take_path, unused
 from .errors import StoreError
 from .hnsw_files import damages
+from .quiet import ignoring
 
 if TYPE_CHECKING:
     from chromadb.api.client import Client
@@ -229,9 +229,8 @@ class VectorStore:
         if size >= _SYNC_FIRST and wanted > pace * _SYNC_TOLERANCE:
             # An index that is loaded keeps its pace.
             self.close()
-            with warnings.catch_warnings():
-                # Chroma warns of what it notes itself of a collection without an embedding function.
-                warnings.simplefilter("ignore", DeprecationWarning)
+            # Chroma warns of what it notes itself of a collection without an embedding function.
+            with ignoring(DeprecationWarning):
                 self._write(kind, lambda collection: collection.modify(
                     configuration={"hnsw": {"sync_threshold": wanted}}))
 
