@@ -36,7 +36,7 @@ types: .venv/installed
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25"
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev,studio]"
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev,server,studio]"
 	touch $@
 
 clean:
