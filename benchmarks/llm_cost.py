@@ -1,10 +1,10 @@
 """Measures what a build with an LLM costs, by step, over a real HTTP endpoint that answers with recorded triples.
 
-`python benchmarks/llm_cost.py` (`--documents 400 --schema general open`; `--lightrag PYTHON`, an interpreter that has
-lightrag-hku, for LightRAG on the same passages and endpoint). The endpoint counts tokens with
-`ingest.tokens.estimate_tokens`, which errs upwards; beside its count stands that of MiniLM's WordPiece vocabulary. All
-that is sent is counted, failures and repairs included, but not the JSON schema of the answer, which endpoints that
-decode by grammar do not show the model.
+`python benchmarks/llm_cost.py` (`--documents 400 --schema general open`; `--lightrag PYTHON` and `--graphrag PYTHON`,
+interpreters that have lightrag-hku and Microsoft's graphrag, for those on the same passages and endpoint). The endpoint
+counts tokens with `ingest.tokens.estimate_tokens`, which errs upwards; beside its count stands that of MiniLM's
+WordPiece vocabulary. All that is sent is counted, failures and repairs included, but not the JSON schema of the answer,
+which endpoints that decode by grammar do not show the model.
 
 Recorded entities have no types. With `open` all facts are admitted, so the graph has as many communities to describe as
 it can; with `general` the extraction prompt carries the schema, but most facts are rejected. "The dearer of each" takes
@@ -18,8 +18,11 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
+import llm_peer_graphrag
+import llm_peer_lightrag
 from banyan.agents.construction import build_graph
 from banyan.agents.resources import Resources
 from banyan.config import Settings
@@ -30,7 +33,6 @@ from rich.table import Table
 
 from hashed_embedding import HashedEmbedder  # isort: skip  (stands beside the tests; llm_world says where)
 
-PEER = Path(__file__).with_name("llm_peer_lightrag.py")
 # From peers.md: measured there on one machine with a stub LLM that answers at once.
 MEASURED_BEFORE = (("LightRAG 1.5.7", "4,652-4,801", "-", "2.0-2.1"), ("Microsoft GraphRAG 3.3", "6,531", "-", "3.6"),
                    ("HippoRAG 2", "766", "-", "2"))
@@ -95,14 +97,12 @@ def build(schema: str, documents: int) -> dict[str, Spent]:
     return spent
 
 
-def lightrag(python: str, documents: int) -> dict[str, Spent]:
-    """The same with LightRAG, in a process with its own packages."""
-    from llm_peer_lightrag import script, step_of  # noqa: PLC0415
-
-    with tempfile.TemporaryDirectory() as folder, llm_server.LlmServer(script(RECORDED)) as server:
+def peer(module: ModuleType, python: str, documents: int) -> dict[str, Spent]:
+    """The same with another system, in a process with its own packages."""
+    with tempfile.TemporaryDirectory() as folder, llm_server.LlmServer(module.script(RECORDED)) as server:
         source = write_passages(Path(folder) / "passages.jsonl", documents)
-        subprocess.run([python, str(PEER), str(source), folder, server.base_url], check=True, cwd=folder)
-        return spent_by(server, step_of, documents)
+        subprocess.run([python, str(module.__file__), str(source), folder, server.base_url], check=True, cwd=folder)
+        return spent_by(server, module.step_of, documents)
 
 
 def _rows(table: Table, name: str, spent: dict[str, Spent]) -> None:
@@ -125,13 +125,16 @@ def main() -> None:
     parser.add_argument("--documents", type=int, default=400)
     parser.add_argument("--schema", nargs="+", default=["general", "open"])
     parser.add_argument("--lightrag", metavar="PYTHON", default="", help="interpreter with lightrag-hku")
+    parser.add_argument("--graphrag", metavar="PYTHON", default="", help="interpreter with graphrag")
     parser.add_argument("--json", type=Path, default=None, help="write the figures to this file as well")
     arguments = parser.parse_args()
     builds = {f"Banyan, schema {schema}": build(schema, arguments.documents) for schema in arguments.schema}
     if len(builds) > 1:
         builds["Banyan, the dearer of each"] = _dearest(list(builds.values()))
     if arguments.lightrag:
-        builds["LightRAG, this run"] = lightrag(arguments.lightrag, arguments.documents)
+        builds["LightRAG, this run"] = peer(llm_peer_lightrag, arguments.lightrag, arguments.documents)
+    if arguments.graphrag:
+        builds["GraphRAG, this run"] = peer(llm_peer_graphrag, arguments.graphrag, arguments.documents)
     table = Table("system", "step", "prompt tokens", "by WordPiece", "completion tokens", "calls",
                   title=f"{arguments.documents} MuSiQue passages: costs of a document")
     for name, spent in builds.items():
