@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 # The demo has a home of its own, so that it never touches your knowledge bases, and no LLM, whatever is set.
 DEMO := BANYAN_HOME=.banyan/demo BANYAN_LLM_BASE_URL= $(BIN)/banyan
-PACKAGES := agents evaluation export graph_store ingest models prompts schemas tools
+PACKAGES := agents evaluation export graph_store ingest models prompts schemas server subagent tools
 
 .PHONY: demo test check lint types clean
 

@@ -16,7 +16,9 @@ from .cli_entities import entities_app
 from .cli_errors import explained
 from .cli_evaluation import evaluation_app
 from .cli_export import export
+from .cli_mcp import mcp
 from .cli_schema import ask_decisions, schema_app
+from .cli_serve import key, serve
 from .cli_shared import AsJson, Kb, MaxCost, MaxTokens, err, opened, out, print_json
 from .cli_spending import money, spending
 from .cli_tree import tree
@@ -36,12 +38,13 @@ app.add_typer(evaluation_app, name="eval")
 app.command()(export)
 app.command()(backup)
 app.command()(restore)
+app.command()(serve)
+app.command()(key)
+app.command()(mcp)
 
 AnswerMode = Annotated[Literal["reject", "open"], typer.Option(help="open: own knowledge allowed, and marked.")]
 
 NoResolve = Annotated[bool, typer.Option("--no-resolve", help="Keep every name an entity of its own.")]
-
-_RULES_AT_ONCE = 2
 
 
 @app.command()
@@ -95,13 +98,14 @@ def _run_build(resources: "Resources", given: "BuildInput", context: "BuildConte
     from langgraph.checkpoint.sqlite import SqliteSaver  # noqa: PLC0415
     from langgraph.types import Command  # noqa: PLC0415
 
+    from .agents.concurrency import build_concurrency  # noqa: PLC0415
     from .agents.construction import build_graph  # noqa: PLC0415
     from .cli_progress import BuildProgress  # noqa: PLC0415
 
     # Checkpoints serve only interrupts of this process: what was paid for is in the ledger.
     with SqliteSaver.from_conn_string(":memory:") as saver:
         graph = build_graph(resources, saver)
-        config: Any = {"configurable": {"thread_id": "build"}, "max_concurrency": _concurrency(resources)}
+        config: Any = {"configurable": {"thread_id": "build"}, "max_concurrency": build_concurrency(resources.settings)}
         step: Any = given
         while True:
             with BuildProgress(err) as progress:
@@ -113,14 +117,10 @@ def _run_build(resources: "Resources", given: "BuildInput", context: "BuildConte
             step = Command(resume=_review(state.interrupts[0].value))
 
 
-def _concurrency(resources: "Resources") -> int:
-    # Rules keep a core busy; an endpoint keeps us waiting. LangGraph's stream takes up one worker of this
-    # many, and with a single one it waits for itself for ever.
-    return 1 + (resources.settings.llm_concurrency if resources.settings.llm_base_url else _RULES_AT_ONCE)
-
-
 def _review(question: dict[str, Any]) -> dict[str, Any]:
     """Ask on the terminal what is to become of each candidate: the value that the interrupted build goes on with."""
+    if "error" in question:
+        err.print(f"[red]{escape(question['error'])}[/red]")
     candidates = [Candidate(**data) for data in question["delta"]["candidates"]]
     decisions = [decision.model_dump() for decision in ask_decisions(candidates) if decision is not None]
     return {"decisions": decisions, "who": getpass.getuser()}
@@ -287,7 +287,7 @@ def verify(kb: Kb, *, as_json: AsJson = False) -> None:
     from .graph_store.verify import verify as find_problems  # noqa: PLC0415
 
     with opened(reasons=False) as resources:
-        damages = damages_on_disk(Layout.of(resources.settings.home, kb).require())
+        damages = damages_on_disk(Layout.of(resources.settings.home, kb, resources.settings.chroma_server).require())
         problems = [*damages, *find_problems(resources.knowledge_base(kb))]
     if as_json:
         print_json({"kb": kb, "problems": [problem.model_dump() for problem in problems]})

@@ -6,6 +6,8 @@ from typing import Literal, get_args
 from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from .schemas.chroma_server import ChromaServer, ChromaUrl, HeaderName, HeaderToken
+
 DEFAULT_EMBEDDING_MODEL = "all-MiniLM-L6-v2"
 
 LlmStep = Literal["extract", "resolve", "summarise", "decompose", "reflect", "answer", "condense"]
@@ -19,6 +21,12 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="BANYAN_", env_file=".env", extra="ignore")
 
     home: Path = Field(Path(".banyan"), description="folder of the knowledge bases")
+
+    chroma_url: ChromaUrl = Field("", description="Chroma server that holds the vectors; empty: they stand in the home "
+                                                  "folder")
+    chroma_token: HeaderToken = Field(SecretStr(""), description="the token that it asks for, if any; never logged or stored")
+    chroma_token_header: HeaderName = Field("Authorization", description="the header that the token is sent in; as "
+                                                                         "a bearer's in this one")
 
     llm_base_url: str | None = Field(None, description="OpenAI-compatible endpoint; none: rules reasoner")
     llm_api_key: SecretStr = Field(SecretStr("none"), description="its key; never logged or stored")
@@ -36,18 +44,20 @@ class Settings(BaseSettings):
     llm_concurrency: int = Field(32, ge=1, description="calls at once, of the process to one endpoint")
     llm_tokens_per_minute: int | None = Field(None, gt=0, description="rate limit; none: unlimited")
     language: Literal["auto", "en", "zh"] = Field("auto", description="language of the prompts")
-    prices: Path | None = Field(None, description="JSON file of the models' prices per million tokens; none: unknown")
+    prices: Path | None = Field(None, description="JSON file of the models' prices per million tokens, in any one "
+                                                  'currency: `{"gpt-4o-mini": {"prompt": 0.15, "cached": 0.075, '
+                                                  '"completion": 0.6}}`; none: unknown')
 
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("WARNING", description="what the commands log, on "
                                                                                            "standard error")
     log_format: Literal["text", "json"] = Field("text", description="how: lines to read, or JSON lines")
 
-    embedding_model: str = Field(DEFAULT_EMBEDDING_MODEL, description="sentence-transformers model name")
-    embedding_batch: int = Field(32, ge=1)
+    embedding_model: str = Field(DEFAULT_EMBEDDING_MODEL, description="any sentence-transformers model on this machine")
+    embedding_batch: int = Field(32, ge=1, description="texts that it encodes at once")
 
     chunk_tokens: int = Field(400, ge=32, description="upper size of a chunk, estimated tokens")
     chunk_overlap: int = Field(60, ge=0, description="whole sentences repeated, up to these tokens")
-    batch_chunks: int = Field(64, ge=1, description="chunks between two commits of a build")
+    batch_chunks: int = Field(128, ge=1, description="chunks between two commits of a build")
 
     max_file_mb: float = Field(100.0, gt=0, description="largest file or record read, unpacked and as text too, in MB")
     max_documents: int = Field(1_000_000, ge=1, description="most documents that one build reads")
@@ -62,6 +72,21 @@ class Settings(BaseSettings):
 
     resolve: bool = Field(True, description="make one node of a thing's several names")
 
+    server_keys: Path | None = Field(None, description="JSON file of the server's API keys; none: server-keys.json in "
+                                                       "the home folder")
+    server_documents: str = Field("", description="folders that builds through a LangGraph server may read, separated "
+                                                  "as in PATH; empty: none, documents come as text")
+    server_models: str = Field("", description="models that clients of a LangGraph server may choose for a question, "
+                                               "with commas between, besides those set here")
+    server_hosts: str = Field("", description="further host names that the server answers to, with commas between")
+    max_upload_mb: float = Field(200.0, gt=0, description="largest upload to the server, all its files together")
+    max_request_kb: float = Field(4096.0, gt=0, description="largest request to the server that is no upload")
+    requests_per_minute: int = Field(6000, ge=1, description="requests of one client to the server; as many may come "
+                                                             "in one go")
+    asks_at_once: int | None = Field(None, ge=1, description="questions that the server answers at once; none: 2 with "
+                                                             "the rules, llm_concurrency with an LLM")
+    builds_at_once: int = Field(2, ge=1, description="builds that the server runs at once; others wait")
+
     max_sub_queries: int = Field(5, ge=1, description="parts of a question searched in one round")
     max_rounds: int = Field(3, ge=1, description="rounds of retrieval for a question")
     # What the two caps above allow (1 + 3 x 5, along 4 routes): raising those alone does not raise the cost.
@@ -72,6 +97,13 @@ class Settings(BaseSettings):
     top_k: int = Field(100, ge=1, description="chunks ranked for a question")
     reranker: str = Field("", description="sentence-transformers CrossEncoder, name or folder; empty: none")
     rerank_passages: int = Field(30, ge=1, description="best passages that the cross-encoder reorders")
+
+    @property
+    def chroma_server(self) -> ChromaServer | None:
+        """The server that holds the vectors; None: they stand in the home folder."""
+        if not self.chroma_url:
+            return None
+        return ChromaServer(url=self.chroma_url, token=self.chroma_token, token_header=self.chroma_token_header)
 
     def model_of(self, step: LlmStep) -> str:
         """The model that a step asks: its own where one is set, else `llm_model`."""

@@ -5,10 +5,12 @@ from typing import Annotated, Any
 
 from langchain_core.messages import AnyMessage
 from langgraph.graph.message import add_messages
+from pydantic import Field
 from typing_extensions import TypedDict
 
 from ..schemas.errors import BanyanError
 from ..schemas.retrieval import ROUTES, Mode, Route, Switches
+from .model_choice import AskStep
 
 MAX_QUESTION = 10_000
 
@@ -21,7 +23,8 @@ class QuestionError(BanyanError):
 class AskContext:
     """How a question is to be answered."""
 
-    knowledge_base: str = field(default="", metadata={"description": "used where the input names none"})
+    knowledge_base: str = field(default="", metadata={"description": "the knowledge base's name, where the input "
+                                                      "names none"})
     mode: Mode = field(default="reject", metadata={"description": "reject: abstain without evidence; open: own "
                                                    "knowledge allowed, and marked"})
     agent: bool = field(default=True, metadata={"description": "decompose and reflect; else one round"})
@@ -33,12 +36,16 @@ class AskContext:
                                                        "0 to 1; none: by the question"})
     abstain_below: float | None = field(default=None, metadata={"description": "confidence below which mode reject "
                                                                 "abstains; none: as set"})
-    max_rounds: int | None = field(default=None, metadata={"description": "cap on rounds of retrieval"})
-    max_sub_queries: int | None = field(default=None, metadata={"description": "cap on sub-queries of a round"})
+    max_rounds: int | None = field(default=None, metadata={"description": "cap on rounds of retrieval; none: as set, "
+                                                             "and through a server at most that, as for the others"})
+    max_sub_queries: int | None = field(default=None, metadata={"description": "cap on sub-queries of a round; none: "
+                                                                  "as set"})
     max_sub_queries_in_all: int | None = field(default=None, metadata={"description": "cap on sub-queries of all "
                                                                          "rounds, the question among them"})
     max_tool_calls: int | None = field(default=None, metadata={"description": "cap on searches of one sub-query along "
                                                                  "one route, over all rounds"})
+    models: dict[AskStep, str] = field(default_factory=dict, metadata={"description": "LLM of each step that is to ask "
+                                       "another one than is set; through a server only such as it offers"})
     trace: bool = field(default=False, metadata={"description": "answer with every step taken, in short texts"})
 
     @property
@@ -51,27 +58,27 @@ class AskContext:
 class AskInput(TypedDict, total=False):
     """What is asked: a question, or a conversation that ends with one."""
 
-    knowledge_base: str
-    question: str
-    messages: Annotated[list[AnyMessage], add_messages]
+    knowledge_base: Annotated[str, Field(description="the knowledge base's name; left out: the context's")]
+    question: Annotated[str, Field(description="the question, where no messages are given")]
+    messages: Annotated[list[AnyMessage], Field(description=(
+        "a conversation that ends with the question; follow-ups are understood from what was said before")),
+        add_messages]
 
 
 class AskOutput(TypedDict, total=False):
     """The answer."""
 
-    answer: str
-    abstained: bool
-    confidence: float
-    """The chance that the passages answer the question, 0 to 1; an answer that abstains has one too."""
-    short: str
-    """The answer in the fewest words, where it has such."""
-    citations: list[dict[str, Any]]
-    """{id, document, start, end, quote}"""
-    sub_queries: list[str]
-    iterations: int
-    messages: Annotated[list[AnyMessage], add_messages]
-    trace: list[dict[str, Any]]
-    """Every step as `TraceStep` data, where the context asks for it."""
+    answer: Annotated[str, Field(description="the answer, with [1], [2], ... where it cites")]
+    abstained: Annotated[bool, Field(description="whether the documents do not answer the question")]
+    confidence: Annotated[float, Field(description=(
+        "the chance that the passages answer the question, 0 to 1; an answer that abstains has one too"))]
+    short: Annotated[str, Field(description="the answer in the fewest words, where it has such")]
+    citations: Annotated[list[dict[str, Any]], Field(description=(
+        "{id, document, start, end, quote}: `quote` stands in the document at these characters"))]
+    sub_queries: Annotated[list[str], Field(description="what was searched for")]
+    iterations: Annotated[int, Field(description="rounds of retrieval")]
+    messages: Annotated[list[AnyMessage], Field(description="the conversation with the answer"), add_messages]
+    trace: Annotated[list[dict[str, Any]], Field(description="every step, where the context asks for it")]
 
 
 class Found(TypedDict):

@@ -4,8 +4,9 @@ import operator
 import uuid
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, NotRequired
 
+from pydantic import Field
 from typing_extensions import TypedDict
 
 from ..graph_store.schema_control import Policy
@@ -16,8 +17,10 @@ from ..ingest.recorded import RecordedFormat
 class BuildContext:
     """How a build is to be run."""
 
-    review: bool = field(default=False, metadata={"description": "ask a person about schema candidates"})
-    evolve: bool = field(default=True, metadata={"description": "let the schema grow; no: it stays as it is"})
+    review: bool = field(default=False, metadata={"description": "interrupt the build for a person's "
+                                                   "decision on what may join the schema"})
+    evolve: bool = field(default=True, metadata={"description": "let the schema grow where documents "
+                                                   "ask for it; no: it stays as it is"})
     retry_failed: bool = field(default=False, metadata={"description": "extract failed chunks again"})
     resolve: bool = field(default=True, metadata={"description": "make one node of a thing's several names"})
     max_tokens: int | None = field(default=None, metadata={"description": "hard budget of this build, in tokens"})
@@ -39,48 +42,56 @@ def first_reason(old: str, new: str) -> str:
     return (old or new) if new else ""
 
 
-class BuildInput(TypedDict, total=False):
-    """What a build is given."""
+class GivenDocument(TypedDict):
+    """A document given as text."""
 
-    knowledge_base: str
-    """Its name; made if there is none."""
-    paths: list[str]
-    """Files and folders to read; none: go on with what is stored."""
-    schema: str
-    """Seed schema, `open`, or a file; only for a knowledge base that has none yet."""
-    examples: str
-    """File with sentences and their triples, from which the rules learn the schema; as for `schema`."""
-    recorded: RecordedFormat | None
-    """Read `paths` as recorded triples in this format, instead of asking the reasoner."""
+    id: Annotated[str, Field(description="what citations name; a document of the same id is replaced")]
+    title: NotRequired[Annotated[str, Field(description="its title; left out: its first heading")]]
+    text: Annotated[str, Field(description="all of it, as plain text or Markdown")]
+
+
+class BuildInput(TypedDict, total=False):
+    """What a build is given; without documents and paths it goes on with what is stored."""
+
+    knowledge_base: Annotated[str, Field(description="the knowledge base's name; made if there is none")]
+    documents: Annotated[list[GivenDocument], Field(description="documents given as text")]
+    paths: Annotated[list[str], Field(description=(
+        "files and folders to read, on the machine where the build runs; through a server only those below "
+        "BANYAN_SERVER_DOCUMENTS"))]
+    schema: Annotated[str, Field(description=(
+        "a seed schema's name (such as general), `open`, or a file; only for a knowledge base that has none yet"))]
+    examples: Annotated[str, Field(description=(
+        "a file with sentences and their triples, from which the rules learn the schema; as for `schema`"))]
+    recorded: Annotated[RecordedFormat | None, Field(description=(
+        "read `paths` as recorded triples in this format, instead of asking the reasoner"))]
 
 
 class BuildReport(TypedDict):
     """What a build did and what the knowledge base holds afterwards."""
 
-    kb: str
-    documents: int
-    chunks: int
-    chunks_failed: int
-    files_failed: list[str]
-    entities: int
-    triples: int
-    attributes: int
-    communities: int
-    schema_version: int
-    rejected: dict[str, int]
-    tokens: dict[str, int]
-    cached_tokens: int
-    wasted_tokens: int
-    cost: float | None
-    """In the price file's currency; None: not all prices are known."""
-    stopped: str
-    seconds: float
+    kb: Annotated[str, Field(description="the knowledge base's name")]
+    documents: Annotated[int, Field(description="documents it holds")]
+    chunks: Annotated[int, Field(description="parts of them, of which facts are extracted one by one")]
+    chunks_failed: Annotated[int, Field(description="chunks that failed: build again with retry_failed")]
+    files_failed: Annotated[list[str], Field(description="files that could not be read, and why")]
+    entities: Annotated[int, Field(description="entities of the graph")]
+    triples: Annotated[int, Field(description="facts between entities")]
+    attributes: Annotated[int, Field(description="values of entities' attributes")]
+    communities: Annotated[int, Field(description="communities of the knowledge tree")]
+    schema_version: Annotated[int, Field(description="number of the schema in force")]
+    rejected: Annotated[dict[str, int], Field(description="what was said and does not fit the schema, by reason")]
+    tokens: Annotated[dict[str, int], Field(description="prompt and completion tokens and calls of this build")]
+    cached_tokens: Annotated[int, Field(description="prompt tokens that the endpoint had cached")]
+    wasted_tokens: Annotated[int, Field(description="tokens of answers that could not be used")]
+    cost: Annotated[float | None, Field(description="in the price file's currency; none: not all prices are known")]
+    stopped: Annotated[str, Field(description="why the build stopped before its end; empty: it did not")]
+    seconds: Annotated[float, Field(description="how long it took")]
 
 
 class BuildOutput(TypedDict):
     """The result of a build."""
 
-    report: BuildReport
+    report: Annotated[BuildReport, Field(description="what was done, and what the knowledge base holds now")]
 
 
 class BuildState(BuildInput, BuildOutput, total=False):
@@ -91,6 +102,9 @@ class BuildState(BuildInput, BuildOutput, total=False):
     files_failed: list[str]
     total: int
     batch: list[str]
+    """Chunks that are extracted, or were and have to be written."""
+    next_batch: list[str]
+    """Chunks that are extracted while `batch` is written."""
     candidates: list[dict[str, Any]]
     undecided: bool
     """Whether the schema has still to be looked at before the build ends."""

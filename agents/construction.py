@@ -2,6 +2,9 @@
 
     ingest -> [extract x n -> propose_schema_delta -> accept_or_reject -> write] per batch -> index
 
+While a batch is written and embedded, the next one is extracted: that waits for an endpoint, this keeps the processor
+busy. What the reasoner is shown is fixed before both: the schema as it was decided on after the batch before.
+
 The state carries ids and counts; texts and facts live in the ledger, where every step commits what it
 has done, so that a run that ends anywhere is taken up by the next one. Read from top to bottom.
 """
@@ -17,35 +20,41 @@ from langgraph.config import get_stream_writer
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
-from langgraph.types import Send, interrupt
+from langgraph.types import Send
 
 from ..graph_store.layout import check_name
 from ..graph_store.store import KnowledgeBase
 from ..ingest.examples import load_examples
+from ..ingest.given import given_documents
 from ..ingest.loaders import FORMATS, IngestError, LoadFailure, load_documents
 from ..ingest.recorded import RecordedFormat, RecordedPassage, load_recorded
 from ..models.llm.accounts import Budget, BudgetExceeded, charged
 from ..models.llm.breaker import EndpointDown, EndpointFailed
+from ..models.llm.cancellation import in_parallel
 from ..models.reasoner import ReasonerError
-from ..schemas.delta import Candidate, Decision, SchemaDelta
-from ..schemas.documents import Document
+from ..schemas.delta import Candidate
+from ..schemas.documents import Chunk, Document
 from ..schemas.extraction import Extraction, ExtractionRequest
 from ..schemas.graph_schema import GraphSchema, SchemaError
 from ..schemas.loading import load_schema
 from ..schemas.prices import Prices
-from ..schemas.review import read_review
 from .building import BuildContext, BuildInput, BuildOutput, BuildReport, BuildState, ExtractInput, new_run
 from .cancelling import cancellable_node
+from .contexts import check_context
 from .resources import Resources, default_resources
+from .reviewing import ask_person
+from .serving import check_readable, is_served
 
 _T = TypeVar("_T")
+_Said = Extraction | ReasonerError | BudgetExceeded
 
 DEFAULT_SCHEMA = "general"
 _STORED_AT_ONCE, _CHARACTERS_AT_ONCE = 64, 1_000_000
 """Documents between two commits while they are read: a commit of its own for each wrote six pages, most of them again
 and again."""
-_EXTRACTED_AT_ONCE = 16
-"""Chunks whose extractions are stored in one commit, where they cost nothing but the processor's time."""
+_EXTRACTED_TOGETHER = 32
+"""Chunks that one node extracts: side by side where each is a call, else one after the other and stored in one commit.
+An asynchronous run, a server's, has a thread for six nodes at most on two cores: with the one that writes they fit."""
 REVIEWED_AT_ONCE = 20
 """Candidates that a person is shown in one go."""
 
@@ -65,6 +74,10 @@ class _Nodes:
         # Read before anything is made: a wrong name or path leaves no empty knowledge base behind.
         name, run = check_name(state.get("knowledge_base", "")), new_run()
         _check_input(state)
+        check_context(runtime.context or BuildContext())
+        if is_served():
+            check_readable([*(state.get("paths") or ()), *filter(None, [state.get("examples")])],
+                           state.get("schema", ""), self._resources.settings.server_documents)
         self._resources.check_prices((runtime.context or BuildContext()).max_cost)
         wanted = self._wanted_schema(state.get("schema", ""), state.get("examples", ""))
         failures: list[LoadFailure] = []
@@ -73,6 +86,7 @@ class _Nodes:
         documents: Iterator[Document] = iter(())
         records: Iterator[RecordedPassage] = iter(())
         limits = self._resources.limits
+        given = given_documents(state.get("documents") or [], limits)
         if recorded is None:
             documents = _begun(load_documents(paths, on_failure=failures.append, limits=limits), paths, failures)
         else:
@@ -82,15 +96,16 @@ class _Nodes:
             kb.schema_control.set_policy((runtime.context or BuildContext()).policy)
             resolve = (runtime.context or BuildContext()).resolve and self._resources.settings.resolve
             kb.entities.set_active(active=resolve)
-            self._store_documents(kb, documents)
+            self._store_documents(kb, chain(given, documents))
             self._store_recorded(kb, records)
             if (runtime.context or BuildContext()).retry_failed:
                 kb.documents.retry_failed()
-            batch = kb.documents.next_batch(self._resources.settings.batch_chunks)
+            # The first batch is small: until it is extracted there is nothing to write and embed beside.
+            batch = kb.documents.next_batch(min(self._resources.settings.batch_chunks, _EXTRACTED_TOGETHER))
             total = kb.documents.count("pending") + kb.documents.count("extracted")
         # "undecided": a build that ended before it decided on what its last batch brought is taken up as well.
-        return {"run": run, "started": time.time(), "batch": batch, "total": total, "stopped": "", "undecided": True,
-                "files_failed": [f"{f.path}: {f.reason}" for f in failures]}
+        return {"run": run, "started": time.time(), "batch": batch, "next_batch": [], "total": total, "stopped": "",
+                "undecided": True, "documents": [], "files_failed": [f"{f.path}: {f.reason}" for f in failures]}
 
     def _budget(self, state: BuildState | ExtractInput, runtime: Runtime[BuildContext]) -> Budget | None:
         context = runtime.context or BuildContext()
@@ -126,45 +141,54 @@ class _Nodes:
                     kb.extractions.save(record.chunk.id, "recorded", record.extraction)
                 _progress("read", count, None)
 
-    def fan_out(self, state: BuildState) -> list[Send] | str:
-        """The extractions of the batch; when no chunk is left, the schema's growth, then the end."""
-        if state["stopped"] or not (state["batch"] or state["undecided"]):
-            return "index"
-        if not state["batch"]:
-            return "propose_schema_delta"
-        name, batch = state["knowledge_base"], state["batch"]
-        at_once = _EXTRACTED_AT_ONCE if self._resources.reasoner(name).free else 1
-        return [Send("extract", ExtractInput(knowledge_base=name, run=state["run"],
-                                             chunks=batch[start:start + at_once]))
-                for start in range(0, len(batch), at_once)]
+    def begin(self, state: BuildState) -> list[Send] | str:
+        """The extractions of the first batch; if there is none, the schema has still to be looked at."""
+        return self._extractions(state, state["batch"]) or "propose_schema_delta"
+
+    def write_and_extract(self, state: BuildState) -> list[Send | str]:
+        """What was extracted is written, and beside it the next batch is extracted."""
+        return ["write", *self._extractions(state, state["next_batch"])]
+
+    def go_on(self, state: BuildState) -> Literal["propose_schema_delta", "index"]:
+        """To the batch that was extracted beside; when no chunk is left, to the schema's growth, then to the end."""
+        done = state["stopped"] or not (state["batch"] or state["undecided"])
+        return "index" if done else "propose_schema_delta"
+
+    def _extractions(self, state: BuildState, chunks: list[str]) -> list[Send]:
+        return [Send("extract", ExtractInput(knowledge_base=state["knowledge_base"], run=state["run"],
+                                             chunks=chunks[start:start + _EXTRACTED_TOGETHER]))
+                for start in range(0, len(chunks), _EXTRACTED_TOGETHER)]
 
     def extract(self, state: ExtractInput, runtime: Runtime[BuildContext]) -> dict[str, Any]:
         """Ask the reasoner for some chunks' extractions; what was extracted before is not asked again.
 
-        What is said is stored in one commit: chunks whose extraction is paid for come one by one.
+        What is said is stored in one commit, but where it was paid for: that is stored as it comes.
         """
         with self._resources.writer(state["knowledge_base"], state["run"]) as kb:
             reasoner, budget = self._resources.reasoner(state["knowledge_base"]), self._budget(state, runtime)
-            wanted = [chunk for chunk in kb.documents.chunks(state["chunks"])
-                      if kb.documents.status(chunk.id) != "extracted" or kb.extractions.said(chunk.id) is None]
-            said: list[tuple[str, Extraction | ReasonerError]] = []
-            unanswered: list[str] = []
-            stopped = ""
-            for chunk in wanted:
+            schema = kb.schemas.base()
+
+            def ask(chunk: Chunk) -> _Said:
                 request = ExtractionRequest(text=chunk.text, title=chunk.title, heading=chunk.heading)
+                said: _Said
                 try:
                     with charged(build=state["run"], document=chunk.document_id, budget=budget):
-                        said.append((chunk.id, reasoner.extract(request, kb.schemas.base())))
-                except (BudgetExceeded, EndpointDown) as error:
-                    stopped = str(error)
-                    break
-                except ReasonerError as error:
-                    said.append((chunk.id, error))
-                    if isinstance(error, EndpointFailed):
-                        unanswered.append(chunk.id)
-            _store(kb, reasoner.fingerprint, said)
-        found: dict[str, Any] = {"stopped": stopped} if stopped else {"extracted": len(state["chunks"])}
-        return {**found, "unanswered": unanswered}
+                        said = reasoner.extract(request, schema)
+                except (BudgetExceeded, ReasonerError) as error:
+                    said = error
+                if not reasoner.free:
+                    _store(kb, reasoner.fingerprint, [(chunk.id, said)])
+                return said
+
+            wanted = [chunk for chunk in kb.documents.chunks(state["chunks"])
+                      if kb.documents.status(chunk.id) != "extracted" or kb.extractions.said(chunk.id) is None]
+            at_once = 1 if reasoner.free else self._resources.settings.llm_concurrency
+            said = list(zip((chunk.id for chunk in wanted), in_parallel(ask, wanted, at_once), strict=True))
+            if reasoner.free:
+                _store(kb, reasoner.fingerprint, said)
+        stopped = next((str(one) for _, one in said if isinstance(one, BudgetExceeded | EndpointDown)), "")
+        return {"stopped": stopped, "extracted": 0 if stopped else len(state["chunks"]),
+                "unanswered": [chunk_id for chunk_id, one in said if isinstance(one, EndpointFailed)]}
 
     def propose_schema_delta(self, state: BuildState, runtime: Runtime[BuildContext]) -> dict[str, Any]:
         """Collect what did not fit the schema, in this batch and before; a person is shown the strongest of it."""
@@ -192,21 +216,23 @@ class _Nodes:
         with self._resources.writer(state["knowledge_base"], state["run"]) as kb:
             if policy == "review" and candidates:
                 # Leaving the block by the interrupt's exception ends the run's hold on the lock.
-                decisions, who = ask_person(candidates)
-                kb.decide(decisions, who, self._resources.settings.schema_support)
+                support = self._resources.settings.schema_support
+                ask_person(state["knowledge_base"], candidates, lambda said, who: kb.decide(said, who, support))
             elif policy == "auto" and not state["undecided"]:
                 kb.grow_schema(self._resources.thresholds)
-        return {"candidates": []}
+            after = [] if state["stopped"] else kb.documents.next_batch(self._resources.settings.batch_chunks,
+                                                                        after=state["batch"])
+        return {"candidates": [], "next_batch": after}
 
     def write(self, state: BuildState) -> dict[str, Any]:
         """Make what was admitted part of the knowledge base, in one transaction; its vectors, while more is to come."""
         with self._resources.writer(state["knowledge_base"], state["run"]) as kb:
             kb.write_chunks(state["batch"])
-            batch = kb.documents.next_batch(self._resources.settings.batch_chunks)
-            if batch:  # the last one's vectors are made by `index`, when it is known what stays
+            # The last one's vectors are made by `index`, when it is known what stays; a reasoner is asked with them.
+            if state["next_batch"] or self._resources.reasoner(state["knowledge_base"]).resolves:
                 kb.sync_vectors()
             _progress("write", kb.documents.count("done"), kb.documents.count())
-            return {"batch": batch}
+        return {"batch": state["next_batch"]}
 
     def index(self, state: BuildState, runtime: Runtime[BuildContext]) -> dict[str, Any]:
         """Find and describe the communities, save the graph, and report."""
@@ -248,13 +274,15 @@ class _Nodes:
         return ""
 
 
-def _store(kb: KnowledgeBase, reasoner: str, said: Sequence[tuple[str, Extraction | ReasonerError]]) -> None:
-    with kb.database.transaction():
+def _store(kb: KnowledgeBase, reasoner: str, said: Sequence[tuple[str, _Said]]) -> None:
+    """Store what was said of some chunks, and which failed; those that nobody was asked about stay as they are."""
+    # Without waiting for the disk: what was paid for is in the ledger already, as the call's answer, and found there.
+    with kb.database.unsynced_transaction():
         for chunk_id, one in said:
-            if isinstance(one, ReasonerError):
-                kb.extractions.fail(chunk_id, str(one))
-            else:
+            if isinstance(one, Extraction):
                 kb.extractions.save(chunk_id, reasoner, one)
+            elif not isinstance(one, BudgetExceeded | EndpointDown):
+                kb.extractions.fail(chunk_id, str(one))
 
 
 def _check_input(state: BuildInput) -> None:
@@ -307,23 +335,6 @@ def _set_schema(kb: KnowledgeBase, wanted: GraphSchema | None) -> None:
                          "out to go on with it, or build another knowledge base")
 
 
-def ask_person(candidates: Sequence[Candidate]) -> tuple[list[Decision], str]:
-    """Interrupt the run until a person has decided.
-
-    Returns:
-        The decisions and who took them, out of `{"decisions": [...], "who": ...}`; `{"all": verdict}`
-        decides on every candidate that is shown and not named.
-    """
-    said = interrupt({
-        "question": "Which of these may join the schema? Answer {'decisions': [{'kind', 'name', 'verdict': accept | "
-                    "reject | rename | merge | edit, 'new_name', 'into', 'domain', 'range', 'why'}], 'who': your "
-                    "name}, or {'all': 'accept' | 'reject'}; what is left out keeps waiting.",
-        "delta": SchemaDelta(candidates=tuple(candidates)).model_dump(mode="json"),
-    })
-    review = read_review(said)
-    return review.on(candidates), review.who
-
-
 def _progress(step: Literal["read", "extract", "write", "index"], done: int, total: int | None) -> None:
     get_stream_writer()({"step": step, "done": done, "total": total})
 
@@ -359,11 +370,11 @@ def build_graph(resources: Resources | None = None, checkpointer: BaseCheckpoint
     graph.add_node("write", cancellable_node(nodes.write))
     graph.add_node("index", cancellable_node(nodes.index))
     graph.add_edge(START, "ingest")
-    graph.add_conditional_edges("ingest", nodes.fan_out, ["extract", "propose_schema_delta", "index"])
+    graph.add_conditional_edges("ingest", nodes.begin, ["extract", "propose_schema_delta"])
     graph.add_edge("extract", "propose_schema_delta")
     graph.add_edge("propose_schema_delta", "accept_or_reject")
-    graph.add_edge("accept_or_reject", "write")
-    graph.add_conditional_edges("write", nodes.fan_out, ["extract", "propose_schema_delta", "index"])
+    graph.add_conditional_edges("accept_or_reject", nodes.write_and_extract, ["write", "extract"])
+    graph.add_conditional_edges("write", nodes.go_on, ["propose_schema_delta", "index"])
     graph.add_edge("index", END)
     compiled = graph.compile(checkpointer=checkpointer, name="construction")
     # Two rounds of LangGraph's limit would end a build after a few hundred chunks; a build ends by itself.

@@ -32,6 +32,10 @@ class Caps:
             if value < 1:
                 raise CapError(f"max_{name} is {value}, which allows no search: give 1 or more")
 
+    def at_most(self, most: "Caps") -> "Caps":
+        """The lower of both."""
+        return Caps(**{name: min(value, getattr(most, name)) for name, value in vars(self).items()})
+
 
 @dataclass(frozen=True)
 class Plan:

@@ -4,14 +4,14 @@ import math
 import threading
 import uuid
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import cache
 from typing import Literal
 
 from langgraph.errors import GraphBubbleUp
 
-from ..config import LlmStep, Settings
+from ..config import Settings
 from ..graph_store.accounts import Calls
 from ..graph_store.bounds import Bounds
 from ..graph_store.community_table import Community
@@ -32,10 +32,11 @@ from ..models.reasoner import Reasoner
 from ..models.reranker import Reranker, load_reranker
 from ..schemas.delta import Decision
 from ..schemas.graph_schema import GraphSchema
-from ..schemas.prices import Prices, PricesError, load_prices
+from ..schemas.prices import Prices
 from ..tools.retriever import Retriever
+from .model_choice import AskStep
+from .spending import Spending
 
-_BUILDING_STEPS: tuple[LlmStep, ...] = ("extract", "resolve", "summarise")
 STANDALONE_LEDGER = "calls.sqlite"
 """Where calls are kept that belong to no knowledge base; no knowledge base can be called so."""
 
@@ -54,9 +55,8 @@ class Resources:
         # Readers are frozen: what is new is seen, and what questions cost is written, through these.
         self._ledgers: dict[str, Database] = {}
         self._retrievers: dict[str, Retriever] = {}
-        self._reasoners: dict[str, Reasoner] = {}
-        self._prices: Prices | None = None
-        self._budgets: dict[str, Budget] = {}
+        self._reasoners: dict[str, dict[tuple[tuple[str, str], ...], Reasoner]] = {}
+        self._spending = Spending(self.settings)
         self._runs: dict[str, str] = {}
         self._failed: dict[str, str] = {}
         self._steps: dict[str, Counter[str]] = {}
@@ -113,8 +113,10 @@ class Resources:
         """
         with self._lock:
             opened = self._readers.get(check_name(name))
-            if opened is None or published(opened.database) != published(self._ledger(name)):
-                self._readers[name] = opened = KnowledgeBase.open(self.settings.home, name, self.embedder)
+            if (opened is None or opened.vectors.generation.lost
+                    or published(opened.database) != published(self._ledger(name))):
+                self._readers[name] = opened = KnowledgeBase.open(self.settings.home, name, self.embedder,
+                                                                  server=self.settings.chroma_server)
                 opened.freeze()
             return opened
 
@@ -127,7 +129,8 @@ class Resources:
     def _writer(self, name: str) -> KnowledgeBase:
         """The knowledge base that this process writes to, made if there is none of that name."""
         if name not in self._writers:
-            self._writers[name] = KnowledgeBase.create(self.settings.home, name, self.embedder)
+            self._writers[name] = KnowledgeBase.create(self.settings.home, name, self.embedder,
+                                                       server=self.settings.chroma_server)
         return self._writers[name]
 
     @contextmanager
@@ -145,9 +148,11 @@ class Resources:
 
         Raises:
             WriterBusyError: another run or process is writing to it.
+            CallCancelled: the run was cancelled before this step.
         """
         knowledge_base = self._begin_step(name, run)
         try:
+            current().check()  # it may have been cancelled between two steps, where nobody heard of it
             yield knowledge_base
         except BaseException as error:
             with self._lock:
@@ -193,7 +198,7 @@ class Resources:
                 self._end(name, run)
 
     def _end(self, name: str, run: str) -> None:
-        self._budgets.pop(run, None)
+        self._spending.forget(run)
         if self._runs.get(name) == run:
             del self._runs[name]
             self._writers[name].release()
@@ -214,10 +219,7 @@ class Resources:
         Raises:
             PricesError: it cannot be used.
         """
-        with self._lock:
-            if self._prices is None:
-                self._prices = load_prices(self.settings.prices)
-            return self._prices
+        return self._spending.prices
 
     def check_prices(self, max_cost: float | None) -> None:
         """Called before anything is paid: prices can be read, and are known where a cost is not to be exceeded.
@@ -225,14 +227,7 @@ class Resources:
         Raises:
             PricesError: they are not; names the model and the mend.
         """
-        prices, settings = self.prices, self.settings
-        if max_cost is None or not settings.llm_base_url:
-            return
-        for model in _building_models(settings):
-            if model not in prices:
-                where = f"in {settings.prices}" if settings.prices else "because no price file is set"
-                raise PricesError(f"--max-cost cannot be kept: the price of the model {model!r} is not known, {where}; "
-                                  "set BANYAN_PRICES to a JSON file with it, or give --max-tokens instead")
+        self._spending.check_prices(max_cost)
 
     def budget(self, name: str, run: str, max_tokens: int | None, max_cost: float | None) -> Budget | None:
         """What a run may spend, less what it has spent; None: any amount.
@@ -243,33 +238,31 @@ class Resources:
             max_tokens: prompt and completion together.
             max_cost: in the currency of the price file.
         """
-        if max_tokens is None and max_cost is None:
-            return None
         with self._lock:
-            if run not in self._budgets:
-                budget = Budget(max_tokens, max_cost, self.prices)
-                self._writer(name).calls.charge_to(budget, run)
-                self._budgets[run] = budget
-            return self._budgets[run]
+            return self._spending.budget(run, max_tokens, max_cost, lambda: self._writer(name).calls)
 
-    def reasoner(self, name: str) -> Reasoner:
+    def reasoner(self, name: str, models: Mapping[AskStep, str] | None = None) -> Reasoner:
         """The reasoner of the settings: an LLM where an endpoint is set, else the rules.
 
         Args:
             name: the knowledge base in whose ledger calls are accounted.
+            models: of steps that ask another model than the settings name (see `model_choice`).
         """
+        chosen = tuple(sorted((models or {}).items()))
         with self._lock:
-            if name not in self._reasoners:
+            made = self._reasoners.setdefault(name, {})
+            if chosen not in made:
                 accounts = self._writers[name].calls if name in self._writers else Calls(self._ledger(name))
-                self._reasoners[name] = self._make_reasoner(accounts)
-            return self._reasoners[name]
+                made[chosen] = self._make_reasoner(accounts, chosen)
+            return made[chosen]
 
-    def _make_reasoner(self, calls: Calls) -> Reasoner:
+    def _make_reasoner(self, calls: Calls, models: Sequence[tuple[str, str]] = ()) -> Reasoner:
         # Either implementation is a second of imports that the other has no use for.
         if self.settings.llm_base_url:
             from ..models.llm.reasoner import LlmReasoner  # noqa: PLC0415
 
-            return LlmReasoner(self.settings, calls)
+            return LlmReasoner(self.settings.model_copy(
+                update={f"llm_model_{step}": model for step, model in models}), calls)
         from ..models.rules.reasoner import RulesReasoner  # noqa: PLC0415
 
         return RulesReasoner(self.embedder)
@@ -370,7 +363,8 @@ class Resources:
         """Make all that is derived anew, with the embedding model in use."""
         with self._lock:
             if name not in self._writers:
-                self._writers[name] = KnowledgeBase.open(self.settings.home, name, self.embedder, any_embedding=True)
+                self._writers[name] = KnowledgeBase.open(self.settings.home, name, self.embedder, any_embedding=True,
+                                                         server=self.settings.chroma_server)
         try:
             with self._whole_run(name) as knowledge_base:
                 knowledge_base.reindex(self.reasoner(name).summarise)
@@ -409,8 +403,3 @@ class Resources:
 def default_resources() -> Resources:
     """The resources of this process, by the settings of its environment; made at the first call."""
     return Resources()
-
-
-def _building_models(settings: Settings) -> list[str]:
-    """The models that a build may ask."""
-    return sorted({settings.model_of(step) for step in _BUILDING_STEPS})

@@ -8,14 +8,14 @@ a `TraceStep` in the state.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from langchain_core.messages import AIMessage, HumanMessage
-from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
-from langgraph.types import Send
+from langgraph.types import Checkpointer, Send
 
 from ..graph_store.bounds import Bounds
 from ..models.reasoner import Reasoner
@@ -34,9 +34,12 @@ from . import tracing
 from .asking import MAX_QUESTION, AskContext, AskInput, AskOutput, AskState, Found, QuestionError, SearchInput
 from .chaining import following, merged, names_known_to, next_parts, searchable, waits
 from .citing import cite, within_budget
+from .contexts import check_context
+from .model_choice import check_models
 from .planning import Caps, Plan, distinct, in_schema, key, plan_round
 from .reranking import reranked
 from .resources import Resources, default_resources
+from .serving import is_served
 
 
 class _Nodes:
@@ -50,8 +53,8 @@ class _Nodes:
     def _resources(self) -> Resources:
         return self._given or default_resources()
 
-    def _reasoner(self, state: AskState | SearchInput) -> Reasoner:
-        return self._resources.reasoner(state["knowledge_base"])
+    def _reasoner(self, state: AskState, context: AskContext) -> Reasoner:
+        return self._resources.reasoner(state["knowledge_base"], context.models)
 
     def _retriever(self, state: AskState | SearchInput) -> Retriever:
         return self._resources.retriever(state["knowledge_base"])
@@ -65,11 +68,13 @@ class _Nodes:
     def _caps(self, context: AskContext) -> Caps:
         """The context's caps; those that it does not set are the settings'."""
         settings = self._resources.settings
-        given = {"rounds": (context.max_rounds, settings.max_rounds),
-                 "sub_queries": (context.max_sub_queries, settings.max_sub_queries),
-                 "sub_queries_in_all": (context.max_sub_queries_in_all, settings.max_sub_queries_in_all),
-                 "tool_calls": (context.max_tool_calls, settings.max_tool_calls)}
-        return Caps(**{name: default if value is None else value for name, (value, default) in given.items()})
+        most = Caps(rounds=settings.max_rounds, sub_queries=settings.max_sub_queries,
+                    sub_queries_in_all=settings.max_sub_queries_in_all, tool_calls=settings.max_tool_calls)
+        given = {"rounds": context.max_rounds, "sub_queries": context.max_sub_queries,
+                 "sub_queries_in_all": context.max_sub_queries_in_all, "tool_calls": context.max_tool_calls}
+        caps = replace(most, **{name: value for name, value in given.items() if value is not None})
+        # A client of a server may lower them: what a question may cost is not its decision.
+        return caps.at_most(most) if is_served() else caps
 
     def _in_schema(self, state: AskState, parts: Sequence[SubQuery]) -> tuple[list[SubQuery], list[str]]:
         """Sub-queries in the terms of the schema in force, with notes of what was mapped or dropped."""
@@ -82,14 +87,17 @@ class _Nodes:
 
     def condense(self, state: AskState, runtime: Runtime[AskContext]) -> dict[str, Any]:
         """Make the question stand alone: a follow-up is rewritten from the conversation before it."""
-        name = state.get("knowledge_base") or (runtime.context or AskContext()).knowledge_base
+        context = runtime.context or AskContext()
+        check_context(context)
+        name = state.get("knowledge_base") or context.knowledge_base
         earlier, question = _conversation(state)
         self._resources.knowledge_base(name)
         # What is set wrongly is said before anything is paid for.
-        self._caps(runtime.context or AskContext())
+        self._caps(context)
+        check_models(context.models, self._resources.settings, served=is_served())
         self._resources.reranker  # noqa: B018
         if earlier:
-            question = self._resources.reasoner(name).condense(question, earlier)
+            question = self._resources.reasoner(name, context.models).condense(question, earlier)
         step = TraceStep(step="question", text=tracing.short(question))
         # An earlier question of the thread may have been asked with its trace.
         old_trace: dict[str, Any] = {"trace": []} if state.get("trace") else {}
@@ -104,7 +112,7 @@ class _Nodes:
         if context.agent:
             schema = self._resources.knowledge_base(state["knowledge_base"]).schemas.current()
             with stage("decompose"):
-                said = self._reasoner(state).decompose(whole.question, schema, caps.sub_queries)
+                said = self._reasoner(state, context).decompose(whole.question, schema, caps.sub_queries)
             parts, notes = self._in_schema(state, said[:caps.sub_queries])
         # The whole question is searched as well: a decomposition that went wrong must not hide it.
         first, *others = distinct([whole, *searchable(parts)])
@@ -187,7 +195,7 @@ class _Nodes:
         passages = self._passages(state)
         schema = self._resources.knowledge_base(state["knowledge_base"]).schemas.current()
         with stage("reflect"):
-            said = self._reasoner(state).reflect(state["question"], history, passages, schema)
+            said = self._reasoner(state, context).reflect(state["question"], history, passages, schema)
         caps, is_name = self._caps(context), names_known_to(self._retriever(state))
         known = merged(history, said.sub_answers, is_name, caps.sub_queries)
         update: dict[str, Any] = {"round_start": start, "history": [item.model_dump() for item in known]}
@@ -228,7 +236,7 @@ class _Nodes:
         """Answer from the passages, check every citation against its source, or abstain."""
         context, passages = runtime.context or AskContext(), self._passages(state)
         history = [SubAnswer(**data) for data in state["history"]]
-        draft = self._reasoner(state).answer(state["question"], history, passages, context.mode)
+        draft = self._reasoner(state, context).answer(state["question"], history, passages, context.mode)
         documents = self._resources.knowledge_base(state["knowledge_base"]).documents
         below = self._resources.settings.abstain_below if context.abstain_below is None else context.abstain_below
         checked = cite(draft, passages, documents, context.mode, below)
@@ -269,13 +277,14 @@ def _asked(plan: Plan) -> list[dict[str, Any]]:
     return [part.model_dump() for _, part in plan.new]
 
 
-def build_graph(resources: Resources | None = None, checkpointer: BaseCheckpointSaver[str] | None = None,
+def build_graph(resources: Resources | None = None, checkpointer: Checkpointer = None,
                 ) -> CompiledStateGraph[AskState, AskContext, AskInput, AskOutput]:
     """The retrieval graph.
 
     Args:
         resources: models and open knowledge bases; none: those of this process's environment.
-        checkpointer: keeps conversations by thread, unless the server brings its own.
+        checkpointer: keeps conversations by thread, unless the server brings its own; False: within another
+            graph, nothing is kept with that one's state.
     """
     nodes = _Nodes(resources)
     searches = [f"{route}_search" for route in ROUTES]

@@ -14,7 +14,6 @@ import random
 import re
 import resource
 import tempfile
-import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,6 +26,7 @@ from banyan.config import Settings
 from banyan.models.embedding import Embedder, Vectors, load_embedder
 from rich.console import Console
 from rich.table import Table
+from wrapped_embedder import WrappedEmbedder
 
 SEED = 42
 QUESTIONS = 50
@@ -49,30 +49,14 @@ class Corpus:
     questions: list[str]
 
 
-class TimedEmbedder:
+class TimedEmbedder(WrappedEmbedder):
     """An `Embedder` that adds up how long another one works, and on how many texts."""
 
     def __init__(self, embedder: Embedder) -> None:
         """Wrap an embedder."""
-        self._embedder = embedder
-        self._lock = threading.Lock()
+        super().__init__(embedder)
         self.seconds = 0.0
         self.texts = 0
-
-    @property
-    def name(self) -> str:
-        """The wrapped model's name."""
-        return self._embedder.name
-
-    @property
-    def dimension(self) -> int:
-        """Its vectors' length."""
-        return self._embedder.dimension
-
-    @property
-    def fingerprint(self) -> str:
-        """Its fingerprint."""
-        return self._embedder.fingerprint
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Its vectors; one thread at a time, so that times do not count twice."""

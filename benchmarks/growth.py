@@ -4,10 +4,16 @@ Run `python benchmarks/growth.py` (`--documents 400 --batches 40`, `--corpus FIL
 `{title, text}`; without one the documents are made up). Every build opens the knowledge base anew, as a process of
 its own would; only the models stay loaded. Bytes are what this process wrote by the kernel's count in
 /proc/self/io: `wchar`, all that was handed to write(), and `write_bytes`, the pages that this made dirty. Times
-are of one run each; what can be compared between runs is the ratio of the last batches to the first.
+are of one run each; what can be compared between runs is the ratio of the last batches to the first. Calibrated, a
+batch's processor time is divided by that of a fixed piece of work just before it: on a machine that others use as well,
+all work takes longer at times.
+
+Above `CommunitySettings.update_above` entities the tree depends on how the documents fell into builds; `reindex` finds
+it anew, and so it is compared once more after that.
 """
 
 import argparse
+import gc
 import json
 import re
 import statistics
@@ -15,7 +21,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +43,8 @@ WORKERS = 3
 ENDS = 10
 """Batches at either end whose times are compared."""
 COUNTERS = ("wchar", "write_bytes")
+# A tenth of a second of the processor, on a quiet machine.
+FIXED_WORK = [f"Sentence number {number} of a text that is the same before each batch." for number in range(48)]
 
 Record = dict[str, str]
 
@@ -47,6 +55,7 @@ class Grown:
 
     seconds: list[float]
     processor: list[float]
+    calibrated: list[float]
     written: list[dict[str, int]]
     files: dict[str, int]
     content: dict[str, Any]
@@ -82,22 +91,32 @@ def counters() -> dict[str, int]:
 def grow(folder: Path, batches: Sequence[Sequence[Record]], embedder: Embedder, progress: bool) -> Grown:
     """Add batches of documents, each by a build of its own, in a home of their own."""
     settings = Settings(_env_file=None, home=folder / "home", llm_base_url=None)  # type: ignore[call-arg]
-    seconds, processor, written = [], [], []
+    seconds, processor, calibrated, written = list[float](), list[float](), list[float](), list[dict[str, int]]()
     for number, batch in enumerate(batches):
         source = folder / f"batch{number}.jsonl"
         source.write_text("".join(json.dumps(record) + "\n" for record in batch), "utf-8")
+        began = time.process_time()
+        embedder.encode(FIXED_WORK)
+        fixed = time.process_time() - began
         before, started, busy = counters(), time.perf_counter(), time.process_time()
         with Resources(settings, embedder) as resources:
             construction.build_graph(resources).invoke(
                 {"knowledge_base": NAME, "paths": [str(source)], "schema": SCHEMA}, {"max_concurrency": WORKERS})
         seconds.append(time.perf_counter() - started)
         processor.append(time.process_time() - busy)
+        calibrated.append(processor[-1] / fixed)
         written.append({name: value - before[name] for name, value in counters().items()})
         if progress:
             print(f"batch {number}: {seconds[-1]:.2f} s, processor {processor[-1]:.2f} s, "
                   + ", ".join(f"{name} {value / 1e6:.2f} MB" for name, value in written[-1].items()), flush=True)
     files = {str(path.relative_to(folder)): path.stat().st_size
              for path in sorted((folder / "home").rglob("*")) if path.is_file()}
+    content, vectors = held(settings, embedder)
+    return Grown(seconds, processor, calibrated, written, files, content, vectors)
+
+
+def held(settings: Settings, embedder: Embedder) -> tuple[dict[str, Any], dict[str, dict[str, list[float]]]]:
+    """What a store holds: its content by part, its vectors by kind and id."""
     with Resources(settings, embedder) as resources:
         kb = resources.knowledge_base(NAME)
         content = {"graph": kb.graph.dump(), "schema": kb.schemas.current().model_dump(),
@@ -108,7 +127,16 @@ def grow(folder: Path, batches: Sequence[Sequence[Record]], embedder: Embedder, 
         for kind in KINDS:
             ids = sorted(kb.vectors.ids(kind))
             vectors[kind] = dict(zip(ids, kb.vectors.get(kind, ids).tolist(), strict=True))
-    return Grown(seconds, processor, written, files, content, vectors)
+    return content, vectors
+
+
+def reindexed(folder: Path, grown: Grown, embedder: Embedder) -> Grown:
+    """The same store with all that is derived made anew."""
+    settings = Settings(_env_file=None, home=folder / "home", llm_base_url=None)  # type: ignore[call-arg]
+    with Resources(settings, embedder) as resources:
+        resources.reindex(NAME)
+    content, vectors = held(settings, embedder)
+    return replace(grown, content=content, vectors=vectors)
 
 
 def compared(one: Grown, other: Grown) -> list[tuple[str, str]]:
@@ -124,8 +152,8 @@ def compared(one: Grown, other: Grown) -> list[tuple[str, str]]:
     return found
 
 
-def show(many: Grown, single: Grown, console: Console) -> None:
-    """Print both runs beside each other, and whether they came to the same."""
+def show(many: Grown, single: Grown, anew: Grown, console: Console) -> None:
+    """Print both runs beside each other, and whether they came to the same, before and after a reindex."""
     table = Table("", f"{len(many.seconds)} builds", "one build")
     both = (many, single)
     table.add_row("entities, triples", *(f"{len(g.content['graph']['nodes'])}, {len(g.content['graph']['edges'])}"
@@ -139,13 +167,21 @@ def show(many: Grown, single: Grown, console: Console) -> None:
     console.print(table)
     ends = min(ENDS, len(many.seconds) // 2)
     if ends:
-        for what, unit, values in (("time", "s", many.seconds), ("processor time", "s", many.processor),
-                                   ("wchar", "MB", [one["wchar"] / 1e6 for one in many.written])):
-            first, last = statistics.median(values[:ends]), statistics.median(values[-ends:])
-            console.print(f"median {what} per batch: first {ends} {first:.2f} {unit}, last {ends} {last:.2f} {unit}, "
-                          f"ratio {last / first:.2f}")
-    for name, result in compared(many, single):
-        console.print(f"{name}: {result}")
+        table = Table("per batch", f"median of first {ends}", f"last {ends}", "ratio", f"mean of first {ends}",
+                      f"last {ends}", "ratio")
+        for what, values in (("time, s", many.seconds), ("processor time, s", many.processor),
+                             ("processor time, calibrated", many.calibrated),
+                             *((f"{name}, MB", [one[name] / 1e6 for one in many.written]) for name in COUNTERS)):
+            row = [what]
+            for average in (statistics.median, statistics.mean):
+                first, last = average(values[:ends]), average(values[-ends:])
+                row += [f"{first:.2f}", f"{last:.2f}", f"{last / first:.2f}"]
+            table.add_row(*row)
+        console.print(table)
+    table = Table("many builds and one", "as they are", "after a reindex of the many")
+    for (name, result), (_, later) in zip(compared(many, single), compared(anew, single), strict=True):
+        table.add_row(name, result, later)
+    console.print(table)
 
 
 def main() -> None:
@@ -162,6 +198,7 @@ def main() -> None:
     records = made_up(arguments.documents) if arguments.made_up else read_corpus(arguments.corpus, arguments.documents)
     size = -(-len(records) // arguments.batches)
     embedder = load_embedder(Settings())
+    gc.set_threshold(100_000)  # as the command line does
     # Not in /tmp, which may be memory: the kernel would count no dirty pages.
     with tempfile.TemporaryDirectory(dir=Path.cwd()) as name:
         folder = Path(name)
@@ -172,10 +209,11 @@ def main() -> None:
         many = grow(folder / "many", [records[at:at + size] for at in range(0, len(records), size)], embedder,
                     arguments.progress)
         single = grow(folder / "single", [records], embedder, arguments.progress)
+        anew = reindexed(folder / "many", many, embedder)
     if arguments.progress:
         for path, stored in many.files.items():
             print(f"{stored / 1e6:8.2f} MB  {path}")
-    show(many, single, Console())
+    show(many, single, anew, Console(width=150))
 
 
 if __name__ == "__main__":

@@ -8,8 +8,10 @@ import asyncio
 import hashlib
 import json
 import sys
+import tempfile
 import time
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -46,15 +48,19 @@ def step_of(request: dict[str, Any]) -> str:
     return "extract" if "Extract entities and relationships" in last else "summarise"
 
 
+@cache
+def _place(trigram: str) -> int:
+    return int.from_bytes(hashlib.blake2b(trigram.encode(), digest_size=4).digest(), "big") % _SIZE
+
+
 async def _encode(texts: list[str]) -> Any:
     import numpy as np  # noqa: PLC0415
 
     vectors = np.zeros((len(texts), _SIZE), np.float32)
     for row, text in enumerate(texts):
         padded = f"  {text.lower()}  "
-        for place in range(len(padded) - 2):
-            digest = hashlib.blake2b(padded[place:place + 3].encode(), digest_size=4).digest()
-            vectors[row, int.from_bytes(digest, "big") % _SIZE] += 1
+        places = [_place(padded[start:start + 3]) for start in range(len(padded) - 2)]
+        vectors[row] = np.bincount(places, minlength=_SIZE)
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
@@ -96,8 +102,8 @@ def main() -> None:
     """Build and print the seconds."""
     source, folder, base_url = sys.argv[1:]
     passages = [json.loads(line) for line in Path(source).read_text("utf-8").splitlines()]
-    (Path(folder) / "lightrag").mkdir()
-    seconds = asyncio.run(_build(passages, f"{folder}/lightrag", base_url))
+    with tempfile.TemporaryDirectory(dir=folder) as kept:
+        seconds = asyncio.run(_build(passages, kept, base_url))
     rate = len(passages) / seconds
     sys.stdout.write(f"LightRAG: {len(passages)} documents in {seconds:.1f} s, {rate:.2f} a second\n")
 

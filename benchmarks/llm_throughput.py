@@ -1,7 +1,8 @@
 """Measures how fast a build with an LLM is, over a real HTTP endpoint that answers after a fixed time.
 
-`python benchmarks/llm_throughput.py` (`--documents 400 --seconds 0.2 0 --embedding hashed real --runs 3`). The endpoint
-runs in a process of its own and answers with the triples that GPT-3.5 once extracted from the same passages. With
+`python benchmarks/llm_throughput.py` (`--documents 400 --seconds 0.2 0 --embedding hashed real --runs 3`; `--lightrag
+PYTHON`, an interpreter that has lightrag-hku, for that on the same passages, endpoint and hashed embeddings). The
+endpoint runs in a process of its own and answers with the triples that GPT-3.5 once extracted from the passages. With
 `llm_concurrency` calls at once and answers after s seconds no more than concurrency / s chunks a second can be
 extracted; nor can more be written than the embedding model takes, which is measured in the same run: the texts
 that the build embedded, in the same batches, with nothing else to do. Machines are shared and noisy: of several runs
@@ -9,14 +10,16 @@ each measure's best is shown, and what can be compared are the ratios.
 """
 
 import argparse
+import subprocess
+import sys
 import tempfile
-import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import llm_peer_lightrag
 from banyan.agents.construction import build_graph
 from banyan.agents.resources import Resources
 from banyan.config import Settings
@@ -24,34 +27,19 @@ from banyan.models.embedding import Embedder, Vectors, load_embedder
 from llm_world import KB, endpoint_apart, write_passages
 from rich.console import Console
 from rich.table import Table
+from wrapped_embedder import WrappedEmbedder
 
 CONCURRENCY = 32
 WARM = 40
 
 
-class KeptTexts:
+class KeptTexts(WrappedEmbedder):
     """An `Embedder` that keeps what another one is given."""
 
     def __init__(self, embedder: Embedder) -> None:
         """Wrap an embedder."""
-        self._embedder = embedder
-        self._lock = threading.Lock()
+        super().__init__(embedder)
         self.batches: list[list[str]] = []
-
-    @property
-    def name(self) -> str:
-        """The wrapped model's name."""
-        return self._embedder.name
-
-    @property
-    def dimension(self) -> int:
-        """Its vectors' length."""
-        return self._embedder.dimension
-
-    @property
-    def fingerprint(self) -> str:
-        """Its fingerprint."""
-        return self._embedder.fingerprint
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Its vectors."""
@@ -73,6 +61,7 @@ class Run:
 
     chunks: int
     extracting: float
+    """From the first call to the last answer, while batches before it are written."""
     written: float
     """From the start until all chunks are extracted, bounded, embedded and written."""
     whole: float
@@ -88,19 +77,18 @@ def build(home: Path, source: Path, base_url: str, embedder: Embedder) -> Run:
                         _env_file=None)
     given: Any = {"knowledge_base": KB, "paths": [str(source)], "schema": "open"}
     with Resources(settings, kept) as resources:
-        started = before = last = time.perf_counter()
+        started = begun = time.perf_counter()
         extracting = written = 0.0
         report: dict[str, Any] = {}
         # One thread beside the workers, because LangGraph's stream takes one for itself; as the command line does.
         for update in build_graph(resources).stream(given, {"max_concurrency": CONCURRENCY + 1},
                                                     stream_mode="updates"):
             now, node = time.perf_counter(), next(iter(update))
-            if node == "extract":
-                last = now
-            elif node == "propose_schema_delta":
-                extracting += max(0.0, last - before)
-            elif node in {"ingest", "write"}:
-                before = now
+            if node == "ingest":
+                begun = now
+            elif node == "extract":
+                extracting = now - begun
+            elif node == "write":
                 written = now - started
                 batches = len(kept.batches)
             elif node == "index":
@@ -125,6 +113,13 @@ def _embedder(name: str) -> Embedder:
     return HashedEmbedder()
 
 
+def peer(python: str, folder: Path, source: Path, seconds: float) -> str:
+    """What LightRAG says of its build, by an interpreter that has it."""
+    with endpoint_apart(seconds, llm_peer_lightrag.script) as base_url:
+        command = [python, llm_peer_lightrag.__file__, str(source), str(folder), base_url]
+        return subprocess.run(command, check=True, cwd=folder, stdout=subprocess.PIPE, text=True).stdout
+
+
 def _row(name: str, seconds: float, run: Run) -> list[str]:
     rates = [run.chunks / one for one in (run.extracting, run.written, run.whole, run.embedding)]
     ideal = CONCURRENCY / seconds if seconds else float("inf")
@@ -140,6 +135,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, nargs="+", default=[0.2, 0.0], help="how long an answer takes")
     parser.add_argument("--embedding", choices=["hashed", "real"], nargs="+", default=["hashed", "real"])
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--lightrag", metavar="PYTHON", default="", help="interpreter with lightrag-hku")
     arguments = parser.parse_args()
     columns = ["embedding", "answer", "ideal", "embedding alone", "extracting", "until written", "whole build",
                "extracting / ideal", "until written / lower of both"]
@@ -157,7 +153,10 @@ def main() -> None:
                     runs = [build(Path(folder) / f"{name}-{seconds}-{number}", source, base_url, embedder)
                             for number in range(arguments.runs)]
                 table.add_row(*_row(name, seconds, _best(runs)))
+        peers = [f"{1000 * seconds:g} ms: {peer(arguments.lightrag, Path(folder), source, seconds)}"
+                 for seconds in arguments.seconds if arguments.lightrag]
     Console(width=160).print(table)
+    sys.stdout.writelines(peers)
 
 
 if __name__ == "__main__":

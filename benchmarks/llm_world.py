@@ -5,7 +5,7 @@ import multiprocessing
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -32,18 +32,19 @@ def write_passages(path: Path, count: int) -> Path:
 
 
 @contextmanager
-def endpoint_apart(seconds: float) -> Iterator[str]:
+def endpoint_apart(seconds: float, script: Callable[[Path], Any] = recorded_brain) -> Iterator[str]:
     """An endpoint of recorded triples in a process of its own, so that it takes nothing from the one measured.
 
     Args:
         seconds: how long each answer takes; any number of them at once.
+        script: what answers, made of the recorded file; a module's function, for it is made over there.
 
     Yields:
         Its base URL.
     """
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
-    process = context.Process(target=_serve, args=(theirs, seconds), daemon=True)
+    process = context.Process(target=_serve, args=(theirs, seconds, script), daemon=True)
     process.start()
     try:
         assert ours.poll(60), "the endpoint did not start within a minute"
@@ -53,8 +54,8 @@ def endpoint_apart(seconds: float) -> Iterator[str]:
         process.join()
 
 
-def _serve(connection: Connection, seconds: float) -> None:
-    with llm_server.LlmServer(recorded_brain(RECORDED), seconds=seconds) as server:
+def _serve(connection: Connection, seconds: float, script: Callable[[Path], Any]) -> None:
+    with llm_server.LlmServer(script(RECORDED), seconds=seconds) as server:
         connection.send(server.base_url)
         while True:
             time.sleep(60)

@@ -16,11 +16,12 @@ from .text import json_text
 _ROWS = 500
 _ENTITY, _COMMUNITY = "Entity", "TreeCommunity"
 
-# Cypher replaces \uXXXX before it parses, even in quoted names: `\u0060` would end one. No escape undoes that.
-_NOT_IN_NAMES = re.compile(r"[\\\x00-\x1f\x7f-\x9f\u2028\u2029]")
+# Neo4j replaces \uXXXX before it parses, even in quoted names: `\u0060` would end one, and no escape undoes that. A
+# backtick is doubled in a name, but not every engine reads that (FalkorDB does not).
+_NOT_IN_NAMES = re.compile(r"[`\\\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _SPECIAL = re.compile(r"""\\u|[\\'"\x00-\x1f\x7f-\x9f\u2028\u2029]""")
-# For the same reason a backslash that a u follows is written so that no \u stands there, however it is counted.
-_ESCAPES = {"\\": r"\\", "'": r"\'", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t", "\\u": r"\\\u0075"}
+# For the same reason a backslash and the u after it are of two literals: no engine sees \u then.
+_ESCAPES = {"\\": r"\\", "'": r"\'", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t", "\\u": r"\\' + 'u"}
 
 _PROPERTIES_OF_ENTITIES = frozenset({"id", "name", "type", "names", "documents", "attributes"})
 
@@ -97,12 +98,12 @@ def _statements(rows: list[Mapping[str, Any]], what: str) -> Iterator[str]:
 
 
 def quoted_name(text: str) -> str:
-    """A label or key in backticks; backslashes and control characters become low lines."""
-    return "`" + _NOT_IN_NAMES.sub("_", text).replace("`", "``") + "`"
+    """A label or key in backticks; backticks, backslashes and control characters become low lines."""
+    return "`" + _NOT_IN_NAMES.sub("_", text) + "`"
 
 
 def literal(value: Any) -> str:
-    """A value as a Cypher literal on one line.
+    """A value in Cypher on one line: a literal, or several literals that are joined.
 
     Args:
         value: a text, number, truth value, or a list or map of such.

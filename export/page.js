@@ -51,7 +51,7 @@ function filter() {
 }
 
 function tell() {
-  found.textContent = shown === null ? "" : chinese ? `${shown} 个社区` : `${shown} communities`;
+  found.textContent = shown === null ? "" : chinese ? `${shown} 个社区` : shown === 1 ? "1 community" : `${shown} communities`;
 }
 
 let waiting;

@@ -1,7 +1,7 @@
 """The ledger's communities: the default tree and further views, and summaries by content."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from pydantic import Field
 
@@ -9,12 +9,18 @@ from ..schemas.documents import Frozen
 from ..schemas.retrieval import CommunitySummary
 from .database import Database
 
+MARK = 8
+"""Characters of what an entity is marked with, to be told apart from what it was."""
 DEFAULT_VIEW = ""
 """The view that retrieval searches; others stand beside it under the name of their specification."""
 
 
 class Community(Frozen):
-    """A community: member entities' ids (sorted), the ids of its keywords (best first), its texts."""
+    """A community: member entities' ids (sorted), the ids of its keywords (best first), its texts.
+
+    Its id is made of what it is described from, so that it keeps its description when others join it of which the
+    description says nothing.
+    """
 
     id: str
     members: tuple[str, ...]
@@ -65,19 +71,30 @@ class CommunityTable:
         return [str(row[0]) for row in self._db.rows(
             "SELECT DISTINCT view FROM communities WHERE view <> ? ORDER BY view", DEFAULT_VIEW)]
 
-    def replace(self, communities: Sequence[Community], view: str = DEFAULT_VIEW) -> None:
-        """Make these the communities of a view; those that stay are not written again."""
+    def marks(self) -> dict[str, str]:
+        """What each entity was marked with when the finest level of the default view was kept; see `replace`."""
+        found: dict[str, str] = {}
+        for row in self._db.rows("SELECT members, marks FROM communities WHERE view = ? AND level = 0", DEFAULT_VIEW):
+            members, marks = json.loads(row["members"]), row["marks"]
+            found.update(zip(members, (marks[at:at + MARK] for at in range(0, len(marks), MARK)), strict=False))
+        return found
+
+    def replace(self, communities: Sequence[Community], view: str = DEFAULT_VIEW,
+                marks: Mapping[str, str] | None = None) -> None:
+        """Make these the communities of a view; those that stay as they are are not written again.
+
+        Args:
+            communities: of all levels.
+            view: the view.
+            marks: `MARK` characters for each entity, kept with its community of the finest level.
+        """
         with self._db.transaction():
-            known = {(row["id"], row["parent"], row["cohesion"], row["label"]) for row in self._db.rows(
-                "SELECT id, parent, cohesion, label FROM communities WHERE view = ?", view)}
-            # Links beyond the members change how well they hold together, and not the id.
-            current = {(c.id, c.parent, c.cohesion, c.label) for c in communities}
+            known = {tuple(row) for row in self._db.rows("SELECT * FROM communities WHERE view = ?", view)}
+            current = {_row(community, view, marks or {}) for community in communities}
             self._db.execute_many("DELETE FROM communities WHERE view = ? AND id = ?",
-                                  [(view, one) for one, *_ in sorted(known - current)])
-            self._db.execute_many(
-                "INSERT INTO communities VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                [(view, c.id, c.level, c.parent, c.cohesion, c.label, json.dumps(c.keywords), json.dumps(c.members))
-                 for c in communities if (c.id, c.parent, c.cohesion, c.label) not in known])
+                                  sorted(row[:2] for row in known - current))
+            self._db.execute_many("INSERT INTO communities VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                                  sorted(current - known))
 
     def forget_views(self) -> None:
         """Drop all further views: they describe a graph that is no more."""
@@ -99,3 +116,10 @@ class CommunityTable:
         with self._db.transaction():
             self._db.execute_many("INSERT OR REPLACE INTO summaries VALUES (?, ?, ?)",
                                   [(one, said.name, said.summary) for one, said in summaries])
+
+
+def _row(community: Community, view: str, marks: Mapping[str, str]) -> tuple[object, ...]:
+    """A community as it stands in the table."""
+    c = community
+    kept = "".join(marks.get(one, "") for one in c.members) if c.level == 0 else ""
+    return (view, c.id, c.level, c.parent, c.cohesion, c.label, json.dumps(c.keywords), json.dumps(c.members), kept)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from .errors import FormatError, LedgerDamagedError
 
-FORMAT = 5
+FORMAT = 6
 _PAGE_BYTES = 1024
 _TIMEOUT = 30  # seconds that one process waits for the others
 
@@ -112,7 +112,17 @@ INSERT INTO tokens SELECT '', '', step, '', calls, prompt, completion, 0, 0, 0 F
 DROP TABLE old_tokens;
 """
 
-_UPGRADES = {1: _FIRST + _SECOND_TABLES + _SECOND, 2: _THIRD_TABLES, 3: _FOURTH_TABLES, 4: _FIFTH_TABLES}
+# What a community's members looked like was not kept before, and its id was made of more than it is described from:
+# the tree is found anew at the next build.
+_SIXTH_TABLES = """
+ALTER TABLE communities ADD COLUMN marks TEXT NOT NULL DEFAULT '';
+CREATE TABLE kept_vectors (
+    purpose TEXT NOT NULL, text TEXT NOT NULL, model TEXT NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (purpose, text));
+DELETE FROM meta WHERE key = 'tree_position';
+"""
+
+_UPGRADES = {1: _FIRST + _SECOND_TABLES + _SECOND, 2: _THIRD_TABLES, 3: _FOURTH_TABLES, 4: _FIFTH_TABLES,
+             5: _SIXTH_TABLES}
 """What makes the next format of a ledger of a format."""
 
 
@@ -183,7 +193,7 @@ class Database:
         with self.transaction():
             # Read again inside: another process may have been quicker.
             if self.count("PRAGMA user_version") == 0:
-                self._run(_TABLES + _SECOND_TABLES + _THIRD_TABLES + _FOURTH_TABLES + _FIFTH_TABLES)
+                self._run(_TABLES + _SECOND_TABLES + _THIRD_TABLES + _FOURTH_TABLES + _FIFTH_TABLES + _SIXTH_TABLES)
                 self._connection.execute(f"PRAGMA user_version={FORMAT}")
 
     def _upgrade(self) -> None:
@@ -221,6 +231,24 @@ class Database:
                 raise
             finally:
                 self._depth -= 1
+
+    @contextmanager
+    def unsynced_transaction(self) -> Iterator[None]:
+        """The same, without waiting for the disk, which takes most of a small commit's time.
+
+        A power cut may take it back, together with all that follow it until one that waits; the death of this process
+        does not. It is for what can be had again at no cost.
+        """
+        with self._lock:
+            alone = self._depth == 0
+            try:
+                if alone:
+                    self._connection.execute("PRAGMA synchronous=NORMAL")
+                with self.transaction():
+                    yield
+            finally:
+                if alone:
+                    self._connection.execute("PRAGMA synchronous=FULL")
 
     @contextmanager
     def _explained(self) -> Iterator[None]:

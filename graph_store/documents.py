@@ -182,14 +182,20 @@ class Documents:
         """The document's id of each chunk."""
         return {str(row[0]): str(row[1]) for row in self._db.rows("SELECT id, document FROM chunks")}
 
-    def next_batch(self, limit: int) -> list[str]:
+    def next_batch(self, limit: int, after: Sequence[str] = ()) -> list[str]:
         """The ids of the next chunks that a build has to do, in order of document and position.
+
+        Args:
+            limit: how many at most.
+            after: those that are being done, and left out.
 
         What is extracted of a revision has no more to be done until the revision is put in service.
         """
-        return [str(row[0]) for row in self._db.rows(
+        found = [str(row[0]) for row in self._db.rows(
             "SELECT id FROM chunks WHERE status = 'pending' OR status = 'extracted' AND revision = 0 "
-            "ORDER BY document, ordinal LIMIT ?", limit)]
+            "ORDER BY document, ordinal LIMIT ?", limit + len(after))]
+        begun = set(after)
+        return [one for one in found if one not in begun][:limit]
 
     def retry_failed(self, chunks: Sequence[str] | None = None) -> int:
         """Make failed chunks pending again, of the given ones or of all; returns how many."""

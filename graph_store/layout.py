@@ -5,6 +5,7 @@ import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..schemas.chroma_server import ChromaServer
 from .errors import KnowledgeBaseNameError, LedgerDamagedError, UnknownKnowledgeBaseError
 
 MAX_NAME = 64
@@ -50,11 +51,13 @@ class Layout:
     """Where the parts of one knowledge base stand."""
 
     root: Path
+    server: ChromaServer | None = None
+    """The Chroma server that holds the vectors; None: they stand in `vectors`."""
 
     @classmethod
-    def of(cls, home: Path, name: str) -> "Layout":
+    def of(cls, home: Path, name: str, server: ChromaServer | None = None) -> "Layout":
         """The layout of the knowledge base `name` under `home`; nothing is created."""
-        return cls(home / check_name(name))
+        return cls(home / check_name(name), server)
 
     @property
     def name(self) -> str:
@@ -73,7 +76,7 @@ class Layout:
 
     @property
     def vectors(self) -> Path:
-        """Chroma's folder: derived."""
+        """Chroma's folder, if there is no server: derived."""
         return self.root / "chroma"
 
     @property

@@ -19,14 +19,13 @@ from .resolution_names import (
     numerals_spelled,
     without_title,
 )
+from .resolution_slips import slip_blocks
 
 Pair = tuple[str, str]
 """Two entities' ids, ascending."""
 
 _MOST_SHARED = 40
 """Entities that may share a key for all their pairs to be looked at: 780 pairs."""
-_SLIP_LENGTHS = range(6, 41)
-"""Lengths of names that may hide a slip of the pen: shorter ones have too many true neighbours."""
 _PERSON_WORDS = range(2, 6)
 
 # Cells of random hyperplanes (Charikar 2002): two vectors with cosine 0.9 agree on a plane's side with probability
@@ -49,15 +48,18 @@ def candidate_pairs(names: Mapping[str, str]) -> set[Pair]:
     blocks: dict[str, list[str]] = {}
     acronyms: dict[str, list[str]] = {}
     expansions: dict[str, list[str]] = {}
+    unspaced: dict[str, str] = {}
     for one, name in names.items():
         folded = fold(name)
+        if not folded.date and not folded.numbers:
+            unspaced[one] = folded.key.replace(" ", "")
         for key in _keys(folded, name):
             blocks.setdefault(key, []).append(one)
         if is_acronym(folded, name):
             acronyms.setdefault(folded.key, []).append(one)
         for letters in initials_of(folded):
             expansions.setdefault(letters, []).append(one)
-    found = set(_within(blocks.values()))
+    found = set(_within([*blocks.values(), *slip_blocks(unspaced)]))
     for letters, short in acronyms.items():
         long = expansions.get(letters, [])
         if len(short) + len(long) <= _MOST_SHARED:
@@ -87,9 +89,6 @@ def _keys(folded: FoldedName, name: str) -> set[str]:
         keys.add(f"name:{fold(name.split(',', maxsplit=1)[0]).key}")
     if len(folded.words) in _PERSON_WORDS and name[0].isupper():
         keys.add(f"person:{folded.words[0][0]} {folded.words[-1]}")
-    if len(joined) in _SLIP_LENGTHS and not folded.numbers:
-        keys.add(f"slip:{joined}")
-        keys |= {f"slip:{joined[:place]}{joined[place + 1:]}" for place in range(len(joined))}
     return keys
 
 

@@ -119,7 +119,10 @@ class Groups:
 
     def aliases(self) -> dict[str, AliasRow]:
         """All entities that are the same as another, by id."""
-        return {row.id: row for members in self._several() for row in self._rows(members)}
+        ties: dict[str, list[tuple[Pair, Tie]]] = {}
+        for pair, tie in self._joined:
+            ties.setdefault(self._members(pair[0])[0], []).append((pair, tie))
+        return {row.id: row for members in self._several() for row in self._rows(members, ties[members[0]])}
 
     def _several(self) -> Iterator[list[str]]:
         for one in sorted(self._group):
@@ -127,12 +130,11 @@ class Groups:
             if members[0] == one:
                 yield members
 
-    def _rows(self, members: Sequence[str]) -> Iterator[AliasRow]:
+    def _rows(self, members: Sequence[str], joined: Sequence[tuple[Pair, Tie]]) -> Iterator[AliasRow]:
         canonical = min(members, key=self._rank)
         kind = self._around.type(max(members, key=lambda one: (self._around.depth(one), one == canonical, one)))
         reached = {canonical}
-        ties = sorted((item for item in self._joined if item[0][0] in members),
-                      key=lambda item: (-item[1].score, item[0]))
+        ties = sorted(joined, key=lambda item: (-item[1].score, item[0]))
         while len(reached) < len(members):
             # The surest tie from those that are explained to one that is not.
             pair, tie = next((pair, tie) for pair, tie in ties if (pair[0] in reached) != (pair[1] in reached))

@@ -10,6 +10,8 @@ from collections import Counter
 from functools import lru_cache
 from typing import NamedTuple
 
+from rapidfuzz.distance import Levenshtein
+
 from ..schemas.naming import canonical_name
 from ..schemas.resolution import Rule
 from .dates import parse_date
@@ -45,11 +47,13 @@ _QUALIFIED = re.compile(r"^(?P<base>.+?)\s*[(（](?P<inside>[^()（）]+)[)）]$
 _ARTICLES = frozenset({"the", "a", "an"})
 _LEAST_ACRONYM, _MOST_ACRONYM = 2, 8
 _SIMILAR = 0.86
-"""Likeness of letters from which names may be two spellings (see `letter_likeness`)."""
+"""Likeness of letters, one less the edit distance by the longer length, from which names may be two spellings."""
 _LONG_WORD = 6
 _LEAST_LEFT = 2
 _LEAST_PLURAL = 4
 _MONTH_FIRST = re.compile(r"\d{4}-\d{1,2}")
+
+
 class NameMatch(NamedTuple):
     """The strongest rule that ties two names, and how often such names are of one thing where nothing else is known.
 
@@ -370,24 +374,9 @@ def _alike(first: FoldedName, second: FoldedName) -> NameMatch | None:
         return None
     if _singular(first.key) == _singular(second.key):
         return NameMatch("plural", 0.55)
-    likeness = letter_likeness(first.key, second.key)
+    likeness = Levenshtein.normalized_similarity(first.key, second.key, score_cutoff=_SIMILAR)
     return NameMatch("similar", round(likeness - 0.5, 3)) if likeness >= _SIMILAR else None
 
 
 def _singular(key: str) -> str:
     return key[:-1] if key.endswith("s") and not key.endswith("ss") and len(key) > _LEAST_PLURAL else key
-
-
-def letter_likeness(first: str, second: str) -> float:
-    """How alike two folded names are written, 0 to 1: one less their edit distance by the longer length."""
-    longest = max(len(first), len(second))
-    if not longest:
-        return 1.0
-    if abs(len(first) - len(second)) > longest * (1 - _SIMILAR):
-        return 0.0
-    row = list(range(len(second) + 1))
-    for place, letter in enumerate(first, 1):
-        before, row[0] = row[0], place
-        for column, other in enumerate(second, 1):
-            before, row[column] = row[column], min(row[column] + 1, row[column - 1] + 1, before + (letter != other))
-    return 1 - row[-1] / longest

@@ -42,6 +42,7 @@ class Surroundings:
         self._chains: dict[str, list[str]] = {}
         self._neighbours: dict[str, frozenset[str]] = {}
         self._support: dict[str, frozenset[str]] = {}
+        self._dates: dict[str, dict[str, set[str]]] = {}
 
     @cached_property
     def names(self) -> dict[str, str]:
@@ -177,6 +178,11 @@ class Surroundings:
         return any(not _compatible(here[kind], there[kind]) for kind in here.keys() & there.keys())
 
     def _once(self, one: str) -> dict[str, set[str]]:
+        if one not in self._dates:
+            self._dates[one] = self._dated(one)
+        return self._dates[one]
+
+    def _dated(self, one: str) -> dict[str, set[str]]:
         said = [(name, value) for name, values in self._graph.attributes(one).items() for value in values]
         said += [(relation, self.names[tail]) for head, relation, tail in self._graph.incident(one) if head == one]
         found: dict[str, set[str]] = {}

@@ -21,7 +21,7 @@ from .backup import BLOCK, LEDGER, MANIFEST, BackupError, Manifest, Progress
 from .database import FORMAT, Database
 from .errors import LedgerDamagedError, StoreError, WriterBusyError
 from .layout import Layout
-from .vector_folders import VectorFolders
+from .vector_generations import IDENTITY, VectorGenerations
 from .verify_ledger import foreign_objects
 
 MAX_MANIFEST = 1 << 16
@@ -172,20 +172,25 @@ def _install(unpacked: Path, layout: Layout) -> None:
 
 
 def _number_vectors(unpacked: Path, layout: Layout) -> None:
-    """Say in the new ledger that its vectors stand in a folder that is not there: so they are made.
+    """Say in the new ledger that its vectors are of a generation that is not there: so they are made.
 
     Its number is used by no ledger that stood here, so that open readers see that all has changed.
     """
     taken = [int(entry.name.rpartition("-")[2]) for entry in layout.root.glob(f"{layout.vectors.name}-*")
              if entry.name.rpartition("-")[2].isdigit()]
+    identity = None
     with suppress(StoreError, sqlite3.Error):  # the old ledger may be damaged: that is what backups are for
         if layout.ledger.is_file():
             with closing(Database(layout.ledger)) as old:
-                taken.append(VectorFolders(layout, old).current())
+                taken.append(VectorGenerations(layout, old).current())
+                identity = old.get_meta(IDENTITY)
     with closing(Database(unpacked)) as new:
-        folders = VectorFolders(layout, new)
+        generations = VectorGenerations(layout, new)
         # One more than `begin` of the old ledger may be filling.
-        folders.put_in_service(max([folders.current(), *taken]) + 2)
+        generations.put_in_service(max([generations.current(), *taken]) + 2)
+        new.execute("DELETE FROM kept_vectors")  # a stranger's are none
+        if identity:  # what it had on a server is recognised as its own, and removed in time
+            new.set_meta(IDENTITY, identity)
         new.execute("PRAGMA journal_mode=DELETE")
         # Written over the old ledger page by page, it needs pages of its size.
         size = int.from_bytes(_head(layout.ledger)[16:18], "big") if layout.ledger.is_file() else 0

@@ -19,6 +19,7 @@ from .database import Database
 from .documents import Documents
 from .evolution import Grounds, Thresholds, decide, grow, waiting, with_evidence
 from .extractions import Extractions
+from .kept_vectors import KeptVectors
 from .schema_editing import KIND_NAMES, elements, find_element, known_labels, ordered
 from .schema_history import SchemaHistory
 from .similar_labels import SimilarLabels
@@ -37,8 +38,8 @@ class SchemaControl:
 
     def __init__(self, database: Database, embedder: Embedder) -> None:
         self._db = database
-        self._embedder = embedder
-        self._label_embedder = RememberingEmbedder(embedder, _LABELS_KEPT)
+        self._embedder = RememberingEmbedder(embedder, _LABELS_KEPT)
+        self._vectors = KeptVectors(database, "growth", self._embedder)
         self._documents = Documents(database)
         self._extractions = Extractions(database)
         self._history = SchemaHistory(database)
@@ -59,16 +60,18 @@ class SchemaControl:
 
     def note(self, chunk_ids: Sequence[str]) -> None:
         """Record what some extracted chunks ask of the schema, before it is decided on."""
-        base = self._bounds(self._history.base())
+        # Before the transaction begins: the answers that come meanwhile must not wait to be kept.
+        found = self._bounded(chunk_ids, self._bounds(self._history.base()))
         with self._db.transaction():
-            for chunk, bounded in self._bounded(chunk_ids, base):
+            for chunk, bounded in found:
                 self.asks.replace(chunk.document_id, chunk.id, bounded.asks)
 
     def write(self, chunk_ids: Sequence[str]) -> None:
         """Bound what was said of some chunks and make it their contribution to the graph."""
         base, current = self._history.base(), self._history.current()
+        found = self._bounded(chunk_ids, self._bounds(current))
         with self._db.transaction():
-            for chunk, bounded in self._bounded(chunk_ids, self._bounds(current)):
+            for chunk, bounded in found:
                 self._extractions.write(chunk.document_id, chunk.id, bounded)
                 if current == base:
                     self.asks.replace(chunk.document_id, chunk.id, bounded.asks)
@@ -99,8 +102,8 @@ class SchemaControl:
             self._prepared[key] = Bounds(schema, self._similar(schema))
         return self._prepared[key]
 
-    def _similar(self, schema: GraphSchema) -> SimilarLabels:
-        return SimilarLabels(self._label_embedder, schema)
+    def _similar(self, schema: GraphSchema, embedder: Embedder | None = None) -> SimilarLabels:
+        return SimilarLabels(embedder or self._embedder, schema)
 
     # Change.
 
@@ -128,7 +131,8 @@ class SchemaControl:
         base, current = self._history.base(), self._history.current()
         if base.open:
             return False
-        grown, decided = grow(base, self._grounds(), thresholds)
+        with self._vectors.kept() as embedder:
+            grown, decided = grow(base, self._grounds(embedder), thresholds)
         news = [d for d in decided if find_element(current, d.decision.kind, d.decision.name) is None]
         gone = [Decided(decision=Decision(kind=kind, name=element.name, verdict="reject",
                                           why="the documents no longer ask for it strongly enough"))
@@ -180,10 +184,10 @@ class SchemaControl:
                 touched |= self._extractions.with_labels(kind, changed)
         return touched
 
-    def _grounds(self) -> Grounds:
-        similar = self._similar(self._history.base())
+    def _grounds(self, embedder: Embedder | None = None) -> Grounds:
+        similar = self._similar(self._history.base(), embedder)
         return Grounds(counts=self.asks.counts(), declined=self._history.declined(), similar=similar,
-                       embedder=self._embedder, examples=self._examples)
+                       embedder=embedder or self._embedder, examples=self._examples)
 
     def _examples(self, candidate: Candidate) -> list[Example]:
         return self.asks.examples(candidate.kind, candidate.labels, _CONTEXTS)

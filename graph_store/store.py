@@ -10,7 +10,8 @@ from typing import Literal, Self
 from filelock import FileLock, Timeout
 
 from ..ingest.chunking import chunk_document
-from ..models.embedding import Embedder
+from ..models.embedding import Embedder, RememberingEmbedder
+from ..schemas.chroma_server import ChromaServer
 from ..schemas.delta import Decision
 from ..schemas.documents import Chunk, Document
 from ..schemas.resolution import EntityDecision
@@ -27,8 +28,9 @@ from .evolution import Thresholds
 from .extractions import Extractions
 from .graph import KnowledgeGraph
 from .graph_state import GraphState
+from .kept_vectors import KeptVectors
 from .layout import Layout
-from .reliability import Reliability, measure
+from .reliability import SAMPLE, Reliability, measure
 from .resolution_groups import AliasRow
 from .resolution_keeper import Ask, ResolutionKeeper
 from .resolved_graph import ResolvedGraph
@@ -77,6 +79,8 @@ class KnowledgeBase:
         self.communities = CommunityTable(self.database)
         self._vectors = VectorKeeper(layout, self.database, self.documents, embedder)
         self.vectors = self._vectors.store
+        # Of earlier samples as many are kept as of this one, and more until there is something to write.
+        self._sampled = KeptVectors(self.database, "reliability", RememberingEmbedder(embedder, 3 * SAMPLE))
         self._tree = TreeKeeper(self.database, self.vectors, self.communities)
         self.entities = EntityTable(self.database)
         self._resolver = ResolutionKeeper(self.entities, self.documents, self.vectors, embedder)
@@ -96,18 +100,19 @@ class KnowledgeBase:
             raise
 
     @classmethod
-    def create(cls, home: Path, name: str, embedder: Embedder) -> Self:
-        """Open the knowledge base of that name, making it if there is none."""
-        return cls(Layout.of(home, name), embedder)
+    def create(cls, home: Path, name: str, embedder: Embedder, *, server: ChromaServer | None = None) -> Self:
+        """Open the knowledge base of that name, making it if there is none; `server` holds its vectors, if any does."""
+        return cls(Layout.of(home, name, server), embedder)
 
     @classmethod
-    def open(cls, home: Path, name: str, embedder: Embedder, *, any_embedding: bool = False) -> Self:
+    def open(cls, home: Path, name: str, embedder: Embedder, *, any_embedding: bool = False,
+             server: ChromaServer | None = None) -> Self:
         """Open an existing knowledge base, bringing its derived files up to date where that is due.
 
         Raises:
             UnknownKnowledgeBaseError: there is none of that name.
         """
-        opened = cls(Layout.of(home, name).require(), embedder, any_embedding=any_embedding)
+        opened = cls(Layout.of(home, name, server).require(), embedder, any_embedding=any_embedding)
         if not any_embedding and (opened.vectors_behind() or opened.graph_lost):
             try:
                 with opened.writing():
@@ -240,7 +245,9 @@ class KnowledgeBase:
         """Measure how far the embedding model can be trusted with these texts, for retrieval."""
         chunks = self.searchable_chunks()
         vectors = self.vectors.get("chunks", [chunk.id for chunk in chunks])
-        self.database.set_meta("reliability", measure(chunks, vectors, self.vectors.kept).dump())
+        with self._sampled.kept() as embedder:
+            measured = measure(chunks, vectors, embedder.encode)
+        self.database.set_meta("reliability", measured.dump())
 
     def reliability(self) -> Reliability:
         """How far vectors can be trusted with these texts, as last measured."""
@@ -275,8 +282,6 @@ class KnowledgeBase:
         self.refresh()
         # Changes are told apart from the snapshot on.
         self._vectors.begin((read, self._position), self._resolution)
-        if not self.tree_behind():
-            self._tree.follow()
 
     def refresh(self) -> None:
         """Bring the graph in memory up to the ledger's position."""
@@ -287,7 +292,6 @@ class KnowledgeBase:
         for chunk_id in self.extractions.changed_since(self._position):
             touched = self.graph.replace(chunk_id, self.extractions.contribution(chunk_id))
             self._vectors.note(touched)
-            self._tree.note(touched.entities)
         self._position = position
         self._follow_aliases()
 
@@ -302,7 +306,6 @@ class KnowledgeBase:
         if number != self._resolution:
             touched = self.graph.resolve(self.entities.aliases())
             self._vectors.note(touched)
-            self._tree.note(touched.entities)
             self._resolution = number
 
     def save_graph(self, *, anew: bool = False) -> None:

@@ -1,12 +1,13 @@
 """The knowledge tree (Youtu-GraphRAG eq. 8): L4 communities, L3 keywords, L2 triples, L1 attributes.
 
 L1 and L2 are the graph itself; this file makes L3 and L4 from it. The
-id of a community is made from its members and the digest that its summary is written from, so one
-that did not change keeps its name and summary.
+id of a community is made from the digest that its summary is written from, so one whose digest did not
+change keeps its name and summary.
 """
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from .communities import (
     groups,
     hierarchy,
 )
-from .community_table import Community
+from .community_table import MARK, Community
 from .graph import EdgeKey, KnowledgeGraph
 from .vectors import VectorStore
 from .views import View, ViewSettings, boundaries
@@ -36,6 +37,24 @@ _DECIMALS = 4
 def relation_id(relation: str) -> str:
     """The id under which a relation's vector is kept."""
     return content_id("relation", relation)
+
+
+def marks(graph: KnowledgeGraph) -> dict[str, str]:
+    """What tells whether anything changed of an entity that its community, or the digest of that, is made from.
+
+    Args:
+        graph: the graph.
+
+    Returns:
+        `MARK` characters for each entity, by its id.
+    """
+    name = {one: graph.entity(one).name for one in graph.entity_ids()}
+    said: dict[str, list[str]] = {one: [own] for one, own in name.items()}
+    for head, relation, tail in graph.edges():
+        line = "\n".join((head, relation, tail, name[head], name[tail]))
+        for one in {head, tail}:
+            said[one].append(line)
+    return {one: blake2b("\n\n".join(lines).encode(), digest_size=MARK // 2).hexdigest() for one, lines in said.items()}
 
 
 @dataclass(frozen=True)
@@ -125,9 +144,10 @@ def _community(members: list[str], scores: Scores, level: int, keywords: int) ->
 
 def _identified(community: Community, told: CommunityDigest) -> Community:
     level = community.level
-    # A community and the only one within it have the same members: above the first level the level tells.
+    # A community and the only one within it are described from the same: above the first level the level tells.
     above = ("level", str(level)) if level else ()
-    identity = content_id("community", *above, *community.members, "keywords", *told.keywords, "facts", *told.facts)
+    # Keywords by id, too: entities of different types share names, and no two communities of a level share members.
+    identity = content_id("community", *above, *community.keywords, "keywords", *told.keywords, "facts", *told.facts)
     return community.model_copy(update={"id": identity})
 
 

@@ -37,7 +37,7 @@ def tree_graph(knowledge_base: KnowledgeBase) -> TreeGraph:
         - Edges keyed and of kind `member_of`, from an entity to its finest community and from a community to the
           one that it lies in; `keyword_of`, from an entity, with its `rank` from 1.
     """
-    graph, sources = knowledge_base.graph, _Sources(knowledge_base.documents.chunks())
+    graph, sources = knowledge_base.graph, Sources(knowledge_base.documents.chunks())
     version = knowledge_base.schemas.version()
     found: TreeGraph = nx.MultiDiGraph(
         name=knowledge_base.layout.name, schema=knowledge_base.schemas.current().name if version else "",
@@ -52,13 +52,15 @@ def tree_graph(knowledge_base: KnowledgeBase) -> TreeGraph:
     return found
 
 
-class _Sources:
+class Sources:
     """Where supports stand in their documents."""
 
     def __init__(self, chunks: Iterable[Chunk]) -> None:
+        """Know these chunks; what stands in others is left out."""
         self._chunks = {chunk.id: chunk for chunk in chunks}
 
     def documents(self, chunk_ids: Iterable[str]) -> list[str]:
+        """The ids of the documents that some chunks are of, sorted."""
         return sorted({self._chunks[one].document_id for one in chunk_ids if one in self._chunks})
 
     def of(self, support: Mapping[str, Sequence[float]]) -> list[dict[str, Any]]:
@@ -73,7 +75,7 @@ class _Sources:
                 for (document, start, end), quote in sorted(spans.items())]
 
 
-def _entity(graph: KnowledgeGraph, one: str, sources: _Sources) -> dict[str, Any]:
+def _entity(graph: KnowledgeGraph, one: str, sources: Sources) -> dict[str, Any]:
     entity, attributes = graph.entity(one), graph.network.nodes[one]["attributes"]
     return {"kind": "entity", "name": entity.name, "type": entity.type, "names": graph.names(one),
             "documents": sources.documents(graph.entity_support(one)),
@@ -81,7 +83,7 @@ def _entity(graph: KnowledgeGraph, one: str, sources: _Sources) -> dict[str, Any
                            for name, values in sorted(attributes.items())}}
 
 
-def _triple(graph: KnowledgeGraph, edge: EdgeKey, sources: _Sources) -> dict[str, Any]:
+def _triple(graph: KnowledgeGraph, edge: EdgeKey, sources: Sources) -> dict[str, Any]:
     head, relation, tail = edge
     support = graph.network.edges[head, tail, relation]["support"]
     return {"kind": "triple", "id": triple_id(*edge), "relation": relation,

@@ -1,6 +1,6 @@
 """The tree of a knowledge base: built, kept up with the graph, described, searchable."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ..schemas.retrieval import CommunityDigest, CommunitySummary
 from .communities import CommunitySettings
@@ -8,7 +8,7 @@ from .community_table import Community, CommunityTable
 from .database import Database
 from .graph import KnowledgeGraph
 from .graph_state import GraphState
-from .tree import Before, digests, find_tree, view_communities
+from .tree import Before, digests, find_tree, marks, view_communities
 from .vectors import VectorStore
 from .view_spec import ViewSpec
 from .views import ViewSettings, build_view
@@ -22,28 +22,18 @@ _DESCRIBED_AT_ONCE = 256
 class TreeKeeper:
     """Keeps the communities of one knowledge base.
 
-    Little of a large graph changed: only that is clustered anew, as long as it is known what changed.
+    Little of a large graph changed: only that is clustered anew. What changed is told by the marks that are kept
+    with the communities, so the tree is a function of the one before and of the graph, whatever was killed in between.
     """
 
     def __init__(self, database: Database, vectors: VectorStore, communities: CommunityTable) -> None:
         self._db = database
         self._vectors = vectors
         self._communities = communities
-        # Entities that changed since the tree was made; None where that is not known.
-        self._changes: set[str] | None = None
 
     def state(self) -> GraphState:
         """The state of the ledger that the communities reflect; zeros before the first."""
         return GraphState(int(self._db.get_meta("tree_position") or 0), int(self._db.get_meta("tree_resolution") or 0))
-
-    def follow(self) -> None:
-        """The tree reflects the graph as it is now: what changes from here on is noted."""
-        self._changes = set()
-
-    def note(self, entities: Collection[str]) -> None:
-        """Some entities changed."""
-        if self._changes is not None:
-            self._changes.update(entities)
 
     def build(self, graph: KnowledgeGraph, state: GraphState, settings: CommunitySettings, *, anew: bool) -> None:
         """Make the communities those of the graph as it is.
@@ -54,31 +44,32 @@ class TreeKeeper:
             settings: constants of the detection.
             anew: find all communities anew, even if little of a large graph has changed.
         """
-        before = None if anew else self._before(graph, settings)
+        now = marks(graph)
+        before = None if anew else self._before(now, settings)
         found = find_tree(graph, self._vectors, settings, before)
         with self._db.transaction():
             gone = {c.id for c in self._communities.all()} - {c.id for c in found}
-            self._communities.replace(found)
+            self._communities.replace(found, marks=now)
             self._communities.forget_views()
             self._db.set_meta("tree_position", str(state.position))
             self._db.set_meta("tree_resolution", str(state.resolution))
             self._db.set_meta("tree_drift", str(self._drift() + len(before.changed) if before else 0))
             self._db.set_meta("tree_vectors", "behind")
-        self.follow()
         self._vectors.drop("communities", gone)
 
     def _drift(self) -> int:
         """How many entities changed since all communities were found anew."""
         return int(self._db.get_meta("tree_drift") or 0)
 
-    def _before(self, graph: KnowledgeGraph, settings: CommunitySettings) -> Before | None:
+    def _before(self, now: Mapping[str, str], settings: CommunitySettings) -> Before | None:
         """What the tree can go on from; None where all of it is to be found anew."""
-        size = graph.network.number_of_nodes()
-        if self._changes is None or size <= settings.update_above:
+        if len(now) <= settings.update_above:
             return None
-        if self._drift() + len(self._changes) > settings.drift * size:
+        then = self._communities.marks()
+        changed = frozenset(one for one in now.keys() | then.keys() if now.get(one) != then.get(one))
+        if self._drift() + len(changed) > settings.drift * len(now):
             return None
-        return Before(self._communities.all(), frozenset(self._changes))
+        return Before(self._communities.all(), changed)
 
     def describe(self, graph: KnowledgeGraph, summarise: Summarise) -> None:
         """Name and summarise the communities that are not described yet, and embed what is said of them.

@@ -12,7 +12,7 @@ from .graph import KnowledgeGraph, Touched, relation_text
 from .graph_state import GraphState
 from .layout import Layout
 from .tree import relation_id
-from .vector_folders import VectorFolders
+from .vector_generations import VectorGenerations
 from .vectors import KINDS, VectorStore
 
 
@@ -29,9 +29,9 @@ class VectorKeeper:
         self._documents = documents
         self._embedder = embedder
         self._communities = CommunityTable(database)
-        self._folders = VectorFolders(layout, database)
-        self._folder = self._folders.current()
-        self.store = VectorStore(self._folders.path(self._folder), embedder)
+        self._generations = VectorGenerations(layout, database)
+        self._generation = self._generations.current()
+        self.store = VectorStore(self._generations.open(self._generation), embedder)
         self._unsynced = Touched()
         self._reconcile = False
 
@@ -70,22 +70,24 @@ class VectorKeeper:
             positions: from where on changes were noted so far, and the present one.
             resolution: the present one.
         """
+        if not self.position():
+            self.store.generation.prepare()
         self._reconcile = (self.position() not in positions or self._lost()
                            or self._number("vectors_resolution") != resolution)
 
     def take_over(self, positions: tuple[int, int]) -> None:
         """Go on where another writer ended: changes between two positions were noted."""
-        self._reconcile = self._reconcile or self.position() not in positions
+        self._reconcile = self._reconcile or self.store.generation.lost or self.position() not in positions
 
     def moved(self) -> bool:
         """Whether another process has made the vectors anew, or restored another ledger; from here on they are those.
 
         Nothing is known of what changed then.
         """
-        if self._folder == self._folders.current():
+        if self._generation == self._generations.current():
             return False
-        self._folder = self._folders.current()
-        self.store.move(self._folders.path(self._folder))
+        self._generation = self._generations.current()
+        self.store.move(self._generations.open(self._generation))
         self._unsynced, self._reconcile = Touched(), True
         return True
 
@@ -95,7 +97,11 @@ class VectorKeeper:
                 or self._number("vectors_resolution") != state.resolution)
 
     def _lost(self) -> bool:
-        return self.position() > 0 and not self.store.stand()
+        if not self.position():
+            return False
+        generation = self.store.generation
+        return (self._generations.stands_elsewhere() or not generation.stand()
+                or not generation.marked(_mark(self.position(), self._number("vectors_resolution"))))
 
     def _number(self, key: str) -> int:
         return int(self._db.get_meta(key) or 0)
@@ -104,9 +110,9 @@ class VectorKeeper:
 
     def sync(self, graph: KnowledgeGraph, state: GraphState) -> None:
         """Bring the vectors up to a graph, those of communities excepted; that it is done is for `done` to note."""
-        self._folders.drop_others()
+        self._generations.drop_others()
         self._note_embedding()
-        if self._reconcile and not self.store.stand():
+        if self._reconcile and not self.store.generation.stand():
             self.make_anew(graph, state)
         elif self._reconcile:
             self._compare(graph)
@@ -120,29 +126,36 @@ class VectorKeeper:
 
     def done(self, state: GraphState) -> None:
         """The vectors reflect a state of the ledger."""
+        self.store.generation.mark(_mark(*state))
         with self._db.transaction():
-            self._db.set_meta("vectors_position", str(state.position))
-            self._db.set_meta("vectors_resolution", str(state.resolution))
+            self._note(state)
+
+    def _note(self, state: GraphState) -> None:
+        self._db.set_meta("vectors_position", str(state.position))
+        self._db.set_meta("vectors_resolution", str(state.resolution))
+        self._generations.stand_here()
 
     def make_anew(self, graph: KnowledgeGraph, state: GraphState) -> None:
-        """Make all vectors in a new folder, and put it in service when they are all there.
+        """Make all vectors in a new generation, and put it in service when they are all there.
 
         The old ones stand until then, and for their readers until something is written again.
         """
-        self._folders.drop_others()
-        number = self._folders.begin()
-        self.store.move(self._folders.path(number))
+        self._generations.drop_others()
+        number = self._generations.begin()
+        self.store.move(self._generations.open(number))
         try:
+            self.store.generation.prepare()
             self._compare(graph)
+            self.store.generation.mark(_mark(*state))
         except BaseException:
-            self.store.move(self._folders.path(self._folder))
+            self.store.move(self._generations.open(self._generation))
             self._reconcile = True
             raise
         with self._db.transaction():
             self._note_embedding()
-            self.done(state)
-            self._folders.put_in_service(number)
-        self._folder = number
+            self._note(state)
+            self._generations.put_in_service(number)
+        self._generation = number
         self._unsynced = Touched()
 
     def _note_embedding(self) -> None:
@@ -189,6 +202,11 @@ class VectorKeeper:
     def _put_chunks(self, ids: Sequence[str]) -> None:
         chunks = self._documents.chunks(ids)
         self.store.put("chunks", [c.id for c in chunks], [c.titled_text() for c in chunks])
+
+
+def _mark(position: int, resolution: int) -> str:
+    """How a state of the ledger is noted beside the vectors."""
+    return f"{position} {resolution}"
 
 
 def _unused(graph: KnowledgeGraph, relations: set[str]) -> set[str]:

@@ -14,8 +14,7 @@ from .errors import StoreError
 from .layout import Layout
 from .problems import REINDEX, RESTORE, Problem, some
 from .store import KnowledgeBase
-from .vector_folders import VectorFolders
-from .vectors import damaged_files
+from .vector_generations import VectorGenerations
 
 __all__ = ["Problem", "damages_on_disk", "verify"]
 
@@ -50,8 +49,8 @@ def damages_on_disk(layout: Layout) -> list[Problem]:
     To be asked for before it is opened: afterwards they are whole, or no longer in use.
     """
     with closing(Database(layout.ledger)) as database:
-        folders = VectorFolders(layout, database)
-        vectors = damaged_files(folders.path(folders.current()))
+        generations = VectorGenerations(layout, database)
+        vectors = generations.open(generations.current()).damages()
     return [*(Problem(what=line, mend=_MADE_AGAIN) for line in derived.damaged_graph(layout.graph)),
             *(Problem(what=line, mend=REINDEX) for line in vectors)]
 

@@ -1,7 +1,6 @@
 """HTML to plain text that keeps the headings, as Markdown writes them."""
 
 import re
-import warnings
 from collections.abc import Iterator
 from itertools import groupby
 from operator import itemgetter
@@ -13,6 +12,7 @@ from bs4.exceptions import ParserRejectedMarkup
 
 from .decoding import decode
 from .failures import UnreadableError
+from .quiet import ignoring
 
 # Not `head`: where its end tag is left out, the whole page stands in it.
 _UNSEEN = frozenset({"title", "script", "style", "template", "noscript", "svg", "iframe", "object"})
@@ -50,8 +50,7 @@ def read_html(data: bytes) -> tuple[str, str]:
     text = _without_open_ends(decode(data, declared))
     if text.count("<") > _MAX_TAGS:
         raise UnreadableError(f"more than {_MAX_TAGS:,} tags: split it")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnusualUsageWarning)  # XHTML, or a page without a tag: both are fine
+    with ignoring(UnusualUsageWarning):  # XHTML, or a page without a tag: both are fine
         try:
             soup = BeautifulSoup(text, "html.parser")
         except ParserRejectedMarkup as error:

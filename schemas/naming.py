@@ -7,6 +7,7 @@ normalised form, which keeps every script: nothing is transliterated and no lett
 import hashlib
 import re
 import unicodedata
+from functools import lru_cache
 
 _EDGES = re.compile(r"^[\s\"'“”‘’«»()\[\]{}《》〈〉「」『』（）【】,.;:!?，。；：！？、]+|"
                     r"[\s\"'“”‘’«»()\[\]{}《》〈〉「」『』（）【】,.;:!?，。；：！？、]+$")
@@ -30,6 +31,7 @@ def normalise(text: str) -> str:
     return _SPACES.sub(" ", unicodedata.normalize("NFKC", UNSEEN.sub("", text)).casefold()).strip()
 
 
+@lru_cache(maxsize=10_000)
 def canonical_name(name: str) -> str:
     """The form under which two spellings of an entity's name count as the same name.
 

@@ -51,5 +51,5 @@ class FakeResources(Resources):
         super().__init__(Settings(home=home, llm_base_url=None, _env_file=None), embedder)
         self.fake = Fake()
 
-    def reasoner(self, name):
+    def reasoner(self, name, models=None):
         return self.fake

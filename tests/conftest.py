@@ -1,6 +1,6 @@
 """Shared fixtures. Unit tests run with sockets disabled; tests marked `integration` may use loopback."""
 
-import importlib.util
+import importlib
 import os
 import sys
 from pathlib import Path
@@ -21,16 +21,15 @@ settings.load_profile("banyan")
 
 
 def load_test_module(name: str) -> ModuleType:
-    """A module that stands beside the tests (importlib mode puts none of them on the path)."""
-    full_name = f"banyan_tests_{name}"
-    if full_name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(full_name, TESTS / f"{name}.py")
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[full_name] = module
-        spec.loader.exec_module(module)
-    return sys.modules[full_name]
+    """A module that stands beside the tests (importlib mode puts none of them on the path).
+
+    They import each other relatively: all are of one package, which is made here.
+    """
+    if "banyan_tests" not in sys.modules:
+        package = ModuleType("banyan_tests")
+        package.__path__ = [str(TESTS)]
+        sys.modules["banyan_tests"] = package
+    return importlib.import_module(f"banyan_tests.{name}")
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

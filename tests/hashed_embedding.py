@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 from banyan.models.embedding import Vectors
@@ -19,7 +20,12 @@ class HashedEmbedder:
         vectors = np.zeros((len(texts), self.dimension), np.float32)
         for row, text in enumerate(texts):
             padded = f"  {normalise(text)}  "
-            for i in range(len(padded) - 2):
-                digest = hashlib.blake2b(padded[i : i + 3].encode(), digest_size=4).digest()
-                vectors[row, int.from_bytes(digest, "big") % self.dimension] += 1.0
+            places = [_place(padded[i : i + 3]) for i in range(len(padded) - 2)]
+            vectors[row] = np.bincount(places, minlength=self.dimension)
         return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+@cache
+def _place(trigram: str) -> int:
+    digest = hashlib.blake2b(trigram.encode(), digest_size=4).digest()
+    return int.from_bytes(digest, "big") % HashedEmbedder.dimension

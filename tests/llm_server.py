@@ -90,11 +90,19 @@ class Odds:
         return draw < self.probability
 
 
-Script = Callable[[dict[str, Any]], str | Fault]
+@dataclass(frozen=True)
+class Turn:
+    """What an agent's model says: text, or a call of a tool of its choice as (name, arguments)."""
+
+    text: str = ""
+    call: tuple[str, dict[str, Any]] | None = None
+
+
+Script = Callable[[dict[str, Any]], str | Fault | Turn]
 
 
 def _beside(name: str) -> ModuleType:
-    full_name = f"banyan_tests_{name}"
+    full_name = f"banyan_tests.{name}"
     if full_name not in sys.modules:
         spec = importlib.util.spec_from_file_location(full_name, Path(__file__).with_name(f"{name}.py"))
         assert spec is not None
@@ -138,7 +146,7 @@ class LlmServer:
     """The server; a context manager that runs it in a thread.
 
     Args:
-        script: from the request's JSON to the answer's text, or to a fault.
+        script: from the request's JSON to the answer's text, to a fault, or to an agent's turn (never streamed).
         faults: what goes wrong with the first answers, in order; more can be appended to `faults`.
         odds: what goes wrong with a share of the answers; the list can be changed while it serves.
         key: the only key accepted; none: every key. A wrong one is repeated in the error, as some do.
@@ -213,6 +221,8 @@ class LlmServer:
         if refusal is not None:
             return refusal
         answer = self.script(body)
+        if isinstance(answer, Turn):
+            return JSONResponse(_completion(body, [_choice(answer)]))
         if isinstance(answer, Fault):
             fault, answer = answer, ""
         if form_of(body) in self.ignores:
@@ -293,6 +303,15 @@ def _message(body: dict[str, Any], text: str, kind: Kind | None) -> dict[str, An
     name = body["tools"][0]["function"]["name"]
     return message | {"content": None, "tool_calls": [
         {"id": "call_0", "type": "function", "function": {"name": name, "arguments": text}}]}
+
+
+def _choice(turn: Turn) -> dict[str, Any]:
+    message: dict[str, Any] = {"role": "assistant", "content": turn.text}
+    if turn.call is None:
+        return {"index": 0, "finish_reason": "stop", "message": message}
+    name, arguments = turn.call
+    call = {"id": "call_0", "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
+    return {"index": 0, "finish_reason": "tool_calls", "message": message | {"tool_calls": [call]}}
 
 
 def _error(status: int, message: str, headers: dict[str, str] | None = None) -> Response:

@@ -103,7 +103,7 @@ class ScriptedResources(Resources):
         super().__init__(settings, embedder)
         self.scripted = scripted or ScriptedReasoner(embedder)
 
-    def reasoner(self, name: str) -> ScriptedReasoner:
+    def reasoner(self, name: str, models: object = None) -> ScriptedReasoner:
         return self.scripted
 
 

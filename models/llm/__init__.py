@@ -1,6 +1,6 @@
 """The Reasoner over any OpenAI-compatible endpoint."""
 
-from .accounts import BudgetExceeded, CallLedger, InMemoryCalls
+from .accounts import BudgetExceeded, CallLedger
 from .reasoner import LlmReasoner
 
-__all__ = ["BudgetExceeded", "CallLedger", "InMemoryCalls", "LlmReasoner"]
+__all__ = ["BudgetExceeded", "CallLedger", "LlmReasoner"]

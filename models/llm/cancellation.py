@@ -47,6 +47,15 @@ class Cancellation:
         """Whether it, or one around it, was cancelled."""
         return self._cancelled.is_set() or (self._outer is not None and self._outer.cancelled)
 
+    def check(self) -> None:
+        """Nothing, unless it was cancelled.
+
+        Raises:
+            CallCancelled: it was.
+        """
+        if self.cancelled:
+            raise CallCancelled
+
     def cancel(self) -> None:
         """End the waiting of all that wait, and of those that come."""
         self._cancelled.set()

@@ -19,8 +19,8 @@ from ...ingest.tokens import estimate_tokens
 from ..reasoner import ReasonerError
 from .breaker import Breaker, EndpointFailed
 from .cancellation import CallCancelled, answered, current, pause
+from .endpoint import Messages, Reply
 from .observing import observed_call
-from .structured import Messages, Reply
 
 LONGEST_BACKOFF = 120.0
 """Seconds between two requests of a call: the openai client honours a Retry-After up to two minutes, and gives a call

@@ -23,8 +23,9 @@ from ...schemas.retrieval import (
 from . import wire
 from .accounts import CallLedger
 from .cancellation import in_parallel
+from .endpoint import Endpoint, Messages, Reply
 from .limits import LimitedEndpoint
-from .structured import Endpoint, Messages, Reply, StructuredChat
+from .structured import StructuredChat
 
 _T = TypeVar("_T")
 

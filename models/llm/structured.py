@@ -116,6 +116,3 @@ class StructuredChat:
         self._ledger.record(key=key, step=step, response=reply.text or reply.refusal,
                             prompt_tokens=reply.prompt_tokens, completion_tokens=reply.completion_tokens,
                             cached_tokens=reply.cached_tokens, wasted=wasted, model=self._model)
-
-
-__all__ = ["Endpoint", "Messages", "Reply", "StructuredChat"]

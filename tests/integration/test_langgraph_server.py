@@ -1,46 +1,45 @@
-"""Both graphs in LangGraph's own development server: listed, interrupted and resumed, streamed, called remotely."""
+"""Both graphs in LangGraph's own development server, with Banyan's app on the same port.
 
-import os
-import signal
-import socket
+Listed, interrupted and resumed, streamed, called remotely; what clients may not do is refused.
+"""
+
+import json
 import subprocess
 import sys
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
+import httpx
 import pytest
 from langgraph.pregel.remote import RemoteGraph
+from langgraph.types import Command
 from langgraph_sdk import get_sync_client
+from langgraph_sdk.errors import NotFoundError
+from langserve import RemoteRunnable
 
 from ..conftest import load_test_module
 
 pytestmark = pytest.mark.integration
 
 command_line = load_test_module("command_line")
-STARTS_WITHIN = 60
+langgraph_server = load_test_module("langgraph_server")
 # "defeated" is no relation of the schema, and two documents ask for it.
 DOCUMENTS = {
     "otto-kern.md": "# Otto Kern\n\nOtto Kern was a chess player. He was born in Vienna. "
                     "Otto Kern defeated Tom Hale in 1911.\n",
     "ada-blum.md": "# Ada Blum\n\nAda Blum was a chess player. She was born in Warsaw. "
                    "Ada Blum defeated Otto Kern in 1920.\n"}
+GIVEN = [{"id": name, "text": text} for name, text in DOCUMENTS.items()]
+REVIEW = {"review": True}
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
-    """A folder that looks like the project's root to the server, and takes what the server leaves behind."""
-    folder = tmp_path_factory.mktemp("server")
-    for entry in command_line.PROJECT.iterdir():
-        if not entry.name.startswith("."):
-            (folder / entry.name).symlink_to(entry)
-    documents = folder / "chess"
-    documents.mkdir()
-    for name, text in DOCUMENTS.items():
-        (documents / name).write_text(text, "utf-8")
+    folder = langgraph_server.project_in(tmp_path_factory.mktemp("server"))
+    for place in ("chess", "secret"):
+        (folder / place).mkdir()
+        for name, text in DOCUMENTS.items():
+            (folder / place / name).write_text(text, "utf-8")
     return folder
 
 
@@ -51,40 +50,8 @@ def log(folder) -> Path:
 
 @pytest.fixture(scope="module")
 def url(folder, log) -> Iterator[str]:
-    """The address of a running `langgraph dev`."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    address = f"http://127.0.0.1:{port}"
-    command = [str(Path(sys.executable).with_name("langgraph")), "dev", "--no-browser", "--no-reload", "--host",
-               "127.0.0.1", "--port", str(port), "--n-jobs-per-worker", "4"]
-    environment = command_line.clean_environment(
-        BANYAN_HOME=str(folder / "home"), LANGSMITH_TRACING="false", LANGGRAPH_CLI_NO_ANALYTICS="1")
-    with log.open("wb") as output, subprocess.Popen(
-            command, cwd=folder, env=environment, stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
-            start_new_session=True) as server:
-        try:
-            _wait(f"{address}/ok", server, log)
-            yield address
-        finally:
-            os.killpg(server.pid, signal.SIGTERM)
-            with suppress(subprocess.TimeoutExpired):
-                server.wait(timeout=20)
-            with suppress(ProcessLookupError):  # nobody of its group is left
-                os.killpg(server.pid, signal.SIGKILL)
-
-
-def _wait(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + STARTS_WITHIN
-    while True:
-        try:
-            with urllib.request.urlopen(address, timeout=5):
-                return
-        except (urllib.error.URLError, TimeoutError):
-            said = log.read_text("utf-8", errors="replace")[-4000:]
-            assert server.poll() is None, f"the server ended:\n{said}"
-            assert time.monotonic() < deadline, f"no answer within {STARTS_WITHIN} s:\n{said}"
-            time.sleep(0.1)
+    with langgraph_server.langgraph_dev(folder, log, BANYAN_SERVER_DOCUMENTS=str(folder / "chess")) as address:
+        yield address
 
 
 @pytest.fixture(scope="module")
@@ -97,14 +64,26 @@ def client(url):
 def reviewed(client, folder):
     """A build that asked for a decision: what was streamed, the thread as it waited, and the result."""
     thread = client.threads.create()["thread_id"]
-    context = {"review": True}
     streamed = list(client.runs.stream(
-        thread, "construction", input={"knowledge_base": "chess", "paths": [str(folder / "chess")]}, context=context,
+        thread, "construction", input={"knowledge_base": "chess", "paths": [str(folder / "chess")]}, context=REVIEW,
         stream_mode=["custom", "updates"]))
     waiting = client.threads.get_state(thread)
-    result = client.runs.wait(thread, "construction", context=context, command={"resume": {"decisions": [
+    result = client.runs.wait(thread, "construction", context=REVIEW, command={"resume": {"decisions": [
         {"kind": "relation", "name": "defeated", "verdict": "rename", "new_name": "won_against"}]}})
     return streamed, waiting, result
+
+
+@pytest.fixture(scope="module")
+def schemas(client):
+    """What Studio and MCP show of each graph."""
+    return {a["graph_id"]: client.assistants.get_schemas(a["assistant_id"]) for a in client.assistants.search()}
+
+
+def failed(client, graph, given):
+    """Why a run ended with an error."""
+    events = list(client.runs.stream(None, graph, input=given))
+    assert events[-1].event == "error"
+    return events[-1].data["message"]
 
 
 def test_both_graphs_are_listed_with_descriptions(client):
@@ -114,28 +93,41 @@ def test_both_graphs_are_listed_with_descriptions(client):
     assert listed["retrieval"].startswith("Answers a question")
 
 
-def test_the_schemas_ask_for_little(client):
-    """What Studio and MCP show: the input's fields and the context's, none of the state's inner ones."""
-    by_graph = {a["graph_id"]: client.assistants.get_schemas(a["assistant_id"]) for a in client.assistants.search()}
-    inputs = {name: set(schemas["input_schema"]["properties"]) for name, schemas in by_graph.items()}
-    assert inputs == {"construction": {"knowledge_base", "paths", "schema", "examples", "recorded"},
+def test_the_schemas_ask_for_little(schemas):
+    """The input's fields and the context's, none of the state's inner ones."""
+    inputs = {name: set(one["input_schema"]["properties"]) for name, one in schemas.items()}
+    assert inputs == {"construction": {"knowledge_base", "documents", "paths", "schema", "examples", "recorded"},
                       "retrieval": {"knowledge_base", "question", "messages"}}
-    assert set(by_graph["construction"]["output_schema"]["properties"]) == {"report"}
-    assert {"answer", "abstained", "citations"} <= set(by_graph["retrieval"]["output_schema"]["properties"])
-    assert {"review", "max_tokens"} <= set(by_graph["construction"]["context_schema"]["properties"])
+    assert set(schemas["construction"]["output_schema"]["properties"]) == {"report"}
+    assert {"answer", "abstained", "citations"} <= set(schemas["retrieval"]["output_schema"]["properties"])
+    assert {"review", "max_tokens", "max_cost"} <= set(schemas["construction"]["context_schema"]["properties"])
+    assert {"knowledge_base", "mode", "max_rounds"} <= set(schemas["retrieval"]["context_schema"]["properties"])
 
 
-def test_a_build_with_review_stops_with_the_schema_delta(reviewed):
+@pytest.mark.parametrize("graph", ["construction", "retrieval"])
+@pytest.mark.parametrize("schema", ["input_schema", "output_schema", "context_schema"])
+def test_every_field_is_described(schemas, graph, schema):
+    shown = schemas[graph][schema]
+    ours = {"": shown, **{name: one for name, one in shown.get("$defs", {}).items()
+                          if name in {"GivenDocument", "BuildReport"}}}
+    assert not [f"{name}.{field}" for name, one in ours.items() for field, said in one["properties"].items()
+                if not said.get("description")]
+
+
+def test_a_build_with_review_stops_with_what_a_person_can_read(reviewed):
     streamed, waiting, _ = reviewed
     assert not [part for part in streamed if part.event == "error"]
     steps = [part.data["step"] for part in streamed if part.event == "custom"]
     assert steps == ["read", "extract"]
     assert waiting["next"] == ["accept_or_reject"]
     (asked,) = waiting["interrupts"]
-    assert "decisions" in asked["value"]["question"]
+    assert list(asked["value"]) == ["title", "question", "candidates", "how_to_answer", "examples", "delta"]
+    assert asked["value"]["title"] == "Schema review of 'chess': 1 candidate"
+    (shown,) = asked["value"]["candidates"]
+    assert shown.startswith("1. relation 'defeated' (Person -> Person), in 2 documents, confidence 0.")
+    assert 'otto-kern.md: "Otto Kern defeated Tom Hale in 1911."' in shown
     (candidate,) = asked["value"]["delta"]["candidates"]
     assert (candidate["kind"], candidate["name"], candidate["documents"]) == ("relation", "defeated", 2)
-    assert (candidate["subject_types"], candidate["object_types"]) == (["Person"], ["Person"])
     assert {"document": "otto-kern.md", "item": "(Otto Kern; defeated; Tom Hale)",
             "words": "Otto Kern defeated Tom Hale in 1911."} in candidate["examples"]
 
@@ -176,17 +168,120 @@ def test_a_thread_keeps_the_conversation(client, reviewed):
 
 def test_the_graph_is_called_remotely(client, reviewed):
     remote = RemoteGraph("retrieval", sync_client=client)  # one made from a URL could not be closed
-    answer = remote.invoke({"knowledge_base": "chess", "question": "Where was Otto Kern born?"})
+    asked = {"knowledge_base": "chess", "question": "Where was Otto Kern born?"}
+    answer = remote.invoke(asked)
     assert "Vienna" in answer["answer"]
     assert answer["citations"][0]["document"] == "otto-kern.md"
+    nodes = [node for update in remote.stream(asked, stream_mode="updates") for node in update]
+    assert nodes[0] == "condense"
+    assert nodes[-1] == "answer"
+
+
+def test_a_remote_build_of_texts_is_reviewed_in_words(client):
+    """What Studio's user types; what cannot be carried out is asked again, with the reason."""
+    remote = RemoteGraph("construction", sync_client=client)
+    config = {"configurable": {"thread_id": client.threads.create()["thread_id"]}}
+
+    def shown():
+        return remote.get_state(config).interrupts[0].value
+
+    remote.invoke({"knowledge_base": "texts", "documents": GIVEN}, config, context=REVIEW)
+    assert "error" not in shown()
+    for answer, reason in (("perhaps", "'perhaps' cannot be read"), ("accept 7", "'7' is no candidate: use a number"),
+                           ("merge 1 into nothing", "there is no relation 'nothing'")):
+        remote.invoke(Command(resume=answer), config, context=REVIEW)
+        assert shown()["error"].startswith(f"nothing was changed: {reason}")
+    report = remote.invoke(Command(resume="rename 1 to won_against"), config, context=REVIEW)["report"]
+    assert (report["documents"], report["triples"], report["schema_version"]) == (2, 4, 2)
+    assert remote.get_state(config).values["documents"] == [], "texts live in the ledger, not in checkpoints"
+    asked = {"knowledge_base": "texts", "question": "Where was Ada Blum born?"}
+    assert "Warsaw" in client.runs.wait(None, "retrieval", input=asked)["answer"]
+
+
+class TestRefused:
+    @pytest.mark.parametrize("more", [
+        {"paths": ["secret"]}, {"paths": ["chess/../secret/ada-blum.md"]}, {"paths": ["chess", "/etc/passwd"]},
+        {"paths": ["chess"], "examples": "secret/ada-blum.md"}, {"paths": ["chess"], "schema": "secret/ada-blum.md"},
+        {"paths": ["secret/that-is-not-there"]}])
+    def test_files_that_clients_may_not_read(self, client, folder, more):
+        inside = {key: [str(folder / one) for one in value] if key == "paths" else str(folder / value)
+                  for key, value in more.items()}
+        told = failed(client, "construction", {"knowledge_base": "stolen", **inside})
+        assert "may not be read by a run that comes through a server: give documents as text" in told
+        assert "BANYAN_SERVER_DOCUMENTS" in told
+        assert not (folder / "home" / "stolen").exists()
+
+    def test_links_out_of_the_folder(self, client, folder):
+        (folder / "chess" / "link.md").symlink_to(folder / "secret" / "ada-blum.md")
+        try:
+            told = failed(client, "construction", {
+                "knowledge_base": "stolen", "paths": [str(folder / "chess" / "link.md")]})
+        finally:
+            (folder / "chess" / "link.md").unlink()
+        assert "may not be read" in told
+
+    def test_a_client_cannot_say_that_it_is_no_client(self, client, folder):
+        events = list(client.runs.stream(
+            None, "construction", input={"knowledge_base": "stolen", "paths": [str(folder / "secret")]},
+            context={"langgraph_request_id": None, "langgraph_auth_user": None}))
+        assert "may not be read" in events[-1].data["message"]
+
+    @pytest.mark.parametrize(("documents", "reason"), [
+        ("text", "`documents` is a list"), ([{"id": "a"}], r"`documents[0]` is not"),
+        ([{"id": "a", "text": " "}], "there is no text in `documents[0]`"),
+        ([{"id": "a", "text": "x"}, {"id": "a", "text": "y"}], "`documents[1]` has the id 'a' of one before it"),
+        ([{"id": "", "text": "x"}], "the id of `documents[0]` cannot be stored")])
+    def test_documents_that_are_none(self, client, folder, documents, reason):
+        assert reason in failed(client, "construction", {"knowledge_base": "broken", "documents": documents})
+        assert not (folder / "home" / "broken").exists()
+
+
+class TestAppOnTheSamePort:
+    def test_it_has_page_rest_and_chat(self, url, reviewed):
+        with httpx.Client(base_url=url) as http:
+            page = http.get("/")
+            assert (page.status_code, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
+            assert "default-src 'self'" in page.headers["content-security-policy"]
+            names = [one["name"] for one in http.get("/api/knowledge-bases").json()["items"]]
+            assert "chess" in names
+            asked = http.post("/api/knowledge-bases/chess/ask", json={"question": "Where was Ada Blum born?"}).json()
+            assert "Warsaw" in asked["answer"]
+            assert http.get("/chat/kb/chess/playground/").status_code == 200
+        chat = RemoteRunnable(f"{url}/chat")
+        assert "Vienna" in chat.invoke({"knowledge_base": "chess", "question": "Where was Otto Kern born?"}).content
+
+    def test_it_leaves_langgraphs_routes_alone(self, url, client):
+        """Studio is a page of another origin, and its calls must reach them; other pages' must not."""
+        with httpx.Client(base_url=url) as http:
+            for origin, allowed in (("https://smith.langchain.com", True), ("https://example.com", False)):
+                asked = http.options("/threads", headers={
+                    "Origin": origin, "Access-Control-Request-Method": "POST",
+                    "Access-Control-Request-Headers": "content-type"})
+                assert (asked.headers.get("access-control-allow-origin") == origin) is allowed
+            assert http.get("/info").json()["version"]
+            assert http.get("/nowhere").json() == {"detail": "Not Found"}
+        with pytest.raises(NotFoundError):
+            client.threads.get("00000000-0000-0000-0000-000000000000")
 
 
 def test_an_unknown_knowledge_base_is_an_error_that_names_it(client, reviewed):
     """The server would show "An internal error occurred" in the place of a message that it does not trust."""
-    events = list(client.runs.stream(None, "retrieval", input={"knowledge_base": "nowhere", "question": "Who?"}))
-    assert events[-1].event == "error"
-    assert "there is no knowledge base 'nowhere'" in events[-1].data["message"]
-    assert "chess" in events[-1].data["message"]
+    told = failed(client, "retrieval", {"knowledge_base": "nowhere", "question": "Who?"})
+    assert "there is no knowledge base 'nowhere'" in told
+    assert "chess" in told
+
+
+def test_langgraph_build_has_a_dockerfile(tmp_path):
+    """Of `langgraph build`, which needs a Docker daemon, what runs without one."""
+    target = tmp_path / "Dockerfile"
+    subprocess.run([str(Path(sys.executable).with_name("langgraph")), "dockerfile", str(target)], check=True,
+                   cwd=command_line.PROJECT, env=command_line.clean_environment(LANGGRAPH_CLI_NO_ANALYTICS="1"),
+                   capture_output=True, timeout=60)
+    text = target.read_text("utf-8")
+    assert text.startswith("FROM langchain/langgraph-api:3.11\n")
+    assert "ENV UV_TORCH_BACKEND=cpu" in text
+    assert json.dumps("banyan.server.hosted:app") in text
+    assert "langserve>=0.3.3" in text
 
 
 def test_no_node_blocked_the_servers_loop(reviewed, log):

@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -87,3 +89,22 @@ def test_what_cannot_be_answered_ends_at_the_cap_on_rounds(home, rounds):
     assert said["iterations"] <= rounds
     assert stats.steps["reflection"] <= rounds
     assert stats.answers <= rounds + 2
+
+
+def test_a_question_asks_another_model_for_the_step_that_it_chooses(home):
+    with llm_server.LlmServer(gold_brain.gold_brain({QUESTION: gold()})) as server:
+        settings = Settings(home=home, llm_base_url=server.base_url, llm_model="small", context_tokens=150,
+                            _env_file=None)
+        with Resources(settings, hashed_embedding.HashedEmbedder()) as resources:
+            graph = retrieval.build_graph(resources)
+            given: Any = {"knowledge_base": "own", "question": QUESTION}
+            chosen = graph.invoke(given, context=AskContext(models={"answer": "large"}))
+            models = [request["model"] for request in server.requests]
+            graph.invoke(given)
+            after = {request["model"] for request in server.requests[len(models):]}
+    with closing(sqlite3.connect(home / "own" / "ledger.sqlite")) as ledger:
+        accounts = dict(ledger.execute("SELECT model, sum(calls) FROM tokens GROUP BY model"))
+    assert chosen["answer"] == "It is 1889. [1]"
+    assert after == {"small"}, "chosen for one question"
+    assert models == ["small"] * (len(models) - 1) + ["large"]
+    assert accounts == {"large": 1, "small": len(server.requests) - 1}

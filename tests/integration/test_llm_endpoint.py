@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from banyan.config import Settings
-from banyan.models.llm import InMemoryCalls, LlmReasoner
+from banyan.models.llm import LlmReasoner
 from banyan.models.llm.capability import capability_of
 from banyan.models.llm.limits import _limits
 from banyan.models.reasoner import ReasonerError
@@ -23,6 +23,7 @@ from banyan.schemas.loading import load_schema
 from banyan.schemas.retrieval import CommunityDigest, Passage
 
 from ..conftest import load_test_module
+from ..in_memory_calls import InMemoryCalls
 
 pytestmark = pytest.mark.integration
 

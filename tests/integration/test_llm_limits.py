@@ -18,10 +18,11 @@ import pytest
 from banyan.agents.construction import build_graph
 from banyan.agents.resources import Resources
 from banyan.config import Settings
-from banyan.models.llm import InMemoryCalls, LlmReasoner
+from banyan.models.llm import LlmReasoner
 from banyan.models.llm.breaker import EndpointFailed
 
 from ..conftest import load_test_module
+from ..in_memory_calls import InMemoryCalls
 
 pytestmark = pytest.mark.integration
 

@@ -14,7 +14,7 @@ from banyan.config import Settings
 from banyan.graph_store.status import status_of
 from banyan.graph_store.verify import verify
 from banyan.models.llm.chat import OpenAiEndpoint
-from banyan.models.llm.structured import Reply
+from banyan.models.llm.endpoint import Reply
 
 from ..conftest import load_test_module
 

@@ -1,11 +1,8 @@
 """Backup and restore: the same base comes back without a call, whatever a build, a full disk or a stranger does."""
 
-import hashlib
-import io
 import json
 import os
 import random
-import re
 import resource
 import shutil
 import signal
@@ -25,16 +22,11 @@ from banyan.graph_store.restore import restore
 from banyan.graph_store.store import KnowledgeBase
 from banyan.graph_store.verify import verify
 
+from ..backups import TEXTS, built, copied, left, silent, tables
 from ..conftest import load_test_module
 
 scripted = load_test_module("scripted")
 small_base = load_test_module("small_base")
-
-TEXTS = scripted.TEXTS
-
-
-def silent(done, total):
-    assert 0 <= done <= total
 
 
 @pytest.fixture
@@ -43,37 +35,13 @@ def shell(tmp_path, hashed_embedder, monkeypatch, capsys):
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory, hashed_embedder):
-    """A built base `kb`, and its backup in `kb.zip`."""
-    shop = scripted.Workshop(tmp_path_factory.mktemp("built"), hashed_embedder)
-    shop.build(shop.write(TEXTS))
-    back_up(Layout.of(shop.settings.home, "kb"), shop.folder / "kb.zip", silent)
-    return shop
+def base(tmp_path_factory, hashed_embedder):
+    return built(tmp_path_factory.mktemp("built"), hashed_embedder)
 
 
 @pytest.fixture
-def stored(shell, built):
-    """The same, to be changed."""
-    shell.write(TEXTS)
-    shutil.copytree(built.settings.home, shell.folder / "home")
-    shutil.copy(built.folder / "kb.zip", shell.folder)
-    shell.scripted.extracted.update(built.scripted.extracted)
-    return shell
-
-
-def tables(home, name):
-    """All that a ledger holds, but for where its vectors stand."""
-    with closing(sqlite3.connect(home / name / "ledger.sqlite")) as ledger:
-        names = [row[0] for row in ledger.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY 1")]
-        found = {name: sorted(map(repr, ledger.execute(f"SELECT * FROM {name}"))) for name in names}
-    found["meta"] = [row for row in found["meta"] if not re.search(
-        "vectors_generation|vectors_since|vectors_position|'runs'", row)]
-    return found
-
-
-def left(folder):
-    """What lies about in a folder, hidden files included."""
-    return sorted(entry.name for entry in folder.iterdir())
+def stored(shell, base):
+    return copied(base, shell)
 
 
 def test_a_base_comes_back_under_another_name_without_a_call(stored):
@@ -86,6 +54,8 @@ def test_a_base_comes_back_under_another_name_without_a_call(stored):
         "kb": "other", "format": "banyan-backup-1", "created": "", "ledger_format": FORMAT, "size": 0, "sha256": "",
         "documents": 4, "chunks": 4, "extractions": 4, "embedding": "hashed-trigrams", "derived": True}
     assert tables(home, "other") == tables(home, "kb")
+    with closing(Database(home / "other" / "ledger.sqlite")) as ledger:
+        assert ledger.count("SELECT count(*) FROM kept_vectors") == 0, "a stranger's vectors are not to be trusted"
     assert stored("verify", "--kb", "other").out == "all is well\n"
     with stored.resources() as resources:
         one, other = resources.knowledge_base("kb"), resources.knowledge_base("other")
@@ -213,102 +183,6 @@ def test_a_damaged_ledger_is_not_backed_up(stored, damage):
     assert left(stored.folder) == ["documents", "home", "kb.zip", "schema.json"]
 
 
-# What a stranger gives.
-
-def parts(file):
-    with zipfile.ZipFile(file) as archive:
-        return json.loads(archive.read("manifest.json")), archive.read("ledger.sqlite")
-
-
-def packed(*entries, compression=zipfile.ZIP_DEFLATED):
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", compression) as archive:
-        for name, data in entries:
-            archive.writestr(name, data)
-    return buffer.getvalue()
-
-
-def described(manifest, ledger, **changes):
-    """A zip whose manifest fits its ledger, but for some changes."""
-    about = manifest | {"size": len(ledger), "sha256": hashlib.sha256(ledger).hexdigest()} | changes
-    return packed(("manifest.json", json.dumps(about)), ("ledger.sqlite", ledger))
-
-
-def altered(ledger, folder, *statements):
-    path = folder / "altered.sqlite"
-    path.write_bytes(ledger)
-    with closing(sqlite3.connect(path, isolation_level=None)) as raw:
-        for statement in statements:
-            raw.execute(statement)
-    data = path.read_bytes()
-    path.unlink()
-    return data
-
-
-STRANGE = {
-    "no zip": (lambda m, d, f: b"hello" * 100, "is no backup, or damaged"),
-    "empty": (lambda m, d, f: b"", "is no backup, or damaged"),
-    "cut": (lambda m, d, f: described(m, d)[:-500], "is no backup, or damaged"),
-    "flipped": (lambda m, d, f: flipped(described(m, d)), "is no backup, or damaged"),
-    "out of the folder": (lambda m, d, f: packed(("manifest.json", json.dumps(m)), ("../ledger.sqlite", d)),
-                          "manifest.json and ledger.sqlite and nothing else"),
-    "absolute": (lambda m, d, f: packed(("manifest.json", json.dumps(m)), ("/tmp/ledger.sqlite", d)), "nothing else"),
-    "one more": (lambda m, d, f: packed(("manifest.json", json.dumps(m)), ("ledger.sqlite", d), ("x", "x")),
-                 "nothing else"),
-    "without ledger": (lambda m, d, f: packed(("manifest.json", json.dumps(m))), "nothing else"),
-    "large manifest": (lambda m, d, f: packed(("manifest.json", b" " * 10**6), ("ledger.sqlite", d)),
-                       "manifest.json has 1,000,000 bytes, at most 65,536 are read"),
-    "no manifest": (lambda m, d, f: packed(("manifest.json", "[" * 10_000), ("ledger.sqlite", d)), "manifest.json:"),
-    "other format": (lambda m, d, f: described(m, d, format="banyan-backup-2"), "manifest.json: format"),
-    "later ledger": (lambda m, d, f: described(m, d, ledger_format=FORMAT + 1), f"a ledger of format {FORMAT + 1}"),
-    "other size": (lambda m, d, f: described(m, d, size=17), "manifest.json says 17"),
-    "other checksum": (lambda m, d, f: described(m, d, sha256="0" * 64), "is not what manifest.json says (SHA-256)"),
-    "bomb": (lambda m, d, f: described(m, bytes(20_000_000)), "would become 20,000,000"),
-    "no ledger": (lambda m, d, f: described(m, b"text " * 1000), "its ledger cannot be read"),
-    "trigger": (lambda m, d, f: described(m, altered(
-        d, f, "CREATE TRIGGER t AFTER INSERT ON meta BEGIN DELETE FROM documents; END")), "has views or triggers"),
-    "view": (lambda m, d, f: described(m, altered(d, f, "DROP TABLE tokens", "CREATE VIEW tokens AS SELECT 1")),
-             "has views or triggers"),
-    "other table": (lambda m, d, f: described(m, altered(d, f, "CREATE TABLE more (x)")), "is not of this format"),
-    "missing table": (lambda m, d, f: described(m, altered(d, f, "DROP TABLE calls")), "the column calls."),
-    "broken reference": (lambda m, d, f: described(m, altered(d, f, "DELETE FROM documents")), "refers to a missing"),
-    "new database": (lambda m, d, f: described(m, altered(d, f, "PRAGMA user_version=0")), "its ledger is none"),
-    "damaged page": (lambda m, d, f: described(m, d[:8192] + bytes(4096) + d[12288:]), "its ledger"),
-}
-
-
-def flipped(data):
-    middle = len(data) // 2
-    return data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1:]
-
-
-@pytest.mark.parametrize("case", STRANGE)
-@pytest.mark.parametrize("name", ["kb", "other"])
-def test_what_is_no_sound_backup_changes_nothing(stored, case, name):
-    make, why = STRANGE[case]
-    (stored.folder / "strange.zip").write_bytes(make(*parts(stored.folder / "kb.zip"), stored.folder))
-    before = tables(stored.folder / "home", "kb")
-    result = stored("restore", "strange.zip", "--kb", name, "--force")
-    assert result.code == 1
-    assert why in result.err
-    assert left(stored.folder) == ["documents", "home", "kb.zip", "schema.json", "strange.zip"]
-    assert left(stored.folder / "home") == ["kb"]
-    assert tables(stored.folder / "home", "kb") == before
-    assert stored.sound()
-
-
-def test_a_backup_that_is_not_there_or_in_the_wrong_place(stored):
-    for file, why in (("none.zip", "there is no backup none.zip"), ("documents", "documents is no file")):
-        result = stored("restore", file, "--kb", "other")
-        assert (result.code, why in result.err) == (1, True)
-    inside = stored.folder / "home" / "kb" / "mine.zip"
-    shutil.copy("kb.zip", inside)
-    result = stored("restore", inside, "--kb", "kb", "--force")
-    assert (result.code, "lies in the folder of 'kb' itself" in result.err) == (1, True)
-    result = stored("restore", "kb.zip", "--kb", "../kb")
-    assert (result.code, "cannot name a knowledge base" in result.err) == (1, True)
-
-
 # In the place of another.
 
 def changed(shell):
@@ -379,7 +253,7 @@ file, home, at = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
 steps = 0
 def step(frame, event, arg):
     global steps
-    if frame.f_code.co_filename.endswith(("restore.py", "vector_folders.py")):
+    if frame.f_code.co_filename.endswith(("restore.py", "vector_generations.py")):
         if event == "line":
             steps += 1
             if steps == at:

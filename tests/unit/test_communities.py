@@ -221,3 +221,51 @@ def test_much_change_is_clustered_anew(base, monkeypatch):
         kb.sync_vectors()
         kb.build_tree(small_base.summarise, SETTINGS)
     assert runs == [False, False]
+
+
+def test_what_changed_is_told_after_another_opening_too(base, tmp_path, hashed_embedder, monkeypatch):
+    """A process may be killed between the facts and the tree: the next one clusters what that one would have."""
+    changed = []
+    monkeypatch.setattr(tree, "hierarchy", lambda data, settings, earlier: changed.append(
+        None if earlier is None else int(earlier.changed.sum())) or hierarchy(data, settings, earlier))
+    trees = []
+    for name, opened_again in (("kb", False), ("again", True)):
+        with base(name, CIRCLES) as kb:
+            kb.build_tree(small_base.summarise, SETTINGS)
+            small_base.put(kb, "new", "C0 works for B5.", triples=[("C0", "works for", "B5")])
+            kb.sync_vectors()
+            if not opened_again:
+                kb.build_tree(small_base.summarise, SETTINGS)
+                trees.append(kb.communities.all())
+        if opened_again:
+            with KnowledgeBase.open(tmp_path, name, hashed_embedder) as kb:
+                kb.build_tree(small_base.summarise, SETTINGS)
+                trees.append(kb.communities.all())
+    assert changed == [None, 2, None, 2]
+    assert trees[0] == trees[1]
+
+
+def test_a_community_keeps_its_description_while_what_it_is_made_from_stays(base):
+    """Its members may change: what is said of it is a function of keywords and facts."""
+    with base("kb", CIRCLES) as kb:
+        kb.build_tree(small_base.summarise)
+        community = kb.communities.all()[0]
+        joined = community.model_copy(update={"members": tuple(sorted((*community.members, "far")))})
+        told = tree.digests(kb.graph, [community])[0]
+        assert tree._identified(joined, told).id == community.id
+        other = told.model_copy(update={"facts": told.facts[1:]})
+        assert tree._identified(community, other).id != community.id
+        kb.communities.replace([joined, *kb.communities.all()[1:]])
+        assert kb.communities.all()[0].members == joined.members
+        assert kb.communities.undescribed() == []
+
+
+def test_marks_are_lost_without_harm(base):
+    with base("kb", CIRCLES) as kb:
+        kb.build_tree(small_base.summarise, SETTINGS)
+        assert kb.communities.marks() == tree.marks(kb.graph)
+        kb.database.execute("UPDATE communities SET marks = substr(marks, 1, 11)")
+        assert len(kb.communities.marks()) < kb.graph.network.number_of_nodes()
+        kb.build_tree(small_base.summarise, SETTINGS)
+        assert kb.communities.marks() == tree.marks(kb.graph)
+        assert verify(kb) == []

@@ -257,6 +257,42 @@ def test_while_a_person_decides_others_may_write(shop):
     assert result["report"]["stopped"] == ""
 
 
+# Batches.
+
+def test_a_batch_is_extracted_while_the_one_before_is_written(tmp_path, hashed_embedder, monkeypatch):
+    shop = scripted.Workshop(tmp_path, hashed_embedder, batch_chunks=1)
+    write, asked, written = KnowledgeBase.write_chunks, threading.Event(), []
+
+    def written_late(kb, chunks):
+        if not written:
+            assert asked.wait(30), "the second batch is not extracted until the first is written"
+        written.extend(chunks)
+        write(kb, chunks)
+
+    shop.scripted.before = lambda text: asked.set() if text == TEXTS["b.txt"] else None
+    monkeypatch.setattr(KnowledgeBase, "write_chunks", written_late)
+    report = shop.build(shop.write(TEXTS))
+    assert len(written) == len(set(written)) == report["chunks"] == 4
+    assert problems(shop) == []
+
+
+def test_a_batch_is_extracted_with_what_a_person_decided_on_the_one_before(tmp_path, hashed_embedder):
+    shop = scripted.Workshop(tmp_path, hashed_embedder, batch_chunks=1)
+    shown = {}
+    extract = shop.scripted.extract
+
+    def noting(request, schema):
+        shown[request.text] = {one.name for one in schema.relation_types} - {"employer", "located_in", "knows"}
+        return extract(request, schema)
+
+    shop.scripted.extract = noting
+    texts = {"a.txt": "Ada:Person --mentor of--> Bob:Person.", "b.txt": "Cem:Person --plays for--> Acme:Organization.",
+             "c.txt": TEXTS["d.txt"]}
+    asked, _ = review(shop, shop.write(texts), lambda c: {"kind": c["kind"], "name": c["name"], "verdict": "accept"})
+    assert asked == ["mentor of", "plays for"]
+    assert shown == dict(zip(texts.values(), [set(), {"mentor_of"}, {"mentor_of", "plays_for"}], strict=True))
+
+
 # Killed and resumed; order and batches; deletion.
 
 @pytest.mark.parametrize("step", ["write_chunks", "sync_vectors", "build_tree", "grow_schema"])

@@ -13,7 +13,7 @@ import sys
 from contextlib import closing
 
 import pytest
-from banyan.graph_store import vector_folders
+from banyan.graph_store import vector_generations
 from banyan.graph_store.backup import back_up
 from banyan.graph_store.hnsw_files import damages
 from banyan.graph_store.layout import Layout
@@ -70,7 +70,9 @@ def state(shell):
 def files(home):
     """The kinds of files there are: of the indexes, the largest one's."""
     root = home / "kb"
-    indexes = sorted(root.glob("chroma*/*/data_level0.bin"), key=lambda path: path.stat().st_size)
+    # Small ones are of one size: then that with the most levels.
+    indexes = sorted(root.glob("chroma*/*/data_level0.bin"), key=lambda path: (
+        path.stat().st_size, path.with_name("link_lists.bin").stat().st_size))
     assert (indexes[-1].parent / "link_lists.bin").stat().st_size, "an index has several levels"
     return {"graph.json": root / "graph.json", "chroma.sqlite3": indexes[-1].parent.parent / "chroma.sqlite3",
             **{path.name: path for path in sorted(indexes[-1].parent.iterdir())}}
@@ -378,7 +380,7 @@ def test_folders_that_are_out_of_service_go_after_a_while(shell, monkeypatch):
     root = shell.settings.home / "kb"
     assert shell("reindex", "--kb", "kb").code == 0
     assert sorted(path.name for path in root.glob("chroma*")) == ["chroma", "chroma-1"]
-    monkeypatch.setattr(vector_folders, "_GRACE_SECONDS", 0)
+    monkeypatch.setattr(vector_generations, "_GRACE_SECONDS", 0)
     assert shell("delete", "d1.txt", "--kb", "kb").code == 0
     assert [path.name for path in root.glob("chroma*")] == ["chroma-1"]
     assert shell.sound()

@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 from banyan.config import Settings
-from banyan.models.llm import InMemoryCalls, LlmReasoner
+from banyan.models.llm import LlmReasoner
+from banyan.models.llm.endpoint import Messages, Reply
 from banyan.models.llm.reasoner import PAIRS_PER_CALL
-from banyan.models.llm.structured import Messages, Reply
 from banyan.models.reasoner import ReasonerError
 from banyan.schemas.resolution import EntityCard, EntityPair, PairVerdict
 
 from ..hashed_embedding import HashedEmbedder
+from ..in_memory_calls import InMemoryCalls
 from ..llm_brain import reply
 from ..scripted import Shell
 

@@ -8,6 +8,7 @@ import orjson
 import pytest
 from banyan.graph_store import snapshot, store
 from banyan.graph_store.bounding import Bounds, bound
+from banyan.graph_store.database import FORMAT
 from banyan.graph_store.errors import FormatError
 from banyan.graph_store.extractions import Contribution
 from banyan.graph_store.graph import KnowledgeGraph
@@ -231,7 +232,7 @@ def test_a_snapshot_ahead_of_its_ledger_is_not_believed(home, caplog):
 def test_a_ledger_of_another_format_is_refused(home):
     with home() as kb:
         kb.database.execute("PRAGMA user_version=99")
-    with pytest.raises(FormatError, match="has format 99; this version of Banyan reads formats up to 5"):
+    with pytest.raises(FormatError, match=f"has format 99; this version of Banyan reads formats up to {FORMAT}:"):
         home()
 
 

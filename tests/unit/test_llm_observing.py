@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from banyan.cli_logs import set_up_logs
 from banyan.config import Settings
-from banyan.models.llm import InMemoryCalls, LlmReasoner, observing
+from banyan.models.llm import LlmReasoner, observing
+from banyan.models.llm.endpoint import Reply
 from banyan.models.llm.limits import LimitedEndpoint
-from banyan.models.llm.structured import Reply
 from banyan.models.reasoner import ReasonerError
 from banyan.schemas.extraction import ExtractionRequest
 from banyan.schemas.loading import load_schema
@@ -19,6 +19,8 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import StatusCode
+
+from ..in_memory_calls import InMemoryCalls
 
 KEY, PROMPT, ANSWER = "sk-7Zq-distinctive", "Zanzibarite", "Quuxonium"
 SCHEMA = load_schema("general")

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 from banyan.config import Settings
-from banyan.models.llm import BudgetExceeded, InMemoryCalls, LlmReasoner
+from banyan.models.llm import BudgetExceeded, LlmReasoner
 from banyan.models.llm import wire as wire_module
-from banyan.models.llm.structured import Messages, Reply
+from banyan.models.llm.endpoint import Messages, Reply
 from banyan.models.reasoner import ReasonerError
 from banyan.schemas.extraction import ExtractionRequest
 from banyan.schemas.graph_schema import (
@@ -23,6 +23,8 @@ from banyan.schemas.graph_schema import (
 from banyan.schemas.retrieval import CommunityDigest, Passage, SubAnswer
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from ..in_memory_calls import InMemoryCalls
 
 SCHEMA = GraphSchema(
     name="small",
@@ -391,6 +393,6 @@ def test_the_prompts_of_two_chunks_differ_in_title_and_passage_alone():
 
 def test_the_client_is_not_imported_before_it_is_needed():
     code = ("import sys; from banyan.config import Settings; from banyan.models.llm import *; "
-            "LlmReasoner(Settings(_env_file=None, llm_base_url='http://127.0.0.1:9/v1'), InMemoryCalls()); "
+            "LlmReasoner(Settings(_env_file=None, llm_base_url='http://127.0.0.1:9/v1'), object()); "
             "sys.exit('openai' in sys.modules or 'langchain_openai' in sys.modules)")
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

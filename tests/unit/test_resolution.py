@@ -7,27 +7,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from banyan.graph_store.errors import EntityDecisionError
 from banyan.graph_store.extractions import Contribution
 from banyan.graph_store.graph import KnowledgeGraph
 from banyan.graph_store.resolution import Judgements, resolve
 from banyan.graph_store.resolution_candidates import candidate_pairs, near_pairs, pair_of
 from banyan.graph_store.resolution_names import match_names
+from banyan.graph_store.resolution_slips import LENGTHS, slip_blocks
 from banyan.graph_store.resolution_stated import statements
 from banyan.graph_store.resolution_surroundings import Surroundings
 from banyan.graph_store.resolved_graph import ResolvedGraph
-from banyan.graph_store.store import KnowledgeBase
-from banyan.graph_store.verify import verify
 from banyan.schemas.documents import Span
 from banyan.schemas.extraction import EntityMention, Fact
-from banyan.schemas.graph_schema import EntityType, GraphSchema, RelationType, open_schema
+from banyan.schemas.graph_schema import EntityType, GraphSchema, open_schema
 from banyan.schemas.naming import entity_id
-from banyan.schemas.resolution import EntityDecision, EntityPair, PairVerdict
+from banyan.schemas.resolution import EntityDecision, PairVerdict
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ..hashed_embedding import HashedEmbedder
-from ..small_base import create, finish, put
 
 NOWHERE = Span(start=0, end=0, quote="")
 WHO = "The World Health Organization (WHO) sits in Geneva."
@@ -233,6 +230,17 @@ def test_the_number_of_candidates_stays_near_linear() -> None:
     assert candidate_pairs({str(number): "Same Name" for number in range(500)}) == set()
 
 
+@given(st.lists(st.text(st.sampled_from("abc\u00e9\u4e2d\U0001f600"), max_size=44), max_size=30))
+def test_slips_are_found_as_by_writing_out_every_form(written: list[str]) -> None:
+    names = {str(number): name for number, name in enumerate(written)}
+    blocks: dict[str, list[str]] = {}
+    for one, name in names.items():
+        if len(name) in LENGTHS:
+            for form in {name} | {name[:place] + name[place + 1:] for place in range(len(name))}:
+                blocks.setdefault(form, []).append(one)
+    assert sorted(slip_blocks(names)) == sorted(block for block in blocks.values() if len(block) > 1)
+
+
 def test_near_neighbours_are_those_of_all_pairs_whatever_the_order() -> None:
     names = [f"the {first} by the old {second} of the northern market" for first in ("river", "stone", "cloud", "maple")
              for second in ("bridge", "bridges", "garden", "gardens", "harbour", "harbours")]
@@ -302,141 +310,3 @@ def test_facts_move_to_the_canonical_node_and_their_support_with_them() -> None:
     assert entity_id("Jose Ruiz", "Thing") not in graph.network
     (group,) = graph.groups()
     assert [(alias.name, alias.rule) for alias in group.aliases] == [("Jose Ruiz", "accents")]
-
-
-# Knowledge bases.
-
-@pytest.fixture
-def kb(tmp_path: Path) -> Any:
-    with create(tmp_path, "kb", HashedEmbedder()) as made, made.writing():
-        put(made, "one", "José Ruiz was born in Ulm.", triples=[("José Ruiz", "born in", "Ulm")])
-        put(made, "two", "Jose Ruiz moved to Turku.", triples=[("Jose Ruiz", "moved to", "Turku")])
-        put(made, "three", "José Ruiz painted.", triples=[("José Ruiz", "did", "painted")])
-        finish(made)
-        yield made
-
-
-def test_vectors_and_communities_follow_the_merged_graph(kb: KnowledgeBase, tmp_path: Path) -> None:
-    before = kb.graph.dump()
-    assert kb.resolve_entities()
-    assert kb.tree_behind()
-    assert kb.vectors_behind()
-    finish(kb)
-    assert kb.vectors.ids("entities") == set(kb.graph.entity_ids()) != before["nodes"].keys()
-    assert verify(kb) == []
-    assert not kb.resolve_entities()
-    with KnowledgeBase.open(tmp_path, "kb", HashedEmbedder()) as reader:
-        assert reader.graph.dump() == kb.graph.dump()
-        assert not reader.vectors_behind()
-        assert not reader.tree_behind()
-
-
-def test_a_run_that_ended_before_its_vectors_were_written_is_taken_up(kb: KnowledgeBase, tmp_path: Path) -> None:
-    kb.resolve_entities()
-    kb.release()
-    with KnowledgeBase.open(tmp_path, "kb", HashedEmbedder()) as opened:
-        assert opened.vectors.ids("entities") == set(opened.graph.entity_ids())
-        assert opened.vectors.ids("triples").isdisjoint(kb.vectors.ids("triples") - opened.vectors.ids("triples"))
-        assert opened.tree_behind()
-    kb.acquire()
-
-
-def test_a_split_undoes_a_merge_and_a_merge_the_split(kb: KnowledgeBase) -> None:
-    apart = kb.graph.dump()
-    kb.resolve_entities()
-    merged = kb.graph.dump()
-    assert len(merged["nodes"]) == len(apart["nodes"]) - 1
-    kb.decide_entities("split", ("José Ruiz", "Jose Ruiz"), "me", "two painters")
-    assert kb.graph.dump() == apart
-    kb.decide_entities("merge", ("José Ruiz", "Jose Ruiz"), "me", "")
-    assert kb.graph.dump() == merged
-    kb.decide_entities("merge", ("Ulm", "Turku"), "me", "")
-    kb.decide_entities("split", ("Ulm", "Turku"), "me", "")
-    assert kb.graph.dump() == merged
-    assert [decision.verdict for decision in kb.entities.decisions()] == ["split", "merge", "merge", "split"]
-
-
-@pytest.mark.parametrize(("verdict", "names", "why"), [
-    ("merge", ("Nobody", "Ulm"), "there is no entity 'Nobody'"),
-    ("merge", ("Ulm", "ulm"), "one name of one type"),
-    ("split", ("Ulm", "Turku"), "two entities already"),
-])
-def test_a_decision_that_cannot_be_carried_out_is_refused_and_leaves_nothing(
-        kb: KnowledgeBase, verdict: Any, names: tuple[str, str], why: str) -> None:
-    with pytest.raises(EntityDecisionError, match=why):
-        kb.decide_entities(verdict, names, "me", "")
-    assert kb.entities.decisions() == []
-
-
-def test_types_that_do_not_fit_together_are_not_merged_by_hand(tmp_path: Path) -> None:
-    schema = GraphSchema(name="s", entity_types=(EntityType(name="Person"), EntityType(name="City")),
-                         relation_types=(RelationType(name="born_in", domain=("Person",), range=("City",)),))
-    with create(tmp_path, "kb", HashedEmbedder(), schema) as kb, kb.writing():
-        put(kb, "one", "Ada was born in Ulm.", entities={"Ada": "Person", "Ulm": "City"},
-            triples=[("Ada", "born_in", "Ulm")])
-        with pytest.raises(EntityDecisionError, match="of the type Person and 'Ulm' of City"):
-            kb.decide_entities("merge", ("Ada", "Ulm"), "me", "")
-
-
-def test_deleting_the_document_takes_the_alias_back(kb: KnowledgeBase) -> None:
-    kb.delete_document("two")
-    without = kb.graph.dump()
-    put(kb, "two", "Jose Ruiz moved to Turku.", triples=[("Jose Ruiz", "moved to", "Turku")])
-    kb.resolve_entities()
-    assert len(kb.entities.aliases()) == 1
-    kb.delete_document("two")
-    kb.resolve_entities()
-    assert kb.entities.aliases() == {}
-    assert kb.graph.dump() == without
-    finish(kb)
-    assert verify(kb) == []
-
-
-def test_the_canonical_names_document_gone_the_alias_stands_for_itself(kb: KnowledgeBase) -> None:
-    kb.resolve_entities()
-    kb.delete_document("one")
-    kb.delete_document("three")
-    assert kb.graph.entity_ids() == kb.graph.mentions.entity_ids()
-    kb.resolve_entities()
-    finish(kb)
-    assert verify(kb) == []
-
-
-def test_a_doubtful_pair_is_asked_about_once(kb: KnowledgeBase) -> None:
-    put(kb, "four", "A trade union struck.", triples=[("trade union", "did", "struck")])
-    put(kb, "five", "Trade unions marched.", triples=[("Trade unions", "did", "marched")])
-    asked: list[EntityPair] = []
-
-    def ask(pairs: Any) -> list[PairVerdict | None]:
-        asked.extend(pairs)
-        return [PairVerdict(same="union" in pair.first.name.lower(), confidence=0.9) for pair in pairs]
-
-    kb.resolve_entities(ask, "brain")
-    names = {frozenset((pair.first.name, pair.second.name)) for pair in asked}
-    assert frozenset(("trade union", "Trade unions")) in names
-    assert [row.rule for row in kb.entities.aliases().values() if row.rule != "accents"] == ["verdict"]
-    before, dump = len(asked), kb.graph.dump()
-    kb.resolve_entities(ask, "brain")
-    kb.resolve_entities()
-    assert (len(asked), kb.graph.dump()) == (before, dump)
-
-
-def test_what_is_certain_is_written_where_asking_fails(kb: KnowledgeBase) -> None:
-    put(kb, "four", "A trade union struck.", triples=[("trade union", "did", "struck")])
-    put(kb, "five", "Trade unions marched.", triples=[("Trade unions", "did", "marched")])
-
-    def ask(_: Any) -> list[PairVerdict | None]:
-        raise ConnectionError("gone")
-
-    with pytest.raises(ConnectionError):
-        kb.resolve_entities(ask, "brain")
-    assert len(kb.entities.aliases()) == 1
-    assert kb.resolution_behind("brain")
-
-
-def test_resolution_can_be_switched_off_but_for_what_persons_decided(kb: KnowledgeBase) -> None:
-    kb.entities.set_active(active=False)
-    kb.resolve_entities()
-    assert kb.entities.aliases() == {}
-    kb.decide_entities("merge", ("Ulm", "Turku"), "me", "")
-    assert len(kb.entities.aliases()) == 1

@@ -253,8 +253,8 @@ def test_a_ledger_of_the_first_format_is_brought_up_to_date_without_a_call(shell
         decisions = json.dumps([{"kind": "relation", "name": "mentor of", "verdict": "accept", "new_name": "",
                                  "why": "enough"}])
         old.executescript(
-            "DROP TABLE asks; DROP TABLE repairs; DROP TABLE communities; DROP TABLE entity_aliases; "
-            "DROP TABLE entity_verdicts; DROP TABLE entity_decisions; "
+            "DROP TABLE kept_vectors; DROP TABLE asks; DROP TABLE repairs; DROP TABLE communities; "
+            "DROP TABLE entity_aliases; DROP TABLE entity_verdicts; DROP TABLE entity_decisions; "
             "DROP TABLE revisions; ALTER TABLE chunks DROP COLUMN revision; "
             "ALTER TABLE schema_versions DROP COLUMN base; "
             "CREATE TABLE communities (id TEXT PRIMARY KEY, name TEXT NOT NULL, summary TEXT NOT NULL, "

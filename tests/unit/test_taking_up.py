@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from banyan.agents.resources import Resources
+from banyan.graph_store.chroma_folder import ChromaFolder
 from banyan.graph_store.database import Database
 from banyan.graph_store.errors import UnknownDocumentError, WriterBusyError
 from banyan.graph_store.layout import Layout
@@ -180,7 +181,7 @@ def test_many_open_and_close_the_same_vectors_at_once(tmp_path, hashed_embedder)
     def read():
         for _ in range(8):
             together.wait()
-            store = VectorStore(folder, hashed_embedder)
+            store = VectorStore(ChromaFolder(folder), hashed_embedder)
             try:
                 assert store.missing("entities", ["a", "c"]) == ["c"]
             except Exception as error:  # noqa: BLE001  (whatever it is)

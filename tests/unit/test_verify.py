@@ -191,7 +191,7 @@ def test_a_graph_that_is_not_the_ledgers_is_named(kb):
 @pytest.mark.parametrize("kind", KINDS)
 def test_vectors_that_are_gone_or_wrong_are_named(kb, kind):
     first = sorted(kb.vectors.ids(kind))[:1]
-    collection = kb.vectors._collection(kind)
+    collection = kb.vectors.generation.collection(kind)
     good = kb.vectors.get(kind, first)
     collection.update(ids=first, embeddings=-good)
     looked_at = min(32, len(kb.vectors.ids(kind)))
@@ -214,7 +214,7 @@ def test_vectors_too_many_and_of_another_size_are_named(kb, hashed_embedder, mon
 def test_levels_of_the_tree_that_do_not_lie_in_each_other_are_named(kb):
     rows = kb.database.rows("SELECT id, members FROM communities WHERE view = '' ORDER BY id")
     everything = json.dumps(kb.graph.entity_ids())
-    kb.database.execute("INSERT INTO communities VALUES ('', 'above', 1, '', 0, '', '[]', ?)", everything)
+    kb.database.execute("INSERT INTO communities VALUES ('', 'above', 1, '', 0, '', '[]', ?, '')", everything)
     assert "has no parent" in whats(kb)
     kb.database.execute("UPDATE communities SET parent = 'above' WHERE view = '' AND level = 0")
     assert "parent" not in whats(kb)

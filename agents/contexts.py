@@ -1,0 +1,37 @@
+"""Checking a run's context: LangGraph makes one of whatever a client sent, and checks no value."""
+
+from collections.abc import Hashable
+from functools import cache
+from typing import Any, cast
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import to_json
+
+from ..schemas.errors import BanyanError
+
+
+class ContextError(BanyanError):
+    """A context with a value that cannot stand there."""
+
+
+def check_context(context: object) -> None:
+    """Nothing, if all values of a context have the types that it declares.
+
+    Args:
+        context: a dataclass.
+
+    Raises:
+        ContextError: one has not; names the field, and what may stand there.
+    """
+    try:
+        # As JSON, where a list is a tuple as well; strictly, so that "false" is no truth.
+        _adapter(cast("Hashable", type(context))).validate_json(to_json(vars(context), fallback=repr), strict=True)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise ContextError(f"the context's {where} is {str(first['input'])[:60]!r}: {first['msg']}") from error
+
+
+@cache
+def _adapter(context: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(context)

@@ -1,0 +1,68 @@
+"""Asking a person about schema candidates: what an interrupted build shows, and what may be answered."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from langgraph.types import interrupt
+
+from ..graph_store.schema_editing import KIND_NAMES, DecisionError
+from ..schemas.delta import Candidate, Decision, SchemaDelta
+from ..schemas.review import ReviewError
+from ..schemas.review_answers import HOW, read_answer
+
+_SHOWN = 2
+"""Examples of each candidate that the summary quotes; all are in the delta."""
+
+
+def ask_person(knowledge_base: str, candidates: Sequence[Candidate],
+               decide: Callable[[list[Decision], str], object]) -> None:
+    """Interrupt the run until a person has answered something that can be carried out.
+
+    Args:
+        knowledge_base: whose schema it is.
+        candidates: what is asked about.
+        decide: carries out the decisions of a person, whose name it is given, or raises DecisionError.
+    """
+    error = ""
+    while True:
+        said = interrupt(request(knowledge_base, candidates, error))
+        try:
+            review = read_answer(said, candidates)
+            decide(review.on(candidates), review.who)
+        except (ReviewError, DecisionError) as wrong:
+            error = str(wrong)
+        else:
+            return
+
+
+def request(knowledge_base: str, candidates: Sequence[Candidate], error: str = "") -> dict[str, Any]:
+    """What the person is shown: in words for the eye, and the candidates as data (`SchemaDelta`) for programs.
+
+    Args:
+        knowledge_base: whose schema it is.
+        candidates: what is asked about.
+        error: why the answer before could not be carried out; empty: there was none.
+    """
+    count, first = len(candidates), candidates[0].name
+    return {
+        "title": f"Schema review of {knowledge_base!r}: {count} candidate{'s' * (count > 1)}",
+        **({"error": f"nothing was changed: {error}"} if error else {}),
+        "question": f"The documents speak of {'these' if count > 1 else 'this'}, and the schema has no name for "
+                    f"{'them' if count > 1 else 'it'}. What may join the schema?",
+        "candidates": [f"{number}. {_summary(one)}" for number, one in enumerate(candidates, 1)],
+        "how_to_answer": f"{HOW[0].upper()}{HOW[1:]}. Or give the decisions as data (last example).",
+        "examples": ["accept", "reject", f"accept 1{', reject 2' if count > 1 else ''}", "rename 1 to a_better_name",
+                     {"decisions": [{"kind": candidates[0].kind, "name": first, "verdict": "accept", "why": "..."}],
+                      "who": "your name"}],
+        "delta": SchemaDelta(candidates=tuple(candidates)).model_dump(mode="json"),
+    }
+
+
+def _summary(candidate: Candidate) -> str:
+    """A candidate and the evidence for it, on one line."""
+    subjects, objects = ("/".join(types) or "any" for types in (candidate.subject_types, candidate.object_types))
+    bounds = {"relation": f" ({subjects} -> {objects})", "attribute": f" ({subjects}: {objects})", "entity_type": ""}
+    documents = f"{candidate.documents} document{'s' * (candidate.documents > 1)}"
+    evidence = "; ".join(f'{one.document}: "{one.words}"' for one in candidate.examples[:_SHOWN])
+    return (f"{KIND_NAMES[candidate.kind]} {candidate.name!r}{bounds[candidate.kind]}, in {documents}, confidence "
+            f"{candidate.confidence:.2f}{f'. {evidence}' if evidence else ''}")

@@ -1,0 +1,41 @@
+"""What a run may read from the disk that comes through a LangGraph server: whoever reaches it may start one."""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from langgraph.config import get_config
+
+from ..ingest.loaders import IngestError
+from ..schemas.graph_schema import OPEN_SCHEMA
+from ..schemas.loading import seed_names
+
+
+def is_served() -> bool:
+    """Whether the run, within one of whose nodes this is called, was started through a LangGraph server.
+
+    Such a server puts into `configurable` who asks (`langgraph_auth_user`) and which request it is
+    (`langgraph_request_id`), also for whoever calls one graph from another, and clients cannot take it out.
+    """
+    return any(str(name).startswith("langgraph_") for name in get_config().get("configurable", {}))
+
+
+def check_readable(files: Iterable[str], schema: str, folders: str) -> None:
+    """Nothing, if a run that comes through a server may read the files that its input names.
+
+    Args:
+        files: paths.
+        schema: a seed's name, or a path.
+        folders: those that may be read from (BANYAN_SERVER_DOCUMENTS), as PATH has them.
+
+    Raises:
+        IngestError: one is outside them, whether it is there or not.
+    """
+    allowed = [Path(folder).resolve() for folder in folders.split(os.pathsep) if folder]
+    for file in (*files, *([schema] if schema and schema not in {OPEN_SCHEMA, *seed_names()} else [])):
+        path = Path(file).resolve()
+        if not any(path.is_relative_to(folder) for folder in allowed):
+            raise IngestError(
+                f"{file!r} may not be read by a run that comes through a server: give documents as text, "
+                'documents=[{"id", "title", "text"}], or name folders that every client may read in '
+                f"BANYAN_SERVER_DOCUMENTS (now {folders!r}) where the server runs")

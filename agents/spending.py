@@ -1,0 +1,78 @@
+"""What the runs of this process may spend, and what models cost."""
+
+from collections.abc import Callable
+from threading import RLock
+
+from ..config import LlmStep, Settings
+from ..graph_store.accounts import Calls
+from ..models.llm.accounts import Budget
+from ..schemas.prices import Prices, PricesError, load_prices
+
+_BUILDING_STEPS: tuple[LlmStep, ...] = ("extract", "resolve", "summarise")
+
+
+class Spending:
+    """Prices and budgets; everything is made when first needed. Safe to use from several threads."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Remember the settings."""
+        self._settings = settings
+        self._prices: Prices | None = None
+        self._budgets: dict[str, Budget] = {}
+        self._lock = RLock()
+
+    @property
+    def prices(self) -> Prices:
+        """What models cost, as the price file says.
+
+        Raises:
+            PricesError: it cannot be used.
+        """
+        with self._lock:
+            if self._prices is None:
+                self._prices = load_prices(self._settings.prices)
+            return self._prices
+
+    def check_prices(self, max_cost: float | None) -> None:
+        """Called before anything is paid: prices can be read, and are known where a cost is not to be exceeded.
+
+        Raises:
+            PricesError: they are not; names the model and the mend.
+        """
+        prices, settings = self.prices, self._settings
+        if max_cost is None or not settings.llm_base_url:
+            return
+        for model in _building_models(settings):
+            if model not in prices:
+                where = f"in {settings.prices}" if settings.prices else "because no price file is set"
+                raise PricesError(f"--max-cost cannot be kept: the price of the model {model!r} is not known, {where}; "
+                                  "set BANYAN_PRICES to a JSON file with it, or give --max-tokens instead")
+
+    def budget(self, run: str, max_tokens: int | None, max_cost: float | None, calls: Callable[[], Calls],
+               ) -> Budget | None:
+        """What a run may spend, less what it has spent; None: any amount.
+
+        Args:
+            run: identifies the run, whose parts may be in several processes.
+            max_tokens: prompt and completion together.
+            max_cost: in the currency of the price file.
+            calls: gives the accounts of the knowledge base that the run writes to.
+        """
+        if max_tokens is None and max_cost is None:
+            return None
+        with self._lock:
+            if run not in self._budgets:
+                budget = Budget(max_tokens, max_cost, self.prices)
+                calls().charge_to(budget, run)
+                self._budgets[run] = budget
+            return self._budgets[run]
+
+    def forget(self, run: str) -> None:
+        """A run has ended."""
+        with self._lock:
+            self._budgets.pop(run, None)
+
+
+def _building_models(settings: Settings) -> list[str]:
+    """The models that a build may ask."""
+    return sorted({settings.model_of(step) for step in _BUILDING_STEPS})

@@ -1,0 +1,163 @@
+"""How `banyan serve` bears many clients: errors, how long answers take, and whether its memory stays as it is.
+
+Run `python benchmarks/serve_load.py [--clients 50] [--seconds 60] [--streamed]`. The English examples are built by the
+rules and served by a process of its own; each client asks one of their questions after another over a connection of
+its own. Beside them a slow client has answers streamed and reads a byte a second, and a watcher asks every half second
+whether the server is alive: how long that takes tells whether the event loop is free.
+
+Clients and server share the machine. What an answer costs the server's processor is told beside the times, which
+depend on what else the machine does: `clients x that cost / processors` is what they cannot be less than.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import re
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+
+PROJECT = Path(__file__).resolve().parent.parent
+sys.path.append(str(PROJECT))
+
+from tests import serving  # noqa: E402  (what tests start servers with)
+
+_KB = "english"
+_TIMEOUT = 120.0
+_EVERY = 5.0
+"""Seconds between two looks at the memory."""
+_SLOW_BUFFER = 4096
+"""Bytes that the slow client's system takes in advance: with its usual megabytes no server would notice it."""
+
+
+@dataclass
+class Seen:
+    """What clients saw, and what the server took."""
+
+    seconds: list[float] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    alive: list[float] = field(default_factory=list)
+    memory: list[float] = field(default_factory=list)
+    slow_bytes: int = 0
+
+
+def questions() -> list[str]:
+    """The examples' English questions."""
+    lines = (PROJECT / "examples" / "questions.jsonl").read_text("utf-8").splitlines()
+    return [one["question"] for one in map(json.loads, lines) if one["language"] == "en"]
+
+
+def resident(process: int) -> float:
+    """The memory that a process holds now, in MB."""
+    found = re.search(r"^VmRSS:\s*(\d+)", Path(f"/proc/{process}/status").read_text("ascii"), re.MULTILINE)
+    return int(found[1]) / 1024 if found else float("nan")
+
+
+def processor_seconds(process: int) -> float:
+    """The processor's time that a process has taken so far."""
+    fields = Path(f"/proc/{process}/stat").read_text("ascii").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _connection(url: str) -> httpx.AsyncClient:
+    # Without this each client would read the machine's certificates, for a tenth of a second.
+    return httpx.AsyncClient(base_url=url, timeout=_TIMEOUT, verify=False)
+
+
+async def client(url: str, number: int, end: float, seen: Seen, *, streamed: bool) -> None:
+    """Ask one question after another until the time is over."""
+    drawn, asked = random.Random(number), questions()
+    path = f"/api/knowledge-bases/{_KB}/ask{'/stream' if streamed else ''}"
+    async with _connection(url) as http:
+        while time.monotonic() < end:
+            began = time.monotonic()
+            try:
+                said = await http.post(path, json={"question": drawn.choice(asked)})
+            except httpx.HTTPError as error:
+                seen.errors.append(repr(error))
+                continue
+            seen.seconds.append(time.monotonic() - began)
+            if said.status_code != httpx.codes.OK or (streamed and "event: answer" not in said.text):
+                seen.errors.append(f"{said.status_code} {said.text[:200]}")
+
+
+async def slow_client(url: str, end: float, seen: Seen) -> None:
+    """Have answers streamed, and read a byte a second."""
+    host, port = url.removeprefix("http://").split(":")
+    body = json.dumps({"question": questions()[0], "trace": True}).encode()
+    reader, writer = await asyncio.open_connection(host, int(port), limit=_SLOW_BUFFER)
+    writer.write(f"POST /api/knowledge-bases/{_KB}/ask/stream HTTP/1.1\r\nHost: {host}:{port}\r\nContent-Type: "
+                 f"application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
+    while time.monotonic() < end:
+        seen.slow_bytes += len(await reader.read(1))
+        await asyncio.sleep(1)
+    writer.close()
+
+
+async def watch(server: serving.Served, end: float, seen: Seen) -> None:
+    """Ask whether the server is alive, and look at its memory now and then."""
+    looked = 0.0
+    async with _connection(server.url) as http:
+        while time.monotonic() < end:
+            began = time.monotonic()
+            (await http.get("/api/health")).raise_for_status()
+            seen.alive.append(time.monotonic() - began)
+            if began - looked >= _EVERY:
+                seen.memory.append(resident(server.process.pid))
+                looked = began
+            await asyncio.sleep(0.5)
+
+
+async def load(server: serving.Served, clients: int, seconds: float, *, streamed: bool, slow: bool) -> dict[str, Any]:
+    """Let clients ask for so long; returns what they saw."""
+    seen, end = Seen(), time.monotonic() + seconds
+    began, took = time.monotonic(), processor_seconds(server.process.pid)
+    async with asyncio.TaskGroup() as tasks:
+        for number in range(clients):
+            tasks.create_task(client(server.url, number, end, seen, streamed=streamed))
+        if slow:
+            tasks.create_task(slow_client(server.url, end, seen))
+        tasks.create_task(watch(server, end, seen))
+    elapsed, took = time.monotonic() - began, processor_seconds(server.process.pid) - took
+    return {"clients": clients, "slow_client": slow, "seconds": round(elapsed, 1), "answers": len(seen.seconds),
+            "errors": len(seen.errors), "first_error": seen.errors[0] if seen.errors else "",
+            "per_second": round(len(seen.seconds) / elapsed, 1), **_shares("answer", seen.seconds),
+            **_shares("alive", seen.alive), "processor_ms_per_answer": round(took / len(seen.seconds) * 1000),
+            "processors_used": round(took / elapsed, 2), "slow_client_bytes": seen.slow_bytes,
+            "memory_mb": [round(one) for one in seen.memory]}
+
+
+def _shares(name: str, seconds: Sequence[float]) -> dict[str, int]:
+    return {f"{name}_p{share}_ms": round(float(np.percentile(seconds, share)) * 1000) for share in (50, 95)}
+
+
+def main() -> None:
+    """Print a line of JSON for each round: one client alone, then all of them without and with a slow one."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--clients", type=int, default=50)
+    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--streamed", action="store_true", help="have answers streamed")
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        serving.build_demo(Path(folder), _KB)
+        with serving.served(Path(folder)) as server:
+            httpx.post(f"{server.url}/api/knowledge-bases/{_KB}/ask", json={"question": questions()[0]},
+                       timeout=_TIMEOUT).raise_for_status()  # the first one opens the knowledge base
+            rounds = [(1, 5.0, False), (chosen.clients, chosen.seconds / 4, False),
+                      (chosen.clients, chosen.seconds, True)]
+            for clients, seconds, slow in rounds:
+                print(json.dumps(asyncio.run(load(server, clients, seconds, streamed=chosen.streamed, slow=slow))),
+                      flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,48 @@
+"""The calling agents' chat model: that of Banyan's settings, else a stand-in that can do one thing."""
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import banyan
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolCall, ToolMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_openai import ChatOpenAI
+
+
+def chat_model(stand_in_calls: Callable[[str], ToolCall]) -> BaseChatModel:
+    """The model that BANYAN_LLM_BASE_URL, _API_KEY and _MODEL name.
+
+    Args:
+        stand_in_calls: where none is set, which tool the stand-in calls for a question.
+    """
+    settings = banyan.Settings()
+    if settings.llm_base_url:
+        return ChatOpenAI(base_url=settings.llm_base_url, api_key=settings.llm_api_key, model=settings.llm_model)
+    print("No chat model is set (BANYAN_LLM_BASE_URL): a stand-in hands the question on and the reply back.",
+          file=sys.stderr)
+    return StandIn(calls=stand_in_calls)
+
+
+class StandIn(BaseChatModel):
+    """No model: it calls one tool with the question and repeats what the tool says, to show how the parts connect."""
+
+    calls: Callable[[str], ToolCall]
+
+    @property
+    def _llm_type(self) -> str:
+        return "stand-in"
+
+    def bind_tools(self, *_: Any, **__: Any) -> "StandIn":
+        """Itself: it knows which tool it calls."""
+        return self
+
+    def _generate(self, messages: list[BaseMessage], *_: Any, **__: Any) -> ChatResult:
+        last = messages[-1]
+        if isinstance(last, ToolMessage):
+            said = AIMessage(last.text)
+        else:
+            question = next(message for message in reversed(messages) if isinstance(message, HumanMessage))
+            said = AIMessage("", tool_calls=[self.calls(question.text)])
+        return ChatResult(generations=[ChatGeneration(message=said)])

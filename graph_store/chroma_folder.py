@@ -1,0 +1,228 @@
+"""Vectors in a folder, through Chroma's embedded client."""
+
+import re
+import shutil
+import sqlite3
+import threading
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from ..ingest.quiet import ignoring
+from .chroma_paths import give_back, take_path, unused
+from .errors import StoreError
+from .hnsw_files import damages
+from .vector_place import EF_SEARCH, Kind, patiently
+
+if TYPE_CHECKING:
+    from chromadb.api.client import Client
+    from chromadb.api.models.Collection import Collection
+
+_T = TypeVar("_T")
+
+# Chroma writes a collection's whole index again after so many changes, and indexes at each opening what changed since
+# (0.35 ms each). First soon: as long as no index was written, each opening writes an empty one for 100 items. Then
+# as Chroma does by itself, and from 4,000 on after a quarter: each byte is written a bounded number of times.
+_SYNC_FIRST = 10
+_SYNC_LEAST = 1000
+_SYNC_SHARE = 4
+_SYNC_TOLERANCE = 1.5
+# Chroma touches its catalogue's indexes in random places, and SQLite writes whole pages: small ones are less.
+_PAGE_BYTES = 1024
+
+
+class FolderPlace:
+    """Generations in folders beside each other: the first has the name given, the others a number behind it."""
+
+    def __init__(self, first: Path) -> None:
+        self._first = first
+
+    def generation(self, number: int) -> "ChromaFolder":
+        """A generation, which need not be there."""
+        return ChromaFolder(self._path(number))
+
+    def numbers(self) -> list[int]:
+        """The numbers of the folders that are there."""
+        name = re.compile(rf"{re.escape(self._first.name)}(?:-([0-9]+))?")
+        found = [name.fullmatch(entry.name) for entry in self._first.parent.iterdir()]
+        return sorted(int(one[1] or 0) for one in found if one)
+
+    def remove(self, number: int) -> None:
+        """Remove a folder, if it is there.
+
+        Raises:
+            OSError: it cannot be removed.
+        """
+        if self._path(number).exists():
+            shutil.rmtree(self._path(number))
+
+    def _path(self, number: int) -> Path:
+        return self._first.with_name(f"{self._first.name}-{number}") if number else self._first
+
+
+class ChromaFolder:
+    """One generation, in a folder of its own."""
+
+    lost = False
+    """A folder's files stay open: what another process removes is missed at the next opening only."""
+
+    def __init__(self, folder: Path) -> None:
+        """Vectors in a folder, which is made at the first use where it is missing."""
+        self._folder = folder
+        self._client: Client | None = None
+        self._path = ""
+        self._retired: list[tuple[Client, str]] = []
+        self._collections: dict[Kind, Collection] = {}
+        self._lock = threading.RLock()
+
+    def read(self, kind: Kind, ask: "Callable[[Collection], _T]") -> _T:
+        """What is asked of a collection.
+
+        While another process writes, Chroma's catalogue and index may differ for a moment, and an
+        instance that is open may have missed something for good: then another one is opened.
+        """
+        return patiently(lambda: self._explained(kind, ask), self._retire)
+
+    def write(self, kind: Kind, change: "Callable[[Collection], object]") -> None:
+        """Change a collection, in a way that may be repeated: a reader may have its catalogue locked for a moment."""
+        patiently(lambda: self._explained(kind, change), lambda: None)
+
+    def _explained(self, kind: Kind, use: "Callable[[Collection], _T]") -> _T:
+        from chromadb.errors import ChromaError  # noqa: PLC0415
+
+        try:
+            return use(self.collection(kind))
+        except ChromaError as error:
+            raise self._unusable(error) from error
+
+    def _unusable(self, error: Exception) -> StoreError:
+        return StoreError(f"the vectors in {self._folder} cannot be read or written ({error}): free space if the "
+                          "disk is full, else run `banyan reindex`; the ledger has all that it takes")
+
+    def _retire(self) -> None:
+        """Open another client at the next use; threads may still be using this one."""
+        with self._lock:
+            self._collections.clear()
+            if self._client is not None:
+                self._retired.append((self._client, self._path))
+                self._client = None
+
+    def collection(self, kind: Kind) -> "Collection":
+        """A collection, made where it is missing."""
+        with self._lock:
+            return self._opened(kind)
+
+    def _opened(self, kind: Kind) -> "Collection":
+        if kind not in self._collections:
+            # chromadb takes most of a second to import, and not every command needs vectors.
+            import chromadb  # noqa: PLC0415
+            from chromadb.config import Settings  # noqa: PLC0415
+            from chromadb.errors import NotFoundError  # noqa: PLC0415
+
+            if self._client is None:
+                try:
+                    self._make_catalogue()
+                    self._path = take_path(self._folder)
+                    self._client = cast("Client", chromadb.PersistentClient(
+                        self._path, settings=Settings(anonymized_telemetry=False)))
+                except (AttributeError, ValueError, sqlite3.Error) as error:
+                    # How chromadb ends when it cleans up after a start that failed.
+                    give_back(self._path)
+                    raise self._unusable(error) from error
+            try:
+                # "Get or create" locks Chroma's catalogue for writing even where there is nothing to create.
+                self._collections[kind] = self._client.get_collection(kind, embedding_function=None)
+            except NotFoundError:
+                self._collections[kind] = self._client.get_or_create_collection(
+                    kind, embedding_function=None, configuration={"hnsw": {"space": "cosine", "ef_search": EF_SEARCH,
+                                                                           "sync_threshold": _SYNC_FIRST}})
+        return self._collections[kind]
+
+    def _make_catalogue(self) -> None:
+        """Make the empty file that Chroma's catalogue is to stand in: its page size is set before its tables."""
+        path = self._folder / "chroma.sqlite3"
+        with unused(self._folder) as free:
+            if not free or path.is_file():
+                return
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with closing(sqlite3.connect(path, timeout=30)) as catalogue:
+                catalogue.execute(f"PRAGMA page_size={_PAGE_BYTES}")
+                catalogue.execute("VACUUM")
+
+    def grew(self, kind: Kind) -> None:
+        """Let Chroma write a collection's index as often as its size is worth."""
+        size = self.read(kind, lambda collection: collection.count())
+        pace = self.collection(kind).configuration_json["hnsw"]["sync_threshold"]
+        wanted = max(_SYNC_LEAST, size // _SYNC_SHARE)
+        if size >= _SYNC_FIRST and wanted > pace * _SYNC_TOLERANCE:
+            # An index that is loaded keeps its pace.
+            self.close()
+            # Chroma warns of what it notes itself of a collection without an embedding function.
+            with ignoring(DeprecationWarning):
+                self.write(kind, lambda collection: collection.modify(
+                    configuration={"hnsw": {"sync_threshold": wanted}}))
+
+    def prepare(self) -> None:
+        """Nothing: what is missing is made at its first use."""
+
+    def stand(self) -> bool:
+        """Whether there are vectors, as far as Chroma's catalogue and the form of its index files tell."""
+        path = self._folder / "chroma.sqlite3"
+        if not path.is_file():
+            return False
+        try:
+            with unused(self._folder) as free:
+                if free:
+                    with closing(sqlite3.connect(path)) as catalogue:
+                        catalogue.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        except sqlite3.OperationalError:
+            return True  # another process holds it: busy is not damaged
+        except sqlite3.DatabaseError:
+            return False
+        return not damages(self._folder)
+
+    def mark(self, state: str) -> None:
+        """Nothing: the ledger lies beside it, and notes what it reflects."""
+
+    def marked(self, state: str) -> bool:  # noqa: ARG002
+        """Always: it lies beside its ledger, and goes where that goes."""
+        return True
+
+    def damages(self) -> list[str]:
+        """What is wrong with the folder, as far as its files tell without being loaded.
+
+        Returns:
+            A line for each damage, which names the file. Empty if the folder is missing: it was not written yet, or
+            is made again.
+
+        Raises:
+            StoreError: another process is writing to it.
+        """
+        path = self._folder / "chroma.sqlite3"
+        if not self._folder.is_dir():
+            return []
+        if not path.is_file() or not path.stat().st_size:
+            return [f"{path} is {'empty' if path.is_file() else 'missing'}"]
+        indexes = [f"{self._folder / line}" for line in damages(self._folder)]
+        try:
+            with unused(self._folder) as free:
+                if not free:
+                    return indexes
+                with closing(sqlite3.connect(path, timeout=30)) as catalogue:
+                    lines = [str(row[0]) for row in catalogue.execute("PRAGMA integrity_check")]
+        except sqlite3.OperationalError as error:
+            raise StoreError(f"{path} cannot be read ({error}): wait until the process that writes it has "
+                             "ended") from error
+        except sqlite3.DatabaseError as error:
+            lines = [str(error)]
+        return [*(f"{path} is damaged: {line}" for line in lines if line != "ok"), *indexes]
+
+    def close(self) -> None:
+        """Let go of the files."""
+        with self._lock:
+            self._retire()
+            while self._retired:
+                client, path = self._retired.pop()
+                client.close()
+                give_back(path)

@@ -1,0 +1,252 @@
+"""Vectors on a Chroma server, which many knowledge bases may share.
+
+Collections are made when a generation begins, and never by looking for them: one that is missing later was lost. What
+the vectors reflect is noted on the server as well as in the ledger, because the server's data may be another day's.
+"""
+
+import re
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import httpx
+
+from ..schemas.chroma_server import ChromaServer
+from .errors import StoreError
+from .vector_place import EF_SEARCH, KINDS, Kind, patiently
+
+if TYPE_CHECKING:
+    from chromadb.api import ClientAPI
+    from chromadb.api.models.Collection import Collection
+
+_T = TypeVar("_T")
+_CONNECT_SECONDS = 5.0
+# A thousand vectors are stored in half a second; now and then the server writes a large index before it answers.
+_ANSWER_SECONDS = 60.0
+_REFUSED = (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN)
+_STATE = "state"
+
+
+class ServerPlace:
+    """Generations of one knowledge base on a server, by the names of their collections."""
+
+    def __init__(self, server: ChromaServer, scope: str, name: str) -> None:
+        """Nothing is asked of the server yet.
+
+        Args:
+            server: where it is.
+            scope: distinguishes the knowledge base from all others that the server may hold; letters and digits.
+            name: what it is called, noted on the server for people.
+        """
+        self._connection = _connection(server)
+        self._prefix = f"banyan-{scope}"
+        self._name = name
+
+    def generation(self, number: int) -> "ServerGeneration":
+        """A generation, which need not be there."""
+        return ServerGeneration(self._connection, f"{self._prefix}-{number}", self._name)
+
+    def numbers(self) -> list[int]:
+        """The numbers of the generations of which the server has a collection."""
+        ours = re.compile(rf"{self._prefix}-([0-9]+)-\w+")
+        listed = self._connection.ask(lambda client: client.list_collections())
+        return sorted({int(found[1]) for one in listed if (found := ours.fullmatch(one.name))})
+
+    def remove(self, number: int) -> None:
+        """Remove a generation's collections, as far as they are there."""
+        for kind in KINDS:
+            self._connection.delete(f"{self._prefix}-{number}-{kind}")
+
+
+class ServerGeneration:
+    """One generation on a server."""
+
+    def __init__(self, connection: "_Connection", prefix: str, name: str) -> None:
+        self._connection = connection
+        self._prefix = prefix
+        self._name = name
+        self._collections: dict[Kind, Collection] = {}
+        self._lost = False
+
+    @property
+    def lost(self) -> bool:
+        """Whether the server no longer has what it had."""
+        return self._lost
+
+    def read(self, kind: Kind, ask: "Callable[[Collection], _T]") -> _T:
+        """What is asked of a collection.
+
+        Raises:
+            StoreError: the server does not answer, or has lost it.
+        """
+        return self._connection.ask(lambda client: self._found(client, kind, ask), self.close)
+
+    def write(self, kind: Kind, change: "Callable[[Collection], object]") -> None:
+        """Change a collection, in a way that may be repeated.
+
+        Raises:
+            StoreError: the server does not answer, or has lost it.
+        """
+        self.read(kind, change)
+
+    def _found(self, client: "ClientAPI", kind: Kind, use: "Callable[[Collection], _T]") -> _T:
+        from chromadb.errors import NotFoundError  # noqa: PLC0415
+
+        try:
+            return use(self._opened(client, kind))
+        except NotFoundError as error:
+            self._lost = True
+            raise StoreError(f"the Chroma server at {self._connection.url} has lost the vectors of the {kind} of "
+                             f"{self._name!r}: run the command again, or `banyan reindex`; they are made again from "
+                             "the ledger") from error
+
+    def _opened(self, client: "ClientAPI", kind: Kind) -> "Collection":
+        # No lock: at worst two threads look for the same one.
+        opened = self._collections.get(kind)
+        if opened is None:
+            opened = client.get_collection(f"{self._prefix}-{kind}", embedding_function=None)
+            self._collections[kind] = opened
+        return opened
+
+    def grew(self, kind: Kind) -> None:
+        """Nothing: the server keeps its indexes in memory, and writes them as it likes."""
+
+    def prepare(self) -> None:
+        """Make the collections, where they are not there yet."""
+        for kind in KINDS:
+            self._make(kind)
+
+    def _make(self, kind: Kind) -> None:
+        self._connection.ask(lambda client: client.get_or_create_collection(
+            f"{self._prefix}-{kind}", embedding_function=None, metadata={"knowledge_base": self._name},
+            configuration={"hnsw": {"space": "cosine", "ef_search": EF_SEARCH}}))
+
+    def stand(self) -> bool:
+        """Whether the server has all collections."""
+        self._lost = bool(self._missing())
+        return not self._lost
+
+    def _missing(self) -> list[str]:
+        return [f"{self._prefix}-{kind}" for kind in KINDS if not self._there(kind)]
+
+    def _there(self, kind: Kind) -> bool:
+        from chromadb.errors import NotFoundError  # noqa: PLC0415
+
+        try:
+            self._connection.ask(lambda client: self._opened(client, kind))
+        except NotFoundError:
+            return False
+        return True
+
+    def mark(self, state: str) -> None:
+        """Note on the server which state of the ledger the vectors reflect."""
+        if not self.marked(state):
+            self.write("entities", lambda collection: collection.modify(
+                metadata={"knowledge_base": self._name, _STATE: state}))
+
+    def marked(self, state: str) -> bool:
+        """Whether the server's note says the same."""
+        return self.read("entities", lambda collection: (collection.metadata or {}).get(_STATE)) == state
+
+    def damages(self) -> list[str]:
+        """A line for each collection that is missing; none if all are: they were not made yet, or are made again."""
+        missing = self._missing()
+        if len(missing) == len(KINDS):
+            return []
+        return [f"the Chroma server at {self._connection.url} has no collection {name}" for name in missing]
+
+    def close(self) -> None:
+        """Look for the collections again at the next use; the connection is the process's."""
+        self._collections.clear()
+
+
+class _Connection:
+    """The client of one server, made at the first use and shared by all of a process."""
+
+    def __init__(self, server: ChromaServer) -> None:
+        self._server = server
+        self.url = server.url
+        self._client: ClientAPI | None = None
+        self._lock = threading.Lock()
+
+    def ask(self, what: "Callable[[ClientAPI], _T]", between: Callable[[], None] = lambda: None) -> _T:
+        """What the server answers.
+
+        Args:
+            what: asks; may be called more than once.
+            between: done before it is called again.
+
+        Raises:
+            StoreError: it does not answer, or not as a Chroma server does; names the URL and the mend.
+            NotFoundError: chromadb's: there is no such collection.
+        """
+        return patiently(lambda: self._explained(what), between)
+
+    def delete(self, name: str) -> None:
+        """Delete a collection, if it is there."""
+        from chromadb.errors import NotFoundError  # noqa: PLC0415
+
+        with suppress(NotFoundError):
+            self.ask(lambda client: client.delete_collection(name))
+
+    def _explained(self, what: "Callable[[ClientAPI], _T]") -> _T:
+        from chromadb.errors import ChromaError, NotFoundError  # noqa: PLC0415
+
+        try:
+            return what(self._opened())
+        except (NotFoundError, StoreError):
+            raise
+        except httpx.TransportError as error:
+            raise self._silent(error) from error
+        except (ChromaError, httpx.HTTPError, ValueError) as error:
+            raise self._unable(error) from error
+        except Exception as error:
+            # As chromadb says it that the answer was no Chroma server's: a proxy's, for instance.
+            if type(error) is not Exception:
+                raise
+            raise self._unable(error) from error
+
+    def _opened(self) -> "ClientAPI":
+        with self._lock:
+            if self._client is None:
+                self._check()
+                self._client = self._connect()
+            return self._client
+
+    def _check(self) -> None:
+        """Whether a Chroma server answers, soon: chromadb's client would wait for ever."""
+        answer = httpx.get(f"{self.url}/api/v2/heartbeat", headers=self._server.headers(), timeout=_CONNECT_SECONDS)
+        if answer.status_code in _REFUSED:
+            raise StoreError(f"the Chroma server at {self.url} refuses us ({answer.status_code}): set "
+                             "BANYAN_CHROMA_TOKEN, and BANYAN_CHROMA_TOKEN_HEADER if it is not sent as Authorization")
+        if answer.status_code != httpx.codes.OK or "heartbeat" not in answer.text:
+            raise StoreError(f"what answers at {self.url} is no Chroma server of version 1 or later "
+                             f"({answer.status_code}): set BANYAN_CHROMA_URL to one, or unset it to keep vectors in "
+                             "the home folder")
+
+    def _connect(self) -> "ClientAPI":
+        import chromadb  # noqa: PLC0415
+        from chromadb.config import Settings  # noqa: PLC0415
+
+        client = chromadb.HttpClient(host=self.url, headers=self._server.headers(),
+                                     settings=Settings(anonymized_telemetry=False))
+        # There is no setting for it, and without one a server that hangs would hang us.
+        cast("Any", client)._server._session.timeout = httpx.Timeout(  # noqa: SLF001
+            _ANSWER_SECONDS, connect=_CONNECT_SECONDS)
+        return client
+
+    def _silent(self, error: Exception) -> StoreError:
+        return StoreError(f"the Chroma server at {self.url} does not answer ({error or type(error).__name__}): start "
+                          "it, or set BANYAN_CHROMA_URL to where it is, or unset it to keep vectors in the home "
+                          "folder. What was stored stands, and the same command goes on from there")
+
+    def _unable(self, error: Exception) -> StoreError:
+        return StoreError(f"the Chroma server at {self.url} cannot do what was asked ({error}): see its log, and run "
+                          "the command again; `banyan reindex` makes all vectors anew")
+
+
+@lru_cache(maxsize=8)
+def _connection(server: ChromaServer) -> _Connection:
+    return _Connection(server)

@@ -1,0 +1,61 @@
+"""Documents that are given as text, by whoever cannot or may not name files."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import ValidationError
+
+from ..schemas.documents import Document
+from .decoding import clean_text
+from .failures import IngestError
+from .limits import DEFAULT_LIMITS, Limits
+from .sections import headings
+
+SOURCE = "given as text"
+
+
+def given_documents(given: Sequence[Mapping[str, Any]], limits: Limits = DEFAULT_LIMITS) -> list[Document]:
+    """The documents, checked as those of files are.
+
+    Args:
+        given: of each document its `id`, its `text`, and a `title`; left out, it is the text's first heading.
+        limits: how many documents there may be, and how long each.
+
+    Returns:
+        The documents in order, their text without control characters.
+
+    Raises:
+        IngestError: one cannot be stored; names it, and what is wrong with it. None is to be stored then.
+    """
+    if not isinstance(given, list):
+        raise IngestError('`documents` is a list of {"id", "title", "text"}: mend the input')
+    if len(given) > limits.documents:
+        raise IngestError(f"{len(given):,} documents, more than {limits.documents:,} (BANYAN_MAX_DOCUMENTS): give the "
+                          "rest in another run")
+    documents = [_document(number, one, limits) for number, one in enumerate(given)]
+    ids = set[str]()
+    for number, document in enumerate(documents):
+        if document.id in ids:
+            raise IngestError(f"`documents[{number}]` has the id {document.id!r} of one before it: give each its own")
+        ids.add(document.id)
+    return documents
+
+
+def _document(number: int, given: Mapping[str, Any], limits: Limits) -> Document:
+    where = f"`documents[{number}]`"
+    if not isinstance(given, dict) or not all(isinstance(value, str) for value in given.values()) or (
+            not {"id", "text"} <= given.keys() <= {"id", "title", "text"}):
+        raise IngestError(f'{where} is not {{"id": text, "title": text, "text": text}} (the title may be left out): '
+                          "mend the input")
+    if len(given["text"].encode(errors="replace")) > limits.file_bytes:
+        raise IngestError(f"the text of {where} is larger than {limits.size()}: split it into smaller documents")
+    text = clean_text(given["text"])
+    if not text.strip():
+        raise IngestError(f"there is no text in {where}: fill it or take it out")
+    heading = next(headings(text), None)
+    title = given.get("title") or (heading.title if heading else "")
+    try:
+        return Document(id=given["id"], title=" ".join(clean_text(title).split()), text=text, source=SOURCE)
+    except ValidationError as error:
+        raise IngestError(f"the id of {where} cannot be stored ({error.errors()[0]['msg']}): choose one of at most "
+                          "1000 characters of valid Unicode") from error

@@ -1,0 +1,119 @@
+"""What other agents give Banyan and get from it, as tools describe it to them."""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from .delta import Candidate
+from .documents import Citation, Frozen
+
+
+class Question(BaseModel):
+    """The argument of Banyan as a tool."""
+
+    question: str = Field(description="One self-contained question in full words.")
+
+
+class FoundPassage(Frozen):
+    """A passage of a document: `text` is what it reads from character `start` to `end`."""
+
+    document: str = Field(description="the document's id")
+    title: str
+    start: int
+    end: int
+    text: str
+    score: float = Field(description="weight for this query; higher is better")
+
+
+class SearchResult(Frozen):
+    """What a search found, best first."""
+
+    passages: tuple[FoundPassage, ...]
+
+
+class AskResult(BaseModel):
+    """An answer whose every citation was found in its source."""
+
+    model_config = ConfigDict(frozen=True)
+
+    answer: str = Field(description="with [1], [2] behind each claim, a claim a line")
+    abstained: bool = Field(description="whether the documents do not answer the question")
+    confidence: float = Field(description="the chance that the passages answer the question, 0 to 1")
+    short: str = Field(description="the answer in the fewest words, where it has such")
+    citations: tuple[Citation, ...]
+    sub_queries: tuple[str, ...] = Field(description="what was searched for")
+    iterations: int = Field(description="rounds of search")
+
+
+class KnowledgeBases(Frozen):
+    """The knowledge bases that there are."""
+
+    names: tuple[str, ...]
+    default: str = Field(description="the one meant where none is named; empty: name one")
+
+
+class DocumentLine(Frozen):
+    """A document of a knowledge base, without its text."""
+
+    id: str
+    title: str
+    characters: int
+
+
+class DocumentList(Frozen):
+    """Some of a knowledge base's documents, by id."""
+
+    total: int
+    documents: tuple[DocumentLine, ...]
+
+
+class DocumentText(Frozen):
+    """A part of a document's text."""
+
+    id: str
+    title: str
+    start: int
+    end: int
+    characters: int = Field(description="length of the whole text")
+    text: str = Field(description="characters `start` to `end`")
+
+
+class AddedDocument(Frozen):
+    """What a knowledge base holds after a document was added."""
+
+    knowledge_base: str
+    document: str
+    documents: int
+    chunks: int
+    chunks_failed: int = Field(description="passages that could not be read into the graph")
+    entities: int
+    triples: int
+    schema_version: int
+    stopped: str = Field(description="why the build stopped before its end; empty: it did not")
+
+
+class SchemaInForce(BaseModel):
+    """The schema of a knowledge base."""
+
+    model_config = ConfigDict(frozen=True, populate_by_name=True)
+
+    version: int
+    graph_schema: dict[str, Any] = Field(
+        alias="schema", description="entity types, relations with domain and range, attributes")
+
+
+class Candidates(Frozen):
+    """What the documents ask for and the schema does not have, strongest first."""
+
+    total: int
+    candidates: tuple[Candidate, ...]
+
+
+class SchemaDecided(Frozen):
+    """What became of decisions on a schema."""
+
+    version: int
+    changed: bool
+
+
+DocumentId = Annotated[str, Field(min_length=1, max_length=1000)]

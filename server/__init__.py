@@ -1,0 +1,1 @@
+"""The server: REST, the web page, and what others mount beside them."""

@@ -1,0 +1,62 @@
+"""The app: everything that is served on one port."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from fastapi import FastAPI
+from mcp.server.transport_security import TransportSecuritySettings
+
+from ..agents.resources import Resources, default_resources
+from ..subagent.mcp_server import mcp_http_app
+from . import routes_asking, routes_builds, routes_evidence, routes_graph, routes_reading, routes_schema
+from .errors import add_error_handlers
+from .gate import Envelope, Gate
+from .hosts import Hosts
+from .keys import Keys
+from .pages import add_pages
+from .routes_chat import add_chat_routes
+from .service import Service
+
+_ROUTERS = (routes_reading.router, routes_builds.router, routes_asking.router, routes_graph.router,
+            routes_evidence.router, routes_schema.router)
+
+
+def create_app(resources: Resources | None = None, *, hosted: bool = False, hosts: Hosts | None = None,
+               needs_keys: bool = False) -> FastAPI:
+    """The app.
+
+    Args:
+        resources: models and open knowledge bases; none: those of this process's environment.
+        hosted: the app is mounted by LangGraph's own server, which brings its own MCP.
+        hosts: the names that the server answers to; none: any.
+        needs_keys: whether it answers nobody without a key, even while there are none.
+    """
+    service = Service(resources or default_resources())
+    settings = service.resources.settings
+    # The gate has checked where a request comes from before it gets there.
+    mcp = None if hosted else mcp_http_app(
+        service.resources, permits=lambda request, access: access in request.state.scopes,
+        turn=service.questions.turn,
+        security=TransportSecuritySettings(enable_dns_rebinding_protection=False))
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            await stack.enter_async_context(service.running())
+            if mcp is not None:
+                await stack.enter_async_context(mcp.router.lifespan_context(mcp))
+            yield
+
+    app = FastAPI(title="Banyan", version="1", lifespan=lifespan, openapi_url="/api/openapi.json", docs_url=None,
+                  redoc_url=None)
+    app.state.service = service
+    add_error_handlers(app)
+    for router in _ROUTERS:
+        app.include_router(router)
+    add_chat_routes(app, service)
+    if mcp is not None:
+        app.router.routes.extend(mcp.routes)
+    add_pages(app)
+    app.add_middleware(Gate, settings=settings, keys=Keys.of(settings), hosts=hosts, needs_keys=needs_keys)
+    app.add_middleware(Envelope)
+    return app

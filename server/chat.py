@@ -1,0 +1,151 @@
+"""What the LangServe chat runs: a conversation in, pieces of an answer whose citations are checked out, in order.
+
+A thin facade over the same answering as REST's (`questions.py`). The conversation is the client's own messages, or,
+with a thread, what the server keeps of it.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
+
+from langchain_core.callbacks.manager import adispatch_custom_event
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    AnyMessage,
+    HumanMessage,
+    SystemMessage,
+    convert_to_messages,
+)
+from langchain_core.runnables import RunnableConfig, RunnableLambda
+from langchain_core.runnables.config import var_child_runnable_config
+from langchain_core.runnables.utils import ConfigurableFieldSpec
+from langserve import CustomUserType
+from pydantic import BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema
+
+from ..agents.asking import QuestionError
+from ..schemas.retrieval import Mode
+from .questions import Question
+
+if TYPE_CHECKING:
+    from .service import Service
+
+_T = TypeVar("_T")
+
+MAX_MESSAGES = 200
+"""Of one request."""
+CLIENT = "banyan_client"
+"""Where the configuration of a run says who asks; the server sets it, whatever a client sends."""
+
+
+def _as_messages(said: object) -> object:
+    """Messages in any of LangChain's forms: {"type", "content"}, {"role", "content"}, or [role, text]."""
+    try:
+        return convert_to_messages(said) if isinstance(said, list) else said
+    except (NotImplementedError, KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"not a list of messages: {error}") from error
+
+
+_Messages = Annotated[list[HumanMessage | AIMessage | SystemMessage], BeforeValidator(_as_messages)]
+
+
+class Conversation(CustomUserType):
+    """A conversation that ends with a question."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    messages: _Messages = Field(min_length=1, max_length=MAX_MESSAGES,
+                                description="the conversation; its last message is the question")
+
+
+class ChatInput(CustomUserType):
+    """What is asked of which knowledge base: a question, or a conversation that ends with one."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    knowledge_base: str = Field(min_length=1, description="the knowledge base's name")
+    question: str = Field(default="", description="the question, where no messages are given")
+    messages: _Messages = Field(default=[], max_length=MAX_MESSAGES,
+                                description="a conversation; its last message is the question")
+
+
+# LangServe's chat playground knows a message by the `enum` of its type; pydantic writes a `const` there.
+ChatOutput = Annotated[AIMessageChunk, WithJsonSchema({"anyOf": [{
+    "title": "AIMessageChunk", "type": "object", "properties": {
+        "type": {"type": "string", "enum": ["ai", "AIMessageChunk"]},
+        "content": {"type": "string", "description": "a piece of the answer; all pieces in a row are the answer"},
+        "additional_kwargs": {"type": "object", "description": (
+            "of the last piece: citations {id, document, start, end, quote}, abstained, confidence, short, "
+            "sub_queries, iterations")}}}]})]
+"""A piece of the answer; the last one has no text."""
+
+
+class Chat(RunnableLambda[Conversation | ChatInput, AIMessageChunk]):
+    """The chat over a service's answering."""
+
+    def __init__(self, service: "Service") -> None:
+        # An asynchronous generator is one of its forms, which its annotation leaves out.
+        super().__init__(cast("Any", self._answer), name="banyan_chat")
+        self._service = service
+
+    @property
+    def config_specs(self) -> list[ConfigurableFieldSpec]:
+        """What a client may set in `configurable`: anything else is left out, `thread_id` included without this."""
+        return [
+            ConfigurableFieldSpec(id="thread_id", annotation=str, name="Thread", default="", description=(
+                "keep the conversation on the server under this name, and understand follow-ups in it")),
+            ConfigurableFieldSpec(id="mode", annotation=Mode, name="Mode", default="reject", description=(
+                "reject: abstain without evidence; open: own knowledge allowed, and marked"))]
+
+    async def _answer(self, given: Conversation | ChatInput, config: RunnableConfig) -> AsyncIterator[AIMessageChunk]:
+        settings = config["configurable"]
+        earlier, asked = _asked(given, settings)
+        knowledge_base = given.knowledge_base if isinstance(given, ChatInput) else settings["knowledge_base"]
+        answering = self._service.questions.answering(settings.get(CLIENT, ""), knowledge_base, asked, earlier)
+        async with _on_its_own(answering) as events:
+            async for event in events:
+                if event.event == "step":
+                    await adispatch_custom_event("step", event.data, config=config)
+                elif event.event == "token":
+                    yield AIMessageChunk(content=event.data["text"])
+                else:
+                    rests_on = {name: value for name, value in event.data.items() if name != "answer"}
+                    yield AIMessageChunk(content="", additional_kwargs=rests_on, chunk_position="last")
+
+
+@asynccontextmanager
+async def _on_its_own(run: AbstractAsyncContextManager[_T]) -> AsyncIterator[_T]:
+    """The run, as no part of the chat's own: else its stream of events would send every node's whole state."""
+    async with AsyncExitStack() as stack:
+        outer = var_child_runnable_config.set(None)
+        try:
+            begun = await stack.enter_async_context(run)
+        finally:
+            var_child_runnable_config.reset(outer)
+        yield begun
+
+
+def _asked(given: Conversation | ChatInput, settings: dict[str, Any]) -> tuple[Sequence[AnyMessage], Question]:
+    """The conversation before the question, and the question.
+
+    Raises:
+        QuestionError: there is none, or it cannot be asked so; says why.
+    """
+    question = given.question if isinstance(given, ChatInput) else ""
+    *earlier, last = given.messages or [HumanMessage(question)]
+    if question and given.messages:
+        raise QuestionError("both `question` and `messages` are given: the last message is the question, leave the "
+                            "other out")
+    if not isinstance(last, HumanMessage):
+        raise QuestionError("the last message is not the user's: end the conversation with the question")
+    if not last.text.strip():
+        raise QuestionError("the question is empty: ask something")
+    try:
+        return earlier, Question(question=last.text, mode=settings.get("mode") or "reject",
+                                 thread=settings.get("thread_id") or None)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise QuestionError(f"the {'.'.join(map(str, first['loc']))} cannot be taken: {first['msg']}") from error
+
+
+__all__ = ["CLIENT", "Chat", "ChatInput", "ChatOutput", "Conversation"]

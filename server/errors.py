@@ -1,0 +1,161 @@
+"""How errors are told: one form for all of them, with the status that says whose turn it is."""
+
+import logging
+import sqlite3
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from ..config import Settings
+from ..graph_store.errors import KnowledgeBaseNameError, StoreError, UnknownDocumentError, UnknownKnowledgeBaseError
+from ..models.embedding import EmbeddingError
+from ..models.llm.cancellation import CallCancelled
+from ..models.reasoner import ReasonerError
+from ..schemas.errors import BanyanError
+from .answers import ErrorBody, ErrorDetail
+from .keys import KeysError
+
+_LOG = logging.getLogger("banyan.server")
+
+
+class RefusedError(BanyanError):
+    """A request that is refused; `status` is its HTTP status, `headers` go with it."""
+
+    status = 400
+    headers: dict[str, str] = {}  # noqa: RUF012  (overridden as a whole, never changed)
+
+
+class UnauthorizedError(RefusedError):
+    """No key, or one that is not known."""
+
+    status = 401
+    headers = {"WWW-Authenticate": "Bearer"}  # noqa: RUF012
+
+
+class ForbiddenError(RefusedError):
+    """A key without the scope, or a page of another origin."""
+
+    status = 403
+
+
+class NotFoundError(RefusedError):
+    """There is nothing of that name."""
+
+    status = 404
+
+
+class StateError(RefusedError):
+    """Not in the state that the request needs."""
+
+    status = 409
+
+
+class TooLargeError(RefusedError):
+    """More than the settings allow."""
+
+    status = 413
+
+
+class TooManyRequestsError(RefusedError):
+    """More requests than one client may send; `seconds` says when to try again."""
+
+    status = 429
+
+    def __init__(self, message: str, seconds: int) -> None:
+        super().__init__(message)
+        self.headers = {"Retry-After": str(seconds)}
+
+
+class UnavailableError(RefusedError):
+    """Not ready, or too busy."""
+
+    status = 503
+    headers = {"Retry-After": "5"}  # noqa: RUF012
+
+
+_STATUS: dict[type[BaseException], int] = {
+    UnknownKnowledgeBaseError: 404, UnknownDocumentError: 404, StoreError: 409, KnowledgeBaseNameError: 422,
+    BanyanError: 422, KeysError: 503, ReasonerError: 503, EmbeddingError: 503, CallCancelled: 503,
+    sqlite3.OperationalError: 503, OSError: 503}
+_TYPES = {404: "NotFoundError", 405: "MethodNotAllowedError", 413: "TooLargeError"}
+
+
+def status_of(error: BaseException) -> int:
+    """The HTTP status of an error: that of the nearest class that has one."""
+    if isinstance(error, RefusedError):
+        return error.status
+    return next((_STATUS[one] for one in type(error).__mro__ if one in _STATUS), 500)
+
+
+def detail_of(error: BaseException, settings: Settings, request_id: str = "") -> ErrorDetail:
+    """What a client is told of an error.
+
+    Where knowledge bases stand is not its business, and what a defect says may be anything.
+    """
+    status = status_of(error)
+    if status == HTTPStatus.INTERNAL_SERVER_ERROR:
+        return ErrorDetail(type="InternalError", request_id=request_id,
+                           message="a defect of the server; its log tells more under this request_id")
+    message = "the disk or a file failed the server; its log tells more" if not isinstance(error, BanyanError) else (
+        str(error).replace(f" in {settings.home}", "").replace(str(settings.home.resolve()), "BANYAN_HOME")
+        .replace(str(settings.home), "BANYAN_HOME"))
+    return ErrorDetail(type=type(error).__name__, message=printable(message), request_id=request_id)
+
+
+def printable(text: str) -> str:
+    """A text that can be sent: half a surrogate pair has no bytes."""
+    return text.encode(errors="replace").decode()
+
+
+def error_response(status: int, detail: ErrorDetail, headers: dict[str, str] | None = None) -> JSONResponse:
+    """An error as a response."""
+    return JSONResponse(ErrorBody(error=detail).model_dump(), status, headers)
+
+
+def request_id(request: Request) -> str:
+    """What the request is called in the log and in its response."""
+    return str(getattr(request.state, "request_id", ""))
+
+
+def error_told(error: Exception, request: Request) -> ErrorDetail:
+    """What a client is told of an error that ended its request; what is not its mistake is logged."""
+    if not isinstance(error, BanyanError):
+        _LOG.error("request %s failed", request_id(request), exc_info=error)
+    elif isinstance(error, ReasonerError):
+        _LOG.warning("request %s failed: %s", request_id(request), error)
+    return detail_of(error, request.app.state.service.resources.settings, request_id(request))
+
+
+def add_error_handlers(app: FastAPI) -> None:
+    """Answer every error of the app in the one form."""
+
+    def refused(request: Request, error: Exception) -> JSONResponse:
+        headers = error.headers if isinstance(error, RefusedError) else None
+        return error_response(status_of(error), error_told(error, request), headers)
+
+    def invalid(request: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, RequestValidationError)  # noqa: S101  (what it is registered for)
+        detail = ErrorDetail(type="ValidationError", message=_told(error.errors()), request_id=request_id(request))
+        return error_response(422, detail)
+
+    def of_http(request: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, HTTPException)  # noqa: S101
+        detail = ErrorDetail(type=_TYPES.get(error.status_code, "RequestError"), message=printable(str(error.detail)),
+                             request_id=request_id(request))
+        return error_response(error.status_code, detail, dict(error.headers or {}))
+
+    for kind in (BanyanError, sqlite3.OperationalError, OSError, Exception):
+        app.add_exception_handler(kind, refused)
+    app.add_exception_handler(RequestValidationError, invalid)
+    app.add_exception_handler(HTTPException, of_http)
+
+
+def _told(errors: Any) -> str:
+    """What is wrong with a request: the field and why, without the value, which may be anything."""
+    first = errors[0]
+    where = ".".join(str(part) for part in first["loc"])
+    return printable(f"{where}: {first['msg']}")[:1000]

@@ -1,0 +1,84 @@
+"""Following a blocking run from the event loop: it runs in a thread of its own, and ends when nobody follows it."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from typing import Generic, TypeVar
+
+import anyio
+import anyio.from_thread
+import anyio.to_thread
+
+from ..models.llm.cancellation import Cancellation, cancellable
+
+_T = TypeVar("_T")
+
+_KEPT = 2_000
+"""Items that wait for a client that reads slowly. A question has some hundred at most (agents/planning.py)."""
+
+
+class Followed(Generic[_T]):
+    """A run and what it says, which is kept until it is read."""
+
+    def __init__(self, items: Callable[[], Iterator[_T]]) -> None:
+        self._items = items
+        self._stopped = False
+        self._cancellation: Cancellation | None = None
+        self._send, self._receive = anyio.create_memory_object_stream[_T](_KEPT)
+        self._task: asyncio.Task[None] | None = None
+
+    def begin(self, limiter: anyio.CapacityLimiter) -> None:
+        """Run it as soon as the limiter has a thread for it."""
+        async def pump() -> None:
+            with self._send:
+                await anyio.to_thread.run_sync(self._work, limiter=limiter)
+
+        self._task = asyncio.create_task(pump())
+        # Its exception is for who reads; where nobody does any more, for nobody.
+        self._task.add_done_callback(lambda done: done.cancelled() or done.exception())
+
+    def _work(self) -> None:
+        """In a worker thread: say what there is to say, until told to stop."""
+        with cancellable() as cancellation:
+            # Whoever stops it before this line is seen on the next one.
+            self._cancellation = cancellation
+            if self._stopped:
+                return
+            for item in self._items():
+                if self._stopped:
+                    return
+                anyio.from_thread.run_sync(self._send.send_nowait, item)
+
+    async def __aiter__(self) -> AsyncIterator[_T]:
+        """The items as they come; then the exception that ended the run, if one did."""
+        async for item in self._receive:
+            yield item
+        assert self._task is not None  # noqa: S101  (it has begun)
+        await asyncio.shield(self._task)
+
+    def stop(self) -> None:
+        """End it at its next item; calls that it waits for end at once."""
+        self._stopped = True
+        if self._cancellation is not None:
+            self._cancellation.cancel()
+
+    def close(self) -> None:
+        """End it, and read no more of it."""
+        self.stop()
+        self._receive.close()
+
+
+@asynccontextmanager
+async def following(items: Callable[[], Iterator[_T]], limiter: anyio.CapacityLimiter) -> AsyncIterator[Followed[_T]]:
+    """Follow a blocking iterator; leaving the block stops it.
+
+    Args:
+        items: makes the iterator, in a worker thread.
+        limiter: how many such runs there are at once. One that was stopped counts until its thread has ended.
+    """
+    run = Followed(items)
+    run.begin(limiter)
+    try:
+        yield run
+    finally:
+        run.close()

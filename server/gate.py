@@ -1,0 +1,184 @@
+"""What every request passes: its id and log, who sends it and from where, how often and how much."""
+
+import logging
+import re
+import time
+import uuid
+from http import HTTPStatus
+from typing import Any
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from ..config import Settings
+from .errors import (
+    ForbiddenError,
+    RefusedError,
+    TooLargeError,
+    TooManyRequestsError,
+    UnauthorizedError,
+    detail_of,
+    error_response,
+    status_of,
+)
+from .hosts import Hosts, same_origin
+from .keys import SCOPES, Keys, KeysError
+from .rates import Rates
+
+_LOG = logging.getLogger("banyan.server")
+_ACCESS = logging.getLogger("banyan.access")
+LOCAL = "local"
+"""Who sends a request where no keys are set: whoever is on this machine."""
+_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_SAFE = {"GET", "HEAD", "OPTIONS"}
+_FOR_ANYBODY = re.compile(r"/|/favicon\.ico|/assets/.*|/api/health|/api/ready")
+"""The page, which asks for the key, and what a supervisor looks at."""
+_UPLOAD = re.compile(r"/api/knowledge-bases/[^/]*/builds")
+_POLICY = ("default-src 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'; form-action 'self'")
+_HEADERS = {"content-security-policy": _POLICY, "x-content-type-options": "nosniff", "x-frame-options": "DENY",
+            "referrer-policy": "no-referrer", "cross-origin-resource-policy": "same-origin",
+            "cross-origin-opener-policy": "same-origin", "cache-control": "no-store"}
+
+
+class Envelope:
+    """Gives each request an id and each response its headers, and logs both: never what is asked or said."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """See ASGI."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        said = Headers(scope=scope).get("x-request-id", "")
+        one = said if _ID.fullmatch(said) else uuid.uuid4().hex
+        state: dict[str, Any] = scope.setdefault("state", {})
+        state["request_id"] = one
+        started, status = time.monotonic(), HTTPStatus.INTERNAL_SERVER_ERROR.value
+
+        async def send_on(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = MutableHeaders(scope=message)
+                headers["X-Request-ID"] = one
+                for name, value in _HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        try:
+            await self._app(scope, receive, send_on)
+        finally:
+            fields = {"method": scope["method"], "path": scope["path"][:200], "status": status, "request": one,
+                      "milliseconds": round((time.monotonic() - started) * 1000), "client": state.get("client", "")}
+            _ACCESS.info("%(method)s %(path)s %(status)s in %(milliseconds)s ms, %(client)s, request %(request)s",
+                         fields, extra={"fields": fields})
+
+
+class Gate:
+    """Lets a request through, or refuses it. What it may do is left in its state, for the routes."""
+
+    def __init__(self, app: ASGIApp, *, settings: Settings, keys: Keys, hosts: Hosts | None, needs_keys: bool) -> None:
+        """Stand before an app.
+
+        Args:
+            app: the app.
+            settings: limits.
+            keys: the keys; while there are none, everybody may do everything, unless `needs_keys`.
+            hosts: the names that the server answers to; none: any.
+            needs_keys: whether others than this machine reach the server.
+        """
+        self._app = app
+        self._settings = settings
+        self._keys = keys
+        self._hosts = hosts
+        self._needs_keys = needs_keys
+        self._rates = Rates(settings.requests_per_minute)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """See ASGI."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":  # nothing here speaks WebSocket
+            await send({"type": "websocket.close", "code": 1003})
+            return
+        try:
+            self._check_origin(scope)
+            self._check_rate(self._who(scope))
+            receive = self._bounded(scope, receive)
+        except RefusedError as error:
+            await self._refuse(error, error.headers, scope, receive, send)
+        except KeysError as error:  # who cannot be told from others is not let in
+            _LOG.exception("request %s was refused", scope["state"]["request_id"])
+            await self._refuse(error, {}, scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+    async def _refuse(self, error: Exception, headers: dict[str, str], scope: Scope, receive: Receive, send: Send,
+                      ) -> None:
+        detail = detail_of(error, self._settings, scope["state"]["request_id"])
+        # What is left of its body is not read.
+        response = error_response(status_of(error), detail, {**headers, "Connection": "close"})
+        await response(scope, receive, send)
+
+    def _check_origin(self, scope: Scope) -> None:
+        hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
+        if len(hosts) != 1 or (self._hosts is not None and not self._hosts.allow(hosts[0])):
+            raise RefusedError("the server is not called so: use its own name or address, or set BANYAN_SERVER_HOSTS")
+        if scope["method"] not in _SAFE and not same_origin(scope["headers"], hosts[0]):
+            raise ForbiddenError("a page of another origin may change nothing here")
+
+    def _who(self, scope: Scope) -> str:
+        """Who sends it, for the rate; the client's name and scopes are left in the state."""
+        state, keys = scope["state"], self._keys.all()
+        address = str(scope["client"][0]) if scope.get("client") else ""
+        if not keys and not self._needs_keys:
+            state["client"], state["scopes"] = LOCAL, frozenset(SCOPES)
+            return f"address {address}"
+        key = self._keys.find(key_in(Headers(scope=scope)))
+        if key is None:
+            state["client"], state["scopes"] = "", frozenset()
+            if not _FOR_ANYBODY.fullmatch(scope["path"]):
+                self._check_rate(f"address {address}")
+                raise UnauthorizedError("an API key is needed: send it as `Authorization: Bearer KEY` or `X-API-Key`")
+            return f"address {address}"
+        state["client"], state["scopes"] = key.name, frozenset(key.scopes)
+        return f"key {key.name}"
+
+    def _check_rate(self, client: str) -> None:
+        seconds = self._rates.wait(client)
+        if seconds:
+            raise TooManyRequestsError(f"more than {self._settings.requests_per_minute} requests a minute: wait",
+                                       int(seconds) + 1)
+
+    def _bounded(self, scope: Scope, receive: Receive) -> Receive:
+        """The request's body, up to what is allowed: as it says itself, and as it comes."""
+        upload = _UPLOAD.fullmatch(scope["path"]) is not None
+        name, most = (("BANYAN_MAX_UPLOAD_MB", self._settings.max_upload_mb * 1024 * 1024) if upload else
+                      ("BANYAN_MAX_REQUEST_KB", self._settings.max_request_kb * 1024))
+        message = f"the request is larger than {most:,.0f} bytes ({name}): send less at once"
+        said = Headers(scope=scope).get("content-length", "0")
+        if said.isdecimal() and int(said[:20]) > most:
+            raise TooLargeError(message)
+        read = 0
+
+        async def receive_on() -> Message:
+            nonlocal read
+            part = await receive()
+            read += len(part.get("body", b""))
+            if read > most:
+                # The one exception that those who read bodies hand on.
+                raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, message)
+            return part
+
+        return receive_on
+
+
+def key_in(headers: Headers) -> str:
+    """The key that a request brings."""
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    return token.strip() if scheme.casefold() == "bearer" else headers.get("x-api-key", "")
+

@@ -1,0 +1,123 @@
+"""API keys: who may do what. Only hashes are stored; a key is shown once, when it is made."""
+
+import hashlib
+import hmac
+import json
+import os
+import secrets
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal, get_args
+
+from filelock import FileLock
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from ..config import Settings
+from ..schemas.errors import BanyanError
+
+Scope = Literal["read", "ask", "write", "review"]
+SCOPES: tuple[Scope, ...] = get_args(Scope)
+KEYS_FILE = "server-keys.json"
+_PREFIX = "banyan_"
+_NAME = r"^[A-Za-z0-9_-]{1,64}$"
+
+
+class KeysError(BanyanError):
+    """The file of keys cannot be used."""
+
+
+class Key(BaseModel):
+    """A key as it is stored."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str = Field(pattern=_NAME)
+    # A key has 256 random bits: what slows guessing of passwords down would only slow requests down.
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    scopes: tuple[Scope, ...]
+    created_at: str
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    keys: tuple[Key, ...] = ()
+
+
+class Keys:
+    """The keys of a file, read again when it has changed: a key that is taken back ends at once."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._read: tuple[tuple[int, int], tuple[Key, ...]] | None = None
+
+    @classmethod
+    def of(cls, settings: Settings) -> "Keys":
+        """The keys that the settings name."""
+        return cls(settings.server_keys or settings.home / KEYS_FILE)
+
+    def all(self) -> tuple[Key, ...]:
+        """The keys; none where there is no file.
+
+        Raises:
+            KeysError: the file cannot be read.
+        """
+        try:
+            status = self._path.stat()
+            state = (status.st_mtime_ns, status.st_size)
+            if self._read is None or self._read[0] != state:
+                self._read = state, _File.model_validate_json(self._path.read_bytes()).keys
+        except FileNotFoundError:
+            self._read = None
+            return ()
+        except (OSError, ValidationError) as error:
+            raise KeysError(f"the keys in {self._path} cannot be read: mend the file, or make keys anew with "
+                            "`banyan key`") from error
+        return self._read[1]
+
+    def find(self, said: str) -> Key | None:
+        """The key that a client said, if it is one. All are compared, each in the same time."""
+        digest = _digest(said)
+        found = [key for key in self.all() if hmac.compare_digest(key.sha256, digest)]
+        return found[0] if found else None
+
+    def make(self, name: str, scopes: Sequence[Scope]) -> str:
+        """Make a key, in the place of the one of that name if there is one; returns it, to be shown once.
+
+        Raises:
+            KeysError: the name is no name, or the file cannot be read.
+        """
+        said = _PREFIX + secrets.token_urlsafe(32)
+        try:
+            key = Key(name=name, sha256=_digest(said), scopes=tuple(one for one in SCOPES if one in scopes),
+                      created_at=datetime.now(UTC).isoformat(timespec="seconds"))
+        except ValidationError as error:
+            raise KeysError(f"{name!r} cannot name a key: use 1 to 64 letters from a to z, digits, '-' and '_'"
+                            ) from error
+        self._change(name, key)
+        return said
+
+    def revoke(self, name: str) -> None:
+        """Take a key back.
+
+        Raises:
+            KeysError: there is none of that name.
+        """
+        if name not in {key.name for key in self.all()}:
+            raise KeysError(f"there is no key {name!r}; `banyan key` lists them")
+        self._change(name, None)
+
+    def _change(self, name: str, key: Key | None) -> None:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(f"{self._path}.lock"):
+            others = [one for one in self.all() if one.name != name]
+            data = {"keys": [one.model_dump(mode="json") for one in [*others, *([key] if key else [])]]}
+            new = self._path.with_name(f"{self._path.name}.new")
+            with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:  # noqa: PTH123
+                json.dump(data, file, indent=2)
+            new.replace(self._path)
+
+
+def _digest(said: str) -> str:
+    return hashlib.sha256(said.encode(errors="replace")).hexdigest()

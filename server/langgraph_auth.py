@@ -1,0 +1,90 @@
+"""Who may use LangGraph's own routes (`auth` in langgraph.json): the same keys and scopes as for the app's.
+
+Where no keys are set, whoever is on this machine may do everything, Studio included, and nobody else anything. With
+keys, asking needs the scope `ask`, a build `write`, a decision on the schema `review`; threads, runs and checkpoints
+are those of their key's name.
+"""
+
+import asyncio
+from typing import Any
+from uuid import UUID, uuid5
+
+from langgraph_sdk import Auth
+from starlette.datastructures import Headers
+from starlette.types import Scope
+
+from ..agents.resources import default_resources
+from .gate import LOCAL, key_in
+from .hosts import is_loopback
+from .keys import SCOPES, Keys
+
+auth = Auth()
+
+NEEDS_KEY = "an API key is needed: send it as `X-API-Key` or `Authorization: Bearer KEY`; `banyan key` makes one"
+_GRAPHS = UUID("6ba7b821-9dad-11d1-80b4-00c04fd430c8")
+"""Under which LangGraph's server names the assistant of each graph."""
+_RETRIEVAL = {"retrieval", str(uuid5(_GRAPHS, "retrieval"))}
+_OWNED = {"threads", "crons"}
+
+
+@auth.authenticate
+async def authenticate(headers: dict[bytes, bytes], scope: Scope) -> Auth.types.MinimalUserDict:
+    """Who sends a request.
+
+    Raises:
+        Auth.exceptions.HTTPException: 401, where a key is needed and none that is known is sent.
+    """
+    return await asyncio.to_thread(_client, headers, scope)  # the keys are a file
+
+
+def _client(headers: dict[bytes, bytes], scope: Scope) -> Auth.types.MinimalUserDict:
+    keys = Keys.of(default_resources().settings)
+    if not keys.all() and is_local(scope):
+        return {"identity": LOCAL, "permissions": list(SCOPES)}
+    key = keys.find(key_in(Headers(raw=list(headers.items()))))
+    if key is None:
+        raise Auth.exceptions.HTTPException(status_code=401, detail=NEEDS_KEY)
+    return {"identity": key.name, "permissions": list(key.scopes)}
+
+
+@auth.on
+async def permit(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str, str] | None:
+    """Which of all there is a request is about: what its client owns.
+
+    Raises:
+        Auth.exceptions.HTTPException: 403, where the key lacks a scope.
+    """
+    wanted = _wanted(ctx.resource, ctx.action, value)
+    if not wanted & set(ctx.permissions):
+        raise Auth.exceptions.HTTPException(
+            status_code=403, detail=f"the key lacks the scope {' or '.join(sorted(wanted))}: ask for another key")
+    if ctx.resource not in _OWNED:
+        return None
+    owner = {"owner": ctx.user.identity}
+    # Changed where it stands: the server goes on with this very dictionary.
+    metadata = value.get("metadata")
+    if metadata is None:
+        value["metadata"] = metadata = {}
+    metadata.update(owner)
+    return owner
+
+
+def _wanted(resource: str, action: str, value: dict[str, Any]) -> set[str]:
+    """The scopes of which a request needs one."""
+    if action == "create_run":
+        if str(value.get("assistant_id")) in _RETRIEVAL:
+            return {"ask"}
+        # A command may also change the state, or go to another node: no part of a decision.
+        command = (value.get("kwargs") or {}).get("command") or {}
+        return {"review"} if [name for name, said in command.items() if said is not None] == ["resume"] else {"write"}
+    if resource == "threads":
+        return {"ask", "write", "review"}
+    if resource == "assistants" and action in {"read", "search"}:
+        return set(SCOPES)
+    return {"write"}
+
+
+def is_local(scope: Scope) -> bool:
+    """Whether a request comes from this machine."""
+    client = scope.get("client")
+    return client is not None and is_loopback(str(client[0]))

@@ -1,0 +1,30 @@
+"""Parameters that several routes take, and the errors that they answer."""
+
+from typing import Annotated, Any
+
+from fastapi import Path, Query
+
+from .answers import ErrorBody
+
+# Checked again, and more closely, where a folder's name is made of it (graph_store/layout.py).
+KbName = Annotated[str, Path(pattern=r"^[^\W_]([\w-]{0,62}[^\W_])?$", description="the knowledge base's name")]
+BuildId = Annotated[str, Path(pattern=r"^[A-Za-z0-9.-]{1,64}$", description="the build's id")]
+Limit = Annotated[int, Query(ge=1, le=500, description="how many at most")]
+Offset = Annotated[int, Query(ge=0, le=2**31, description="how many are passed over")]
+DocumentId = Annotated[str, Query(alias="id", min_length=1, max_length=1000, description="the document's id")]
+NodeId = Annotated[str, Query(alias="id", min_length=1, max_length=100)]
+TypeName = Annotated[str, Query(alias="type", max_length=200, description="only of this type")]
+
+_MEANING = {400: "the request cannot be read", 401: "no key, or an unknown one", 403: "the key lacks the scope",
+            404: "there is nothing of that name", 409: "not possible in this state", 413: "too large",
+            422: "a value is not allowed", 429: "too many requests", 503: "not ready, or too busy"}
+_ALWAYS = (400, 401, 403, 422, 429, 503)
+
+
+def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The description of a route's errors.
+
+    Args:
+        statuses: those of the route, beside the ones that every route may answer.
+    """
+    return {status: {"model": ErrorBody, "description": _MEANING[status]} for status in sorted({*_ALWAYS, *statuses})}

@@ -1,0 +1,112 @@
+"""Asking: the retrieval graph run for a client, once or within a conversation that is kept."""
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Literal, NamedTuple, cast
+
+import anyio
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+from pydantic import BaseModel, ConfigDict, Field
+
+from ..agents.asking import MAX_QUESTION, AskContext
+from ..agents.resources import Resources
+from ..agents.retrieval import build_graph
+from ..schemas.retrieval import ROUTES, Mode, Route
+from .answers import AskAnswer
+from .errors import UnavailableError
+from .following import Followed, following
+from .threads import THREAD_NAME, Thread, Threads
+
+MOST_WAITING = 500
+"""Questions that wait for a thread; who comes then is told to come again later."""
+_RULES_AT_ONCE = 2
+_CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
+_PIECE = re.compile(rf"\s*(?:[{_CJK}]|[^\s{_CJK}]+)|\s+")
+"""A word, or a letter of a script without spaces, with the space before it."""
+_ANSWER = tuple(name for name in AskAnswer.model_fields if name != "trace")
+
+
+class Question(BaseModel):
+    """What is asked, and how it is to be answered."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    question: str = Field(min_length=1, max_length=MAX_QUESTION)
+    mode: Mode = Field(default="reject", description="open: own knowledge allowed, and marked")
+    agent: bool = Field(default=True, description="decompose and reflect; else one round")
+    routes: list[Route] = Field(default=list(ROUTES), max_length=len(ROUTES), description="routes switched on")
+    trace: bool = Field(default=False, description="answer with every step taken")
+    thread: str | None = Field(default=None, pattern=THREAD_NAME, description="keep the conversation under this name, "
+                                                                                "and understand follow-ups in it")
+
+
+class Event(NamedTuple):
+    """What is said while a question is answered."""
+
+    event: Literal["step", "token", "answer"]
+    data: dict[str, Any]
+
+
+class Questions:
+    """Answers questions; as many at once as the settings allow."""
+
+    def __init__(self, resources: Resources, threads: Threads) -> None:
+        self._threads = threads
+        self._graph = build_graph(resources)
+        settings = resources.settings
+        # The rules keep a core busy; an endpoint keeps its threads waiting.
+        at_once = settings.asks_at_once or (settings.llm_concurrency if settings.llm_base_url else _RULES_AT_ONCE)
+        self._limiter = anyio.CapacityLimiter(at_once)
+
+    @property
+    def turn(self) -> AbstractAsyncContextManager[None]:
+        """Entered by whoever asks otherwise than through this: its questions count among those answered at once."""
+        return self._limiter
+
+    def answering(self, client: str, kb: str, question: Question, earlier: Sequence[AnyMessage] = (),
+                  ) -> AbstractAsyncContextManager[Followed[Event]]:
+        """Follow the answering of a question: its steps, pieces of the checked answer, and the answer.
+
+        Leaving the block ends the run.
+
+        Args:
+            client: who asks; conversations are its own.
+            kb: the knowledge base.
+            question: with a thread, the turn is kept as soon as it is answered.
+            earlier: the conversation before it, where there is no thread.
+
+        Raises:
+            UnavailableError: too many questions wait.
+            BanyanError: whatever keeps the question from being answered, raised while reading.
+        """
+        if self._limiter.statistics().tasks_waiting >= MOST_WAITING:
+            raise UnavailableError("too many questions wait to be answered; ask again later")
+        return following(lambda: self._events(client, kb, question, earlier), self._limiter)
+
+    def _events(self, client: str, kb: str, question: Question, earlier: Sequence[AnyMessage]) -> Iterator[Event]:
+        if question.thread is None:
+            yield from self._steps(kb, question, earlier)
+            return
+        with self._threads.turn(Thread(client, kb, question.thread)) as messages:
+            for event in self._steps(kb, question, messages):
+                if event.event != "answer":
+                    yield event
+            messages += [HumanMessage(question.question), AIMessage(event.data["answer"])]
+        yield event  # whoever has the answer may ask on, and finds what was said before
+
+    def _steps(self, kb: str, question: Question, earlier: Sequence[AnyMessage]) -> Iterator[Event]:
+        context = AskContext(mode=question.mode, agent=question.agent, routes=tuple(question.routes),
+                             trace=question.trace)
+        given = {"knowledge_base": kb, "messages": [*earlier, HumanMessage(question.question)]}
+        wanted = [*_ANSWER, *(["trace"] if question.trace else [])]
+        answer: dict[str, Any] = {}
+        for kind, said in self._graph.stream(cast("Any", given), context=context, stream_mode=["custom", "values"],
+                                             output_keys=wanted):
+            if kind == "custom":
+                yield Event("step", cast("dict[str, Any]", said))
+            else:
+                answer = cast("dict[str, Any]", said)
+        for piece in _PIECE.findall(answer["answer"]):
+            yield Event("token", {"text": piece})
+        yield Event("answer", answer)

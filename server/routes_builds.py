@@ -1,0 +1,87 @@
+"""Builds: uploads, progress, decisions, cancelling."""
+
+from collections.abc import AsyncIterator
+from typing import Annotated
+
+from fastapi import APIRouter, File, Form, Query, UploadFile
+from sse_starlette import EventSourceResponse, ServerSentEvent
+
+from ..agents.building import BuildContext
+from ..graph_store.layout import Layout, check_name
+from ..schemas.graph_schema import OPEN_SCHEMA, SchemaError
+from ..schemas.loading import seed_names
+from .access import may
+from .answers import Build, Builds
+from .build_records import BuildOptions
+from .builds import Job
+from .graph_answers import Decisions
+from .parameters import BuildId, KbName, errors
+from .service import Serving
+from .streaming import event, event_stream
+from .uploads import Upload
+
+router = APIRouter(prefix="/api", tags=["builds"])
+_MOST = 2**53
+"""Beyond it a JSON number is not exact everywhere."""
+
+Flag = Annotated[bool, Form()]
+MaxTokens = Annotated[int | None, Form(ge=0, le=_MOST)]
+MaxCost = Annotated[float | None, Form(ge=0, le=_MOST, allow_inf_nan=False)]
+
+
+@router.post("/knowledge-bases/{kb}/builds", status_code=202, responses=errors(404, 413), dependencies=[may("write")])
+async def start_build(  # noqa: PLR0913  (its options)
+    kb: KbName, service: Serving,
+    files: Annotated[list[UploadFile], File(description="documents; none: go on with what is stored")] = [],  # noqa: B006
+    seed: Annotated[str, Form(alias="schema", max_length=100,
+                              description="seed schema or `open`; only at the first build")] = "",
+    *, review: Flag = False, evolve: Flag = True, resolve: Flag = True, retry_failed: Flag = False,
+    max_tokens: MaxTokens = None, max_cost: MaxCost = None,
+) -> Build:
+    """Read uploaded documents into a knowledge base; it is made if there is none of that name."""
+    check_name(kb)
+    # A schema's name may be a path elsewhere: the server reads no file that a client names.
+    if seed not in {"", OPEN_SCHEMA, *seed_names()}:
+        raise SchemaError(f"there is no seed schema {seed!r}; there are: {', '.join([OPEN_SCHEMA, *seed_names()])}")
+    if not files:
+        Layout.of(service.resources.settings.home, kb).require()
+    context = BuildContext(review=review, evolve=evolve, resolve=resolve, retry_failed=retry_failed,
+                           max_tokens=max_tokens, max_cost=max_cost)
+    uploads = [Upload(file.filename or "", file.file) for file in files]
+    return await service.builds.start(kb, uploads, BuildOptions(schema_name=seed, context=context))
+
+
+@router.get("/builds", responses=errors(), dependencies=[may("read")])
+async def list_builds(service: Serving, kb: Annotated[str, Query(max_length=100)] = "") -> Builds:
+    """The builds of this server, newest first."""
+    return Builds(items=service.builds.all(kb))
+
+
+@router.get("/builds/{build}", responses=errors(404), dependencies=[may("read")])
+async def show_build(build: BuildId, service: Serving) -> Build:
+    """A build as it stands."""
+    return service.builds.job(build).build
+
+
+@router.get("/builds/{build}/events", responses=errors(404), response_class=EventSourceResponse,
+            dependencies=[may("read")])
+async def build_events(build: BuildId, service: Serving) -> EventSourceResponse:
+    """The build as the event `build`: now, and after each change, until it is over."""
+    return event_stream(_events(service.builds.job(build)))
+
+
+async def _events(job: Job) -> AsyncIterator[ServerSentEvent]:
+    async for build in job.following():
+        yield event("build", build.model_dump(mode="json"))
+
+
+@router.post("/builds/{build}/cancel", responses=errors(404, 409), dependencies=[may("write")])
+async def cancel_build(build: BuildId, service: Serving) -> Build:
+    """Give a build up; what it has done stands, and the next build goes on from there."""
+    return await service.builds.cancel(build)
+
+
+@router.post("/builds/{build}/decisions", responses=errors(404, 409, 413), dependencies=[may("review")])
+async def decide_in_build(build: BuildId, decisions: Decisions, service: Serving) -> Build:
+    """Go on with a build that waits for decisions on the schema; what is left out keeps waiting."""
+    return service.builds.decide(build, decisions.decisions, decisions.who)

@@ -1,0 +1,172 @@
+"""The graph and its tree: only what is looked at is sent."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Annotated, Literal, NamedTuple
+from urllib.parse import quote
+
+from fastapi import APIRouter, Depends, Query
+from fastapi.responses import StreamingResponse
+
+from ..export.cypher import cypher
+from ..export.graphml import graphml
+from ..export.node_link import node_link
+from ..export.page import page
+from ..graph_store.community_table import Community
+from ..graph_store.graph import EdgeKey
+from ..graph_store.store import KnowledgeBase
+from ..graph_store.tree_graph import Sources, TreeGraph, tree_graph
+from ..schemas.naming import triple_id
+from .access import may
+from .errors import NotFoundError
+from .graph_answers import (
+    CommunityAnswer,
+    CommunityItem,
+    Count,
+    EntityAnswer,
+    Evidence,
+    Fact,
+    GraphTypes,
+    Nodes,
+    Subgraph,
+    Tree,
+)
+from .graph_view import GraphView
+from .parameters import KbName, Limit, NodeId, Offset, TypeName, errors
+from .service import Serving
+
+router = APIRouter(prefix="/api/knowledge-bases/{kb}", tags=["graph"], dependencies=[may("read")])
+_FACTS = 50
+"""Facts of an entity that are sent with it; its neighbourhood pages through all."""
+ExportForm = Literal["graphml", "json", "cypher", "html"]
+_FORMS = {"graphml": (graphml, "application/xml", "graphml"), "json": (node_link, "application/json", "json"),
+          "cypher": (cypher, "text/plain", "cypher"), "html": (page, "text/html", "html")}
+
+
+class _Seen(NamedTuple):
+    kb: KnowledgeBase
+    view: GraphView
+
+
+def _seen(kb: KbName, service: Serving) -> _Seen:
+    opened = service.resources.knowledge_base(kb)
+    return _Seen(opened, service.views.of(opened))
+
+
+Seen = Annotated[_Seen, Depends(_seen)]
+
+
+@router.get("/graph/types", responses=errors(404))
+def graph_types(seen: Seen, limit: Annotated[int | None, Query(ge=1, le=500, description="the most frequent of "
+                                                               "each; none: all")] = None) -> GraphTypes:
+    """Which types of entities and which relations there are, and how often."""
+    return GraphTypes(entity_types=_counts(seen.view.types)[:limit], relations=_counts(seen.view.relations)[:limit])
+
+
+def _counts(counted: Counter[str]) -> list[Count]:
+    return [Count(name=name, count=count) for name, count in sorted(counted.items(), key=lambda one: (-one[1], one[0]))]
+
+
+@router.get("/graph/search", responses=errors(404))
+def search_graph(seen: Seen, q: Annotated[str, Query(min_length=1, max_length=200)], kind: TypeName = "",
+                 limit: Limit = 20) -> Nodes:
+    """Entities with a name that holds these words."""
+    return Nodes(items=seen.view.search(q, kind, limit))
+
+
+@router.get("/graph/names", responses=errors(404))
+def named_entities(seen: Seen, names: Annotated[list[Annotated[str, Query(max_length=500)]], Query(max_length=200)],
+                   ) -> Nodes:
+    """The entities that are called so."""
+    return Nodes(items=seen.view.named(names))
+
+
+@router.get("/graph/overview", responses=errors(404))
+def graph_overview(seen: Seen, kind: TypeName = "", limit: Limit = 100) -> Subgraph:
+    """The best connected entities and the facts among them."""
+    found = seen.view.of_type(kind)
+    return Subgraph(nodes=found[:limit], edges=seen.view.among(found[:limit]), total=len(found))
+
+
+@router.get("/graph/neighbourhood", responses=errors(404))
+def neighbourhood(seen: Seen, entity: NodeId, limit: Limit = 50, offset: Offset = 0) -> Subgraph:
+    """An entity, some of its neighbours, best connected first, and the facts among them; `total` neighbours."""
+    centre = seen.view.node(entity)
+    if centre is None:
+        raise NotFoundError(f"there is no entity {entity!r}")
+    found = seen.view.neighbours(entity)
+    shown = [centre, *found[offset:offset + limit]]
+    return Subgraph(nodes=shown, edges=seen.view.among(shown), total=len(found))
+
+
+@router.get("/graph/entity", responses=errors(404))
+def show_entity(seen: Seen, entity: NodeId) -> EntityAnswer:
+    """An entity: its names, attributes, documents, and facts with their evidence."""
+    kb, view = seen
+    node = view.node(entity)
+    if node is None:
+        raise NotFoundError(f"there is no entity {entity!r}")
+    keys = kb.graph.incident(entity)[:_FACTS]
+    wanted = {*kb.graph.entity_support(entity), *(one for key in keys for one in kb.graph.triple_support(key))}
+    sources = Sources(kb.documents.chunks(sorted(wanted)))
+    return EntityAnswer(
+        **node.model_dump(), aliases=[name for name in kb.graph.names(entity) if name != node.name],
+        attributes=kb.graph.attributes(entity), documents=sources.documents(kb.graph.entity_support(entity)),
+        facts=[_fact(kb, view, key, sources) for key in keys])
+
+
+def _fact(kb: KnowledgeBase, view: GraphView, key: EdgeKey, sources: Sources) -> Fact:
+    head, relation, tail = key
+    subject, target = view.known([head]), view.known([tail])
+    support = kb.graph.network.edges[head, tail, relation]["support"]
+    return Fact(id=triple_id(*key), subject=subject[0], relation=relation, object=target[0],
+                evidence=[Evidence(**one) for one in sources.of(support)])
+
+
+@router.get("/tree", responses=errors(404))
+def show_tree(seen: Seen, level: Annotated[int | None, Query(ge=0, le=100, description="none: the coarsest")] = None,
+              parent: Annotated[str, Query(max_length=100, description="only those within this one")] = "",
+              limit: Limit = 50, offset: Offset = 0) -> Tree:
+    """The communities of a level, or those within one, largest first."""
+    found = seen.kb.communities.all(level=None)
+    levels = max((one.level for one in found), default=-1) + 1
+    if parent:
+        wanted = [one for one in found if one.parent == parent]
+    else:
+        wanted = [one for one in found if one.level == (levels - 1 if level is None else level)]
+    wanted.sort(key=lambda one: (-len(one.members), one.id))
+    return Tree(levels=levels, total=len(wanted),
+                items=[_community(one, seen.view) for one in wanted[offset:offset + limit]])
+
+
+@router.get("/tree/community", responses=errors(404))
+def show_community(seen: Seen, community: NodeId, limit: Limit = 50, offset: Offset = 0) -> CommunityAnswer:
+    """A community and some of its members."""
+    found = next((one for one in seen.kb.communities.all(level=None) if one.id == community), None)
+    if found is None:
+        raise NotFoundError(f"there is no community {community!r}")
+    members = seen.view.known(found.members)
+    return CommunityAnswer(**_community(found, seen.view).model_dump(), members=members[offset:offset + limit],
+                           total=len(members))
+
+
+def _community(one: Community, view: GraphView) -> CommunityItem:
+    return CommunityItem(
+        id=one.id, name=one.name, summary=one.summary, size=len(one.members), cohesion=one.cohesion, level=one.level,
+        keywords=[node.name for node in view.known(one.keywords)], parent=one.parent or None)
+
+
+@router.get("/export", responses=errors(404), response_class=StreamingResponse)
+def export(kb: KbName, service: Serving, form: Annotated[ExportForm, Query(alias="format")]) -> StreamingResponse:
+    """The graph with its tree as a file."""
+    write, media_type, suffix = _FORMS[form]
+    graph = tree_graph(service.resources.knowledge_base(kb))
+    # A knowledge base's name may be of any script; the plain one is for clients that know no other.
+    disposition = f"attachment; filename=\"knowledge-base.{suffix}\"; filename*=UTF-8''{quote(kb)}.{suffix}"
+    return StreamingResponse(_encoded(write, graph), media_type=media_type,
+                             headers={"Content-Disposition": disposition})
+
+
+def _encoded(write: Callable[[TreeGraph], Iterator[str]], graph: TreeGraph) -> Iterator[bytes]:
+    for piece in write(graph):
+        yield piece.encode()

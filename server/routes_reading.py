@@ -1,0 +1,107 @@
+"""Health, knowledge bases and documents."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+
+from ..graph_store.layout import knowledge_bases
+from ..graph_store.status import status_of
+from ..schemas.errors import BanyanError
+from .access import may
+from .answers import (
+    DocumentItem,
+    DocumentPage,
+    DocumentText,
+    Health,
+    KnowledgeBaseEntry,
+    KnowledgeBases,
+    KnowledgeBaseStatus,
+    Ready,
+)
+from .errors import UnavailableError, detail_of
+from .parameters import DocumentId, KbName, Limit, Offset, errors
+from .service import Service, Serving
+
+router = APIRouter(prefix="/api", tags=["knowledge bases"])
+_MOST_TEXT = 1_000_000
+
+
+@router.get("/health")
+async def health() -> Health:
+    """Whether the process answers."""
+    return Health()
+
+
+@router.get("/ready", responses=errors(503))
+async def ready(service: Serving) -> Ready:
+    """Whether questions can be answered."""
+    if not service.ready:
+        raise UnavailableError("the embedding model is being loaded; come again in a few seconds")
+    settings = service.resources.settings
+    return Ready(reasoner="llm" if settings.llm_base_url else "rules", embedding=settings.embedding_model)
+
+
+@router.get("/knowledge-bases", responses=errors(), dependencies=[may("read")])
+def list_knowledge_bases(service: Serving) -> KnowledgeBases:
+    """All knowledge bases, in numbers."""
+    return KnowledgeBases(items=[_entry(name, service) for name in knowledge_bases(service.resources.settings.home)])
+
+
+def _entry(name: str, service: Service) -> KnowledgeBaseEntry:
+    building = service.builds.building(name)
+    try:
+        kb = service.resources.knowledge_base(name)
+        network = kb.graph.network
+        return KnowledgeBaseEntry(
+            name=name, documents=kb.documents.count_documents(), chunks=kb.documents.count(),
+            entities=network.number_of_nodes(), triples=network.number_of_edges(), communities=kb.communities.count(),
+            schema_version=kb.schemas.version(), building=building)
+    except BanyanError as error:
+        # One that is damaged must not hide the others.
+        problem = detail_of(error, service.resources.settings).message
+        return KnowledgeBaseEntry(name=name, documents=0, chunks=0, entities=0, triples=0, communities=0,
+                                  schema_version=0, building=building, problem=problem)
+
+
+@router.get("/knowledge-bases/{kb}", responses=errors(404, 409), dependencies=[may("read")])
+def show_knowledge_base(kb: KbName, service: Serving) -> KnowledgeBaseStatus:
+    """What a knowledge base holds, what failed, and what was spent."""
+    resources = service.resources
+    status = status_of(resources.knowledge_base(kb), resources.prices)
+    return KnowledgeBaseStatus(**dict(status), building=service.builds.building(kb))
+
+
+@router.get("/knowledge-bases/{kb}/documents", responses=errors(404), dependencies=[may("read")])
+def list_documents(
+    kb: KbName, service: Serving, limit: Limit = 50, offset: Offset = 0,
+    q: Annotated[str, Query(max_length=200, description="words of the id or title")] = "",
+) -> DocumentPage:
+    """The documents of a knowledge base, by id."""
+    wanted = q.casefold()
+    found = [entry for entry in service.resources.knowledge_base(kb).documents.entries()
+             if wanted in entry.id.casefold() or wanted in entry.title.casefold()]
+    return DocumentPage(total=len(found), items=[
+        DocumentItem(**entry.model_dump(include=set(DocumentItem.model_fields)))
+        for entry in found[offset:offset + limit]])
+
+
+@router.get("/knowledge-bases/{kb}/document", responses=errors(404), dependencies=[may("read")])
+def show_document(
+    kb: KbName, service: Serving, document_id: DocumentId,
+    start: Annotated[int, Query(ge=0, le=2**31)] = 0, end: Annotated[int | None, Query(ge=0, le=2**31)] = None,
+) -> DocumentText:
+    """A document's text, or the characters `start` to `end` of it; at most a million at once."""
+    document = service.resources.knowledge_base(kb).documents.get(document_id)
+    first = min(start, len(document.text))
+    last = min(len(document.text) if end is None else max(end, first), first + _MOST_TEXT, len(document.text))
+    return DocumentText(id=document.id, title=document.title, text=document.text[first:last], start=first, end=last,
+                        characters=len(document.text))
+
+
+@router.delete("/knowledge-bases/{kb}/document", status_code=204, responses=errors(404, 409), response_class=Response,
+               dependencies=[may("write")])
+def delete_document(kb: KbName, service: Serving, document_id: DocumentId) -> None:
+    """Delete a document with all that only it supports."""
+    service.resources.delete_document(kb, document_id)
+
+

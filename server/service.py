@@ -1,0 +1,74 @@
+"""What the routes work with: one of each for a server."""
+
+import logging
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Annotated, cast
+
+import anyio
+import anyio.to_thread
+from fastapi import Depends, Request
+from langgraph.checkpoint.sqlite import SqliteSaver
+
+from ..agents.resources import Resources
+from ..schemas.errors import BanyanError
+from .builds import Builds
+from .graph_view import GraphViews
+from .questions import Questions
+from .threads import Threads
+
+_LOG = logging.getLogger("banyan.server")
+CHECKPOINTS = "server.sqlite"
+"""Within the home folder; no knowledge base can be called so."""
+_BUILDS_END_IN = 5.0
+"""Seconds that builds have to end in when the server does. One that takes longer ends with the process, which costs it
+the step that is under way."""
+
+
+class Service:
+    """The resources of the process, and what runs on them."""
+
+    def __init__(self, resources: Resources) -> None:
+        self.resources = resources
+        self.ready = False
+        self.idle = True
+        """Whether all builds had ended when the server did."""
+        self.views = GraphViews()
+        resources.settings.home.mkdir(parents=True, exist_ok=True)
+        self._connection = sqlite3.connect(resources.settings.home / CHECKPOINTS, check_same_thread=False)
+        self.saver = SqliteSaver(self._connection)
+        self.threads = Threads(self.saver)
+        self.questions = Questions(resources, self.threads)
+        self.builds = Builds(resources, self.saver)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Be at work within the block: the lifetime of the server."""
+        await anyio.to_thread.run_sync(self.builds.take_up)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._warm_up)
+            yield
+            tasks.cancel_scope.cancel()
+        self.builds.stop()
+        self.idle = await self.builds.ended(_BUILDS_END_IN)
+        if self.idle:
+            self._connection.close()
+
+    async def _warm_up(self) -> None:
+        """Load the model before the first question waits for it."""
+        try:
+            await anyio.to_thread.run_sync(lambda: self.resources.embedder.encode(["ready"]))
+        except BanyanError:
+            # The server goes on, so that whoever looks at /api/ready is told.
+            _LOG.exception("the embedding model cannot be loaded")
+        else:
+            self.ready = True
+
+
+def service_of(request: Request) -> Service:
+    """The service of the app that a request is for."""
+    return cast("Service", request.app.state.service)
+
+
+Serving = Annotated[Service, Depends(service_of)]

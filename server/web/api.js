@@ -1,0 +1,81 @@
+// Requests to the server's own API, with the person's key where it asks for one.
+
+import { askKey } from "./key.js";
+import { events } from "./sse.js";
+import { t } from "./strings.js";
+
+const KEPT = "banyan.key";
+
+/** What the server refused, in its own words. */
+export class ApiError extends Error {
+  constructor(status, message, type = "") {
+    super(message);
+    this.status = status;
+    this.type = type;
+  }
+}
+
+/** The address of a resource of a knowledge base; every part is encoded. */
+export const of = (base, path = "") => `knowledge-bases/${encodeURIComponent(base)}${path}`;
+
+async function send(path, options) {
+  let refused = false;
+  for (;;) {
+    const key = sessionStorage.getItem(KEPT);
+    const headers = { ...options.headers, ...(key ? { Authorization: `Bearer ${key}` } : {}) };
+    const response = await reached(`api/${path}`, { ...options, headers });
+    if (response.status !== 401) return response;
+    const given = await askKey(refused || Boolean(key));
+    if (!given) throw new ApiError(401, t("key.needed"));
+    refused = true;
+    sessionStorage.setItem(KEPT, given);
+  }
+}
+
+async function reached(address, options) {
+  try {
+    return await fetch(address, options);
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new ApiError(0, t("page.unreachable"));
+  }
+}
+
+async function checked(response) {
+  if (response.ok) return response;
+  const said = await response.json().catch(() => ({}));
+  const message = said.error?.message ?? t("page.refused", { status: String(response.status) });
+  throw new ApiError(response.status, message, said.error?.type);
+}
+
+function address(path, parameters = {}) {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) {
+    for (const one of [value].flat()) if (one !== undefined && one !== null && one !== "") query.append(name, one);
+  }
+  return query.size ? `${path}?${query}` : path;
+}
+
+const asJson = (body) => ({ body: JSON.stringify(body), headers: { "Content-Type": "application/json" } });
+
+/** Read a resource. */
+export async function get(path, parameters, signal) {
+  return (await checked(await send(address(path, parameters), { signal }))).json();
+}
+
+/** Send JSON, or a form with files. */
+export async function post(path, body) {
+  const content = body instanceof FormData ? { body } : asJson(body);
+  return (await checked(await send(path, { method: "POST", ...content }))).json();
+}
+
+/** Delete a resource. */
+export async function remove(path, parameters) {
+  await checked(await send(address(path, parameters), { method: "DELETE" }));
+}
+
+/** The events that answer a request; `body` is posted where there is one. */
+export async function* stream(path, { body, signal } = {}) {
+  const content = body === undefined ? {} : { method: "POST", ...asJson(body) };
+  yield* events(await checked(await send(path, { ...content, signal })));
+}

@@ -1,0 +1,90 @@
+// The knowledge bases and which one is looked at.
+
+import { get } from "./api.js";
+import { dialog } from "./dialogs.js";
+import { button, field, fill, h } from "./dom.js";
+import { go, href, route } from "./route.js";
+import { t } from "./strings.js";
+
+const KEPT = "banyan.base";
+const NEW = " new";
+
+let items = [];
+
+/** What the server holds, as last asked. */
+export const known = (name) => items.find((one) => one.name === name);
+
+/** The knowledge base in the address, else the one looked at last, else the first. */
+export function base() {
+  const named = route().parameters.get("kb");
+  if (named) return named;
+  const last = localStorage.getItem(KEPT);
+  return known(last) ? last : (items[0]?.name ?? "");
+}
+
+/** Ask the server which knowledge bases there are, and show them in the picker. */
+export async function refreshBases() {
+  items = (await get("knowledge-bases")).items;
+  showBases();
+}
+
+/** Show the picker; a name that is not built yet stands in it too. */
+export function showBases() {
+  const picker = document.getElementById("base");
+  const now = base();
+  if (now) localStorage.setItem(KEPT, now);
+  const names = items.map((one) => one.name);
+  if (now && !names.includes(now)) names.push(now);
+  fill(
+    picker,
+    names.map((name) => h("option", { value: name }, name)),
+    h("option", { value: NEW }, t("base.new")),
+  );
+  if (!names.length) picker.prepend(h("option", { value: "" }, t("base.none")));
+  picker.value = now;
+}
+
+/** Follow the picker. */
+export function followPicker() {
+  document.getElementById("base").addEventListener("change", async (event) => {
+    const chosen = event.target.value;
+    if (chosen !== NEW) {
+      go(href(route().view || "ask", { kb: chosen }));
+      return;
+    }
+    const name = await askName();
+    if (name) go(href("documents", { kb: name }));
+    else showBases();
+  });
+}
+
+/** Ask for the name of a new knowledge base. */
+export function askName() {
+  return dialog(t("base.new.title"), (close) => {
+    const input = h("input", {
+      required: true,
+      maxlength: 100,
+      autofocus: true,
+      spellcheck: "false",
+      autocomplete: "off",
+    });
+    const submit = (event) => {
+      event.preventDefault();
+      close(input.value.trim());
+    };
+    return [
+      h(
+        "form",
+        { on: { submit } },
+        h("p", {}, t("base.new.why")),
+        field(t("base.name"), input),
+        h(
+          "div",
+          { class: "actions" },
+          button(t("page.cancel"), () => close()),
+          h("button", { type: "submit", class: "primary" }, t("base.go")),
+        ),
+      ),
+    ];
+  });
+}

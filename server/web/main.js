@@ -1,0 +1,92 @@
+// The page: which view is shown, in which language, of which knowledge base.
+
+import * as ask from "./ask.js";
+import { base, followPicker, refreshBases, showBases } from "./bases.js";
+import * as documents from "./documents.js";
+import { failure, fill, h } from "./dom.js";
+import * as graph from "./graph.js";
+import { learnNames } from "./names.js";
+import { go, href, route } from "./route.js";
+import * as schema from "./schema.js";
+import { followSource } from "./sources.js";
+import { language, loadStrings, t, translate } from "./strings.js";
+
+const VIEWS = { ask, graph, documents, schema };
+
+let shown = { view: "", base: "", place: null };
+
+/** Show what the address names; a view that is shown already only follows the change. */
+async function follow() {
+  const now = route();
+  if (!VIEWS[now.view]) {
+    go(href("ask"), { replace: true });
+    return;
+  }
+  followSource(base());
+  if (now.view === shown.view && base() === shown.base) {
+    await guarded(shown.place, async () => VIEWS[now.view].follow?.());
+    return;
+  }
+  VIEWS[shown.view]?.leave?.();
+  const place = newPlace(Boolean(shown.view));
+  shown = { view: now.view, base: base(), place };
+  showBases();
+  showTabs();
+  await guarded(place, async () => {
+    await learnNames(base());
+    // A view whose place is gone, because the person went on meanwhile, shows nothing any more.
+    if (place.isConnected) await VIEWS[now.view].show(place, base());
+  });
+}
+
+/** An empty place for a view in the page, which says that it waits if that takes long. */
+function newPlace(focus) {
+  const root = document.getElementById("main");
+  const place = h("div", { class: "view" }, h("p", { class: "loading" }, t("page.loading")));
+  fill(root, place);
+  if (focus) root.focus({ preventScroll: true });
+  window.scrollTo(0, 0);
+  return place;
+}
+
+/** Run a step of showing; what fails is shown in the view's place. */
+async function guarded(root, step) {
+  try {
+    await step();
+  } catch (error) {
+    if (error.name !== "AbortError") fill(root, h("div", { class: "column" }, failure(error)));
+  }
+}
+
+function showTabs() {
+  for (const link of document.querySelectorAll("nav [data-view]")) {
+    link.href = href(link.dataset.view, { kb: base() });
+    if (link.dataset.view === shown.view) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  document.title = [t(`${shown.view}.tab`), base(), "Banyan"].filter(Boolean).join(" · ");
+}
+
+async function speak(chosen) {
+  await loadStrings(chosen);
+  translate(document);
+  document.getElementById("language").value = language();
+}
+
+async function start() {
+  await speak();
+  followPicker();
+  document.getElementById("language").addEventListener("change", async (event) => {
+    await speak(event.target.value);
+    shown.base = null;
+    await follow();
+  });
+  await guarded(newPlace(false), async () => {
+    await refreshBases();
+    window.addEventListener("hashchange", follow);
+    await follow();
+  });
+  document.documentElement.dataset.ready = "yes";
+}
+
+await start();

@@ -1,0 +1,119 @@
+// The source reader: a document opened at the words that an answer or a fact quotes.
+//
+// Offsets are the server's, in characters (code points); JavaScript counts UTF-16 units, hence `Array.from`.
+// Of a long document only what is looked at is fetched.
+
+import { get, of } from "./api.js";
+import { dialog } from "./dialogs.js";
+import { announce, button, failure, fill, h } from "./dom.js";
+import { go, here, route } from "./route.js";
+import { t } from "./strings.js";
+
+const AROUND = 4000;
+const MORE = 20000;
+/** How far words are looked for whose place is not known. */
+const SEARCHED = 200000;
+
+let open = null;
+
+/** The address that opens a document here: at a span, at words whose place is not known, or at its beginning. */
+export const sourceHref = ({ document, start = null, end = null, words = null }) =>
+  here({ doc: document, start, end, words });
+
+/** Open or close the reader as the address says. */
+export async function followSource(base) {
+  const { parameters } = route();
+  const id = parameters.get("doc");
+  const what = id ? JSON.stringify([base, id, ...["start", "end", "words"].map((name) => parameters.get(name))]) : "";
+  if (what === (open?.what ?? "")) return;
+  const before = open;
+  open = null;
+  before?.close();
+  if (!id) return;
+  const me = { what };
+  open = me;
+  await dialog(
+    id,
+    (close) => {
+      me.close = close;
+      return reader(base, id, parameters, close);
+    },
+    { class: "source", stays: true },
+  );
+  // Closed by the person and not by the address: the address follows.
+  if (open === me) {
+    open = null;
+    go(here({ doc: null, start: null, end: null, words: null }));
+  }
+}
+
+function span(parameters) {
+  const [start, end] = ["start", "end"].map((name) => Number.parseInt(parameters.get(name) ?? "", 10));
+  return end > start && start >= 0 ? { start, end } : null;
+}
+
+function reader(base, id, parameters, close) {
+  let quoted = span(parameters);
+  const words = quoted ? null : parameters.get("words");
+  const about = h("p", { class: "soft" });
+  const body = h("div", { class: "source-text", tabindex: "0", role: "region", "aria-label": t("source.text") });
+  const fetched = { start: quoted ? Math.max(0, quoted.start - AROUND) : 0, points: [], total: 0 };
+  const ask = async (start, end) => get(of(base, "/document"), { id, start, end });
+  const widen = async (start, end) => {
+    const found = await ask(start, end);
+    const added = Array.from(found.text);
+    fetched.total = found.characters;
+    if (start < fetched.start) {
+      fetched.points = [...added, ...fetched.points];
+      fetched.start = start;
+    } else {
+      fetched.points = [...fetched.points, ...added];
+    }
+    quoted ??= words ? place(fetched.points.join(""), words) : null;
+    about.textContent = [found.title, t("source.characters", { n: found.characters })].filter(Boolean).join(" · ");
+    show(body, fetched, quoted, widen);
+  };
+  const first = widen(fetched.start, quoted ? quoted.end + AROUND : words ? SEARCHED : MORE);
+  first.then(
+    () => reveal(body),
+    (error) => fill(body, failure(error)),
+  );
+  return [
+    about,
+    body,
+    h(
+      "div",
+      { class: "actions" },
+      button(t("page.close"), () => close()),
+    ),
+  ];
+}
+
+/** Where words stand in a text, in characters, or null. */
+function place(text, words) {
+  const at = text.indexOf(words);
+  if (at < 0) return null;
+  const start = Array.from(text.slice(0, at)).length;
+  return { start, end: start + Array.from(words).length };
+}
+
+function show(body, { start, points, total }, quoted, widen) {
+  const end = start + points.length;
+  const part = (from, to) => points.slice(Math.max(0, from - start), Math.max(0, to - start)).join("");
+  const text = quoted
+    ? [part(start, quoted.start), h("mark", {}, part(quoted.start, quoted.end)), part(quoted.end, end)]
+    : [part(start, end)];
+  fill(
+    body,
+    start > 0 && button(t("source.earlier"), () => widen(Math.max(0, start - MORE), start), { class: "quiet" }),
+    h("div", { class: "text" }, ...text),
+    end < total && button(t("source.later"), () => widen(end, end + MORE), { class: "quiet" }),
+  );
+}
+
+function reveal(body) {
+  const mark = body.querySelector("mark");
+  if (!mark) return;
+  mark.scrollIntoView({ block: "center" });
+  announce(t("source.quoted", { words: mark.textContent }));
+}

@@ -1,0 +1,143 @@
+"""A Banyan that runs elsewhere, behind LangGraph's server: as a node, a tool or a subagent."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any, Self, cast
+
+import httpx
+from langchain_core.messages import HumanMessage
+from langchain_core.tools import BaseTool
+from langgraph.pregel.remote import RemoteException, RemoteGraph
+from langgraph_sdk import get_client, get_sync_client
+
+from ..agents.asking import AskContext, AskInput, AskOutput
+from ..graph_store.layout import check_name
+from ..schemas.errors import BanyanError
+from ..schemas.retrieval import Mode
+from .compiled import Subagent, subagent_of
+from .tool import tool_of
+
+_TIMEOUT = 300.0
+
+
+class RemoteError(BanyanError):
+    """A remote Banyan that cannot be reached, or says why it cannot answer."""
+
+
+class Remote:
+    """The retrieval graph of a server (`langgraph dev`, or a deployment), open within a `with` or `async with` block.
+
+    Use what it gives within the block alone; its connections are closed with it. In an `async with` block the tool,
+    the subagent and the graph are awaited; in a `with` block they are invoked, or awaited by way of a thread. Never
+    call the server from within itself.
+    """
+
+    def __init__(self, url: str, kb: str, *, mode: Mode = "reject", context: AskContext | None = None,
+                 graph: str = "retrieval", api_key: str | None = None, headers: Mapping[str, str] | None = None,
+                 timeout: float = _TIMEOUT) -> None:
+        """Say where it is; nothing is sent yet.
+
+        Args:
+            url: the server, such as "http://127.0.0.1:2024".
+            kb: the knowledge base that is asked, one of the server's.
+            mode: "reject": abstain where the documents do not answer; "open": own knowledge, marked.
+            context: all that a question can be answered with, in the place of `mode`.
+            graph: what the server calls the graph.
+            api_key: the server's key; none is looked for in the environment.
+            headers: sent with each request.
+            timeout: seconds without a sign of the server.
+
+        Raises:
+            KnowledgeBaseNameError: `kb` cannot be a knowledge base's name.
+        """
+        self.url = url
+        self.knowledge_base = check_name(kb)
+        self._context = _told(context or AskContext(mode=mode))
+        self._name = graph
+        self._connect: dict[str, Any] = {"url": url, "api_key": api_key, "headers": headers, "timeout": timeout}
+        self._graph: RemoteGraph | None = None
+
+    @property
+    def graph(self) -> RemoteGraph:
+        """The graph as a node of another one: takes `question` or `messages`, and `knowledge_base`.
+
+        Raises:
+            RemoteError: this is not in a `with` block.
+        """
+        if self._graph is None:
+            raise RemoteError(f"the connection to {self.url} is not open: use it in a `with` or `async with` block")
+        return self._graph
+
+    def as_tool(self, *, name: str = "", about: str = "") -> BaseTool:
+        """As `banyan.as_tool`."""
+        return tool_of(self, name=name, about=about)
+
+    def as_subagent(self, *, name: str = "", about: str = "") -> Subagent:
+        """As `banyan.as_subagent`."""
+        return subagent_of(self, name=name, about=about)
+
+    def ask(self, given: AskInput) -> AskOutput:
+        """The answer to a question or conversation.
+
+        Raises:
+            RemoteError: the server cannot be reached, or it says why there is no answer.
+        """
+        if self.graph.sync_client is None:
+            raise RemoteError("the connection was opened with `async with`: await the answer, or open it with `with`")
+        try:
+            return self._answer(self.graph.invoke(self._input(given), context=self._context))
+        except (RemoteException, httpx.HTTPError) as error:
+            raise self._explained(error) from error
+
+    async def aask(self, given: AskInput) -> AskOutput:
+        """The same, for an event loop."""
+        if self.graph.client is None:
+            return await asyncio.to_thread(self.ask, given)
+        try:
+            return self._answer(await self.graph.ainvoke(self._input(given), context=self._context))
+        except (RemoteException, httpx.HTTPError) as error:
+            raise self._explained(error) from error
+
+    def _input(self, given: AskInput) -> dict[str, Any]:
+        messages = [{"role": "user" if isinstance(one, HumanMessage) else "assistant", "content": one.text}
+                    for one in given.get("messages", [])]
+        return {**given, "knowledge_base": self.knowledge_base, **({"messages": messages} if messages else {})}
+
+    def _answer(self, state: dict[str, Any] | None) -> AskOutput:
+        if not state or "answer" not in state:
+            raise RemoteError(f"{self.url} gave no answer; see the log of that server")
+        return cast("AskOutput", {key: state[key] for key in AskOutput.__annotations__ if key in state})
+
+    def _explained(self, error: RemoteException | httpx.HTTPError) -> RemoteError:
+        if isinstance(error, RemoteException):
+            said = error.args[0]
+            return RemoteError(str(said.get("message", said)) if isinstance(said, dict) else str(said))
+        return RemoteError(f"{self.url} cannot be asked ({type(error).__name__}: {error}); is a LangGraph server "
+                           "running there, and is the key right?")
+
+    def __enter__(self) -> Self:
+        self._graph = RemoteGraph(self._name, sync_client=get_sync_client(**self._connect))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        graph, self._graph = self.graph, None
+        if graph.sync_client is not None:
+            graph.sync_client.close()
+
+    async def __aenter__(self) -> Self:
+        self._graph = RemoteGraph(self._name, client=get_client(**self._connect))
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        graph, self._graph = self.graph, None
+        if graph.client is not None:
+            await graph.client.aclose()
+
+
+def _told(context: AskContext) -> dict[str, Any]:
+    """What is set otherwise than by default, as JSON data: a server of another version may not know the rest."""
+    default = AskContext()
+    values = {one.name: getattr(context, one.name) for one in fields(context)}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()
+            if value != getattr(default, name)}

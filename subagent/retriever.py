@@ -1,0 +1,50 @@
+"""Banyan as a LangChain retriever."""
+
+from typing import Self
+
+from langchain_core.callbacks import CallbackManagerForRetrieverRun
+from langchain_core.documents import Document
+from langchain_core.retrievers import BaseRetriever
+from pydantic import Field, model_validator
+
+from ..agents.asking import AskContext
+from ..agents.resources import Resources
+from ..config import Settings
+from ..graph_store.layout import check_name
+from ..schemas.retrieval import Passage
+from .searching import search
+from .shared import shared_resources
+
+
+class BanyanRetriever(BaseRetriever):
+    """The best passages of a knowledge base for a query, for chains of one's own.
+
+    Each `Document` holds a passage; its id is the passage's, and its metadata are `document` (the document's id),
+    `title`, `start` and `end` (characters of the document, so that `document.text[start:end]` is the passage) and
+    `score` (higher is better). `ainvoke` searches in a thread.
+    """
+
+    kb: str = Field(description="the knowledge base")
+    k: int = Field(default=4, ge=1, le=100, description="passages returned at most")
+    agent: bool = Field(default=False, description="take the query apart and search in rounds, which asks the model "
+                                                   "of the settings; else one round")
+    settings: Settings | None = Field(default=None, exclude=True, repr=False,
+                                      description="home, models and limits; none: those of the environment")
+    resources: Resources | None = Field(default=None, exclude=True, repr=False,
+                                        description="opened by your own code, in the place of `settings`")
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        check_name(self.kb)
+        return self
+
+    def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:  # noqa: ARG002  (LangChain's signature)
+        resources = self.resources or shared_resources(self.settings)
+        return [_document(passage)
+                for passage in search(resources, self.kb, query, self.k, AskContext(agent=self.agent))]
+
+
+def _document(passage: Passage) -> Document:
+    return Document(page_content=passage.text, id=passage.chunk_id, metadata={
+        "document": passage.document, "title": passage.title, "start": passage.start,
+        "end": passage.start + len(passage.text), "score": passage.score})

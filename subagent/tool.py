@@ -1,0 +1,80 @@
+"""Banyan as a LangChain tool."""
+
+from typing import Any
+
+from langchain_core.tools import BaseTool, StructuredTool, ToolException
+from pydantic import ValidationError
+from pydantic.v1 import ValidationError as OldValidationError
+
+from ..agents.asking import AskContext, AskInput, AskOutput
+from ..agents.resources import Resources
+from ..config import Settings
+from ..schemas.errors import BanyanError
+from ..schemas.retrieval import Mode
+from ..schemas.subagent import Question
+from .asking import Asker, LocalAsker, answer_text, default_name, description_of
+from .shared import shared_resources
+
+
+def as_tool(kb: str, *, name: str = "", about: str = "", mode: Mode = "reject", context: AskContext | None = None,
+            settings: Settings | None = None, resources: Resources | None = None) -> BaseTool:
+    """A LangChain tool that answers a question from a knowledge base; for any agent that calls tools.
+
+    Args:
+        kb: the knowledge base. It may be built later; while there is none, the tool says so.
+        name: what the tool is called; none: `ask_` and the knowledge base.
+        about: what the documents are about ("the company's travel rules"), for the calling agent.
+        mode: "reject": the tool abstains where the documents do not answer; "open": own knowledge, marked.
+        context: all that a question can be answered with, in the place of `mode`.
+        settings: home, models and limits; none: those of the environment.
+        resources: those that your own code has opened, in the place of `settings`.
+
+    Returns:
+        A tool with one argument, `question`, for invoke and ainvoke. Its content is the answer with numbered,
+        quoted sources, its artifact the whole `AskOutput`. What goes wrong for a reason that the caller can mend
+        is a tool message of status "error".
+
+    Raises:
+        KnowledgeBaseNameError: `kb` cannot be a knowledge base's name.
+    """
+    asker = LocalAsker(resources or shared_resources(settings), kb, context or AskContext(mode=mode))
+    return tool_of(asker, name=name, about=about)
+
+
+def tool_of(asker: Asker, *, name: str = "", about: str = "") -> BaseTool:
+    """The tool over whatever answers; arguments as those of `as_tool`."""
+    def ask(question: str) -> tuple[str, AskOutput]:
+        try:
+            return _replied(asker.ask(AskInput(question=question)))
+        except BanyanError as error:
+            raise ToolException(str(error)) from error
+
+    async def aask(question: str) -> tuple[str, AskOutput]:
+        try:
+            return _replied(await asker.aask(AskInput(question=question)))
+        except BanyanError as error:
+            raise ToolException(str(error)) from error
+
+    return StructuredTool.from_function(
+        ask, aask, name=name or default_name("ask", asker.knowledge_base),
+        description=description_of(asker.knowledge_base, about), args_schema=Question, infer_schema=False,
+        response_format="content_and_artifact", handle_tool_error=_cannot, handle_validation_error=_not_a_question)
+
+
+def _replied(answer: AskOutput) -> tuple[str, AskOutput]:
+    return answer_text(answer), answer
+
+
+def _cannot(error: ToolException) -> str:
+    return cannot_answer(str(error))
+
+
+def cannot_answer(reason: str) -> str:
+    """What a calling agent reads in the place of an answer."""
+    return (f"The question could not be answered: {reason}. Mend that and ask again if you can; else tell the user, "
+            "and do not answer in the documents' name.")
+
+
+def _not_a_question(error: ValidationError | OldValidationError) -> str:
+    first: Any = error.errors()[0]
+    return cannot_answer(f"{'.'.join(map(str, first['loc']))}: {first['msg']}; give one argument, `question`, a text")

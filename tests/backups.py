@@ -1,0 +1,56 @@
+"""A built knowledge base with its backup, for tests of either."""
+
+import re
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from banyan.graph_store.backup import back_up
+from banyan.graph_store.layout import Layout
+from banyan.models.embedding import Embedder
+
+from .conftest import load_test_module
+
+scripted = load_test_module("scripted")
+
+TEXTS = scripted.TEXTS
+
+
+def silent(done: int, total: int) -> None:
+    """Hears of the progress."""
+    assert 0 <= done <= total
+
+
+def built(folder: Path, embedder: Embedder) -> Any:
+    """A built base `kb`, and its backup in `kb.zip`."""
+    shop = scripted.Workshop(folder, embedder)
+    shop.build(shop.write(TEXTS))
+    back_up(Layout.of(shop.settings.home, "kb"), shop.folder / "kb.zip", silent)
+    return shop
+
+
+def copied(shop: Any, shell: Any) -> Any:
+    """The same in a shell, to be changed."""
+    shell.write(TEXTS)
+    shutil.copytree(shop.settings.home, shell.folder / "home")
+    shutil.copy(shop.folder / "kb.zip", shell.folder)
+    shell.scripted.extracted.update(shop.scripted.extracted)
+    return shell
+
+
+def tables(home: Path, name: str) -> dict[str, Any]:
+    """All that a ledger holds, but for vectors that it keeps and where the others stand."""
+    with closing(sqlite3.connect(home / name / "ledger.sqlite")) as ledger:
+        names = [row[0] for row in ledger.execute("SELECT name FROM sqlite_master WHERE type = 'table' "
+                                                 "AND name <> 'kept_vectors' ORDER BY 1")]
+        found = {name: sorted(map(repr, ledger.execute(f"SELECT * FROM {name}"))) for name in names}
+    found["meta"] = [row for row in found["meta"] if not re.search(
+        "vectors_generation|vectors_since|vectors_position|'runs'", row)]
+    return found
+
+
+def left(folder: Path) -> list[str]:
+    """What lies about in a folder, hidden files included."""
+    return sorted(entry.name for entry in folder.iterdir())

@@ -1,0 +1,68 @@
+"""A Chroma server as a user runs it: a process with data of its own, on a free port of this machine."""
+
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+STARTS_WITHIN = 60  # the machine may be busy: half a second on a quiet one
+
+
+def _free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+@dataclass
+class ChromaProcess:
+    """A server that can be stopped, and started again on the same port with the data that is then there."""
+
+    data: Path
+    port: int = field(default_factory=_free_port)
+    _process: "subprocess.Popen[bytes] | None" = None
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        command = [str(Path(sys.executable).with_name("chroma")), "run", "--path", str(self.data), "--host",
+                   "127.0.0.1", "--port", str(self.port)]
+        self._process = subprocess.Popen(command, cwd=self.data.parent, stdin=subprocess.DEVNULL,
+                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        until = time.monotonic() + STARTS_WITHIN
+        while not self._answers():
+            assert self._process.poll() is None, "the Chroma server has ended"
+            assert time.monotonic() < until, "the Chroma server does not answer"
+            time.sleep(0.05)
+
+    def _answers(self) -> bool:
+        try:
+            with urllib.request.urlopen(f"{self.url}/api/v2/heartbeat", timeout=5):
+                return True
+        except (urllib.error.URLError, OSError):
+            return False
+
+    def stop(self) -> None:
+        if self._process is not None:
+            self._process.terminate()
+            self._process.wait(20)
+            self._process = None
+
+
+@contextmanager
+def running(folder: Path) -> Iterator[ChromaProcess]:
+    """A server with its data in a folder, ended at the end of the block."""
+    server = ChromaProcess(folder / "data")
+    server.start()
+    try:
+        yield server
+    finally:
+        server.stop()

@@ -1,0 +1,50 @@
+"""A ledger of calls for tests that need none on a disk."""
+
+from collections import Counter
+from threading import Lock
+
+from banyan.models.llm.accounts import Budget
+
+
+class InMemoryCalls:
+    """A `CallLedger` that lasts as long as the process.
+
+    `calls`, `prompt_tokens`, `completion_tokens`, `cached_tokens` and `wasted_tokens` count what was paid, by step.
+
+    Args:
+        max_tokens: the budget, prompt and completion together; none: unlimited.
+    """
+
+    def __init__(self, max_tokens: int | None = None) -> None:
+        self._budget = Budget(max_tokens)
+        self.calls: Counter[str] = Counter()
+        self.prompt_tokens: Counter[str] = Counter()
+        self.completion_tokens: Counter[str] = Counter()
+        self.cached_tokens: Counter[str] = Counter()
+        self.wasted_tokens: Counter[str] = Counter()
+        self._responses: dict[str, str] = {}
+        self._lock = Lock()
+
+    def lookup(self, key: str) -> str | None:
+        """The response recorded under a key, or None."""
+        return self._responses.get(key)
+
+    def record(self, *, key: str, step: str, response: str, prompt_tokens: int, completion_tokens: int,
+               cached_tokens: int = 0, wasted: bool = False, model: str = "") -> None:
+        """Keep a paid call's response and add its tokens to the step's account."""
+        with self._lock:
+            self._responses[key] = response
+            self.calls[step] += 1
+            self.prompt_tokens[step] += prompt_tokens
+            self.completion_tokens[step] += completion_tokens
+            self.cached_tokens[step] += cached_tokens
+            self.wasted_tokens[step] += wasted * (prompt_tokens + completion_tokens)
+        self._budget.add(model, prompt_tokens, completion_tokens, cached_tokens)
+
+    def check_budget(self) -> None:
+        """Refuse further calls once the budget is reached.
+
+        Raises:
+            BudgetExceeded: names what was spent, and the mend.
+        """
+        self._budget.check()

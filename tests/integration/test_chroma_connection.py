@@ -1,0 +1,145 @@
+"""The way to a Chroma server: through a proxy that wants a token, to what is none, to one that hangs."""
+
+import subprocess
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import httpx
+import pytest
+import yaml
+from banyan.graph_store import chroma_server, vector_place
+from banyan.graph_store.errors import StoreError
+from banyan.graph_store.store import KnowledgeBase
+from banyan.graph_store.verify import verify
+from banyan.schemas.chroma_server import ChromaServer
+from banyan.schemas.graph_schema import open_schema
+
+from ..conftest import load_test_module
+
+pytestmark = pytest.mark.integration
+
+chroma_process = load_test_module("chroma_process")
+command_line = load_test_module("command_line")
+small_base = load_test_module("small_base")
+
+
+@pytest.fixture(scope="module")
+def chroma(tmp_path_factory):
+    with chroma_process.running(tmp_path_factory.mktemp("chroma")) as server:
+        yield server
+
+
+@pytest.fixture(autouse=True)
+def fresh_connections(monkeypatch):
+    """Each test looks for its server anew, as each process does, and does not wait long for one that is down."""
+    monkeypatch.setattr(vector_place, "_WAITS", (0.02, 0.1))
+    chroma_server._connection.cache_clear()
+
+
+@contextmanager
+def proxy(target, admit):
+    """A proxy before a server; `admit` gives the status with which a request is refused, or 0."""
+    class Proxy(BaseHTTPRequestHandler):
+        def _pass_on(self):
+            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            refused = admit(self)
+            if refused:
+                self._answer(refused, b"not today")
+                return
+            answer = httpx.request(self.command, target + self.path, content=body,
+                                   headers={"Content-Type": "application/json"}, timeout=60)
+            self._answer(answer.status_code, answer.content)
+
+        def _answer(self, code, body):
+            self.send_response(code)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        do_GET = do_POST = do_PUT = do_DELETE = _pass_on  # noqa: N815
+
+        def log_message(self, *_):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Proxy)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@pytest.mark.parametrize(("header", "sent"), [("X-Pass", "sesame"), ("Authorization", "Bearer sesame")])
+def test_a_token_is_sent_in_the_header_that_is_set(chroma, tmp_path, hashed_embedder, header, sent):
+    shown = set()
+
+    def admit(request):
+        shown.add(request.headers.get(header))
+        return 0 if request.headers.get(header) == sent else 403
+
+    with proxy(chroma.url, admit) as url:
+        with pytest.raises(StoreError, match=rf"{url} refuses us \(403\): set BANYAN_CHROMA_TOKEN"):
+            KnowledgeBase.create(tmp_path, "kb", hashed_embedder, server=ChromaServer(url=f"{url}/"))
+        server = ChromaServer(url=url, token="sesame", token_header=header)
+        with KnowledgeBase.create(tmp_path, "kb", hashed_embedder, server=server) as kb, kb.writing():
+            kb.schemas.append(open_schema(), (), "seed")
+            small_base.put(kb, "ulm", small_base.PEOPLE["ulm"], entities={"Ulm": "City", "Danube": "River"},
+                           triples=[("Ulm", "lies_on", "Danube")])
+            small_base.finish(kb)
+            assert verify(kb) == []
+    assert shown == {None, sent}
+
+
+@pytest.mark.parametrize("status", [404, 502])
+def test_what_is_no_chroma_server_is_named(tmp_path, hashed_embedder, status):
+    with (proxy("", lambda _: status) as url,
+          pytest.raises(StoreError, match=rf"{url} is no Chroma server of version 1 or later \({status}\)")):
+        KnowledgeBase.create(tmp_path, "kb", hashed_embedder, server=ChromaServer(url=url))
+
+
+def test_what_a_proxy_says_meanwhile_is_shown_as_an_error(chroma, tmp_path, hashed_embedder):
+    """chromadb raises a bare Exception for it."""
+    with (proxy(chroma.url, lambda request: 502 * (request.command == "POST")) as url,
+          pytest.raises(StoreError, match=rf"{url} cannot do what was asked \(not today\)")):
+        KnowledgeBase.create(tmp_path, "kb", hashed_embedder, server=ChromaServer(url=url))
+
+
+@pytest.mark.parametrize("hangs", ["GET", "POST"])
+def test_a_server_that_hangs_is_not_waited_for_for_ever(chroma, tmp_path, hashed_embedder, monkeypatch, hangs):
+    """At once, or only when it is to write."""
+    monkeypatch.setattr(chroma_server, "_CONNECT_SECONDS", 0.1 if hangs == "GET" else 30)
+    monkeypatch.setattr(chroma_server, "_ANSWER_SECONDS", 0.1)
+    over = threading.Event()
+
+    def admit(request):
+        if request.command == hangs:
+            over.wait(60)
+            return 503
+        return 0
+
+    with proxy(chroma.url, admit) as url:
+        try:
+            with pytest.raises(StoreError, match=f"{url} does not answer"):
+                KnowledgeBase.create(tmp_path, "kb", hashed_embedder, server=ChromaServer(url=url))
+        finally:
+            over.set()
+
+
+def test_the_health_check_of_the_compose_file_tells_a_server_from_none(chroma):
+    compose = yaml.safe_load((command_line.PROJECT / "compose.yaml").read_text("utf-8"))
+    kind, *command = compose["services"]["chroma"]["healthcheck"]["test"]
+    assert kind == "CMD"
+
+    def healthy(port):
+        words = [word.replace("$$", "$").replace("127.0.0.1/8000", f"127.0.0.1/{port}") for word in command]
+        return subprocess.run(words, capture_output=True, timeout=30, check=False).returncode == 0
+
+    assert healthy(chroma.port)
+    with proxy("", lambda _: 503) as url:
+        assert not healthy(int(url.rpartition(":")[2]))
+    assert not healthy(1)

@@ -1,0 +1,334 @@
+"""Vectors on a Chroma server: a real one, in a process of its own."""
+
+import json
+import shutil
+import threading
+
+import httpx
+import pytest
+from banyan.agents.building import BuildContext
+from banyan.agents.resources import Resources
+from banyan.config import Settings
+from banyan.graph_store import chroma_server, vector_generations, vector_place
+from banyan.graph_store.errors import StoreError
+from banyan.graph_store.layout import Layout
+from banyan.graph_store.store import KnowledgeBase
+from banyan.graph_store.vector_place import KINDS
+from banyan.graph_store.verify import damages_on_disk, verify
+from banyan.schemas.retrieval import ROUTES, SubQuery
+
+from ..conftest import load_test_module
+
+pytestmark = pytest.mark.integration
+
+chroma_process = load_test_module("chroma_process")
+command_line = load_test_module("command_line")
+scripted = load_test_module("scripted")
+
+
+@pytest.fixture(scope="module")
+def chroma(tmp_path_factory):
+    with chroma_process.running(tmp_path_factory.mktemp("chroma")) as server:
+        yield server
+
+
+@pytest.fixture
+def own_chroma(tmp_path):
+    """A server that a test may stop and rob."""
+    with chroma_process.running(tmp_path) as server:
+        yield server
+
+
+@pytest.fixture(autouse=True)
+def fresh_connections(monkeypatch):
+    """Each test looks for its server anew, as each process does, and does not wait long for one that is down."""
+    monkeypatch.setattr(vector_place, "_WAITS", (0.02, 0.1))
+    chroma_server._connection.cache_clear()
+
+
+@pytest.fixture
+def shell(chroma, tmp_path, hashed_embedder, monkeypatch, capsys):
+    return on_server(chroma, tmp_path / "shell", hashed_embedder, monkeypatch, capsys)
+
+
+def on_server(chroma, folder, embedder, monkeypatch, capsys):
+    folder.mkdir(parents=True)
+    made = scripted.Shell(folder, embedder, monkeypatch, capsys)
+    made.settings = made.settings.model_copy(update={"chroma_url": chroma.url})
+    monkeypatch.setenv("BANYAN_CHROMA_URL", chroma.url)
+    return made
+
+
+def opened(shell, home=None):
+    return KnowledgeBase.open(home or shell.settings.home, "kb", shell.embedder, server=shell.settings.chroma_server)
+
+
+def on_it(chroma):
+    """The names of the collections on a server."""
+    listed = httpx.get(f"{chroma.url}/api/v2/tenants/default_tenant/databases/default_database/collections")
+    return sorted(one["name"] for one in listed.json())
+
+
+def delete_all(chroma):
+    for name in on_it(chroma):
+        httpx.delete(f"{chroma.url}/api/v2/tenants/default_tenant/databases/default_database/collections/{name}")
+
+
+def embedded(tmp_path, embedder):
+    """What a build of the same documents gives with the vectors in the home folder."""
+    shop = scripted.Workshop(tmp_path / "embedded", embedder)
+    shop.build(shop.write(scripted.TEXTS))
+    return shop
+
+
+# The same answers.
+
+def test_rankings_are_those_of_the_embedded_store(chroma, tmp_path):
+    """The demo store: built with a folder, its copy's vectors made on the server."""
+    here = Settings(_env_file=None, home=tmp_path / "here", llm_base_url=None)
+    with Resources(here) as resources:
+        scripted.run_build(resources, {"knowledge_base": "english", "paths": [str(command_line.EXAMPLES / "en")]},
+                           BuildContext())
+        embedder = resources.embedder
+    shutil.copytree(here.home / "english", tmp_path / "there" / "english", ignore=shutil.ignore_patterns("chroma*"))
+    there = here.model_copy(update={"home": tmp_path / "there", "chroma_url": chroma.url})
+    lines = (command_line.EXAMPLES / "questions.jsonl").read_text("utf-8").splitlines()
+    questions = [record["question"] for record in map(json.loads, lines) if record["language"] == "en"]
+    with Resources(here, embedder) as first, Resources(there, embedder) as second:
+        one, other = first.retriever("english"), second.retriever("english")
+        for kind in KINDS:
+            ids = sorted(one.index.store.vectors.ids(kind))
+            assert sorted(other.index.store.vectors.ids(kind)) == ids
+            vectors = [retriever.index.store.vectors.get(kind, ids) for retriever in (one, other)]
+            assert (vectors[0] == vectors[1]).all(), kind
+        for question in questions[::3]:
+            (evidence, ranked), (same_evidence, same_ranked) = found(one, question), found(other, question)
+            assert [place for place, _ in evidence] == [place for place, _ in same_evidence], question
+            assert [score for _, score in evidence] == pytest.approx([score for _, score in same_evidence], abs=1e-5)
+            assert [chunk for chunk, _ in ranked] == [chunk for chunk, _ in same_ranked], question
+            assert [score for _, score in ranked] == pytest.approx([score for _, score in same_ranked], abs=1e-5)
+        assert not list((tmp_path / "there").glob("*/chroma*"))
+        assert verify(second.knowledge_base("english")) == []
+
+
+def found(retriever, question):
+    """What each route finds, with its score, and how the chunks are ranked."""
+    (query,) = retriever.queries([SubQuery(question=question)])
+    evidence = [(one.model_copy(update={"score": 0.0}), one.score)
+                for route in ROUTES for one in retriever.search(route, query)]
+    return evidence, retriever.ranking(retriever.rank([query], [retriever.evidence(query)]), 100)
+
+
+# A knowledge base's life.
+
+def test_build_add_delete_reindex_verify_backup_and_restore(chroma, shell, tmp_path):
+    plain = embedded(tmp_path, shell.embedder)
+    shell.write(scripted.TEXTS)
+    assert shell.report()["documents"] == 4
+    assert shell.vectors() == plain.vectors()
+    assert shell.sound()
+    for shop in (shell, plain):
+        shop.build(shop.write({"e.txt": "Eva:Person --employer--> Birch:Organization."}))
+    assert shell.vectors() == plain.vectors()
+    assert shell("delete", "a.txt", "--kb", "kb").code == 0
+    with plain.resources() as resources:
+        resources.delete_document("kb", "a.txt")
+    assert shell.vectors() == plain.vectors()
+    before = set(on_it(chroma))
+    assert shell("reindex", "--kb", "kb").code == 0
+    assert len(set(on_it(chroma)) - before) == len(KINDS)
+    assert shell.vectors() == plain.vectors()
+    assert shell.sound()
+    assert shell("backup", "--kb", "kb", "-o", shell.folder / "kb.zip").code == 0
+    assert shell("delete", "b.txt", "--kb", "kb").code == 0
+    assert shell("restore", shell.folder / "kb.zip", "--kb", "kb", "--force").code == 0
+    assert shell("restore", shell.folder / "kb.zip", "--kb", "other").code == 0
+    assert shell.vectors() == plain.vectors()
+    assert shell.sound()
+    assert shell("verify", "--kb", "other").code == 0
+    assert not list(shell.folder.rglob("chroma*"))
+
+
+def test_generations_out_of_service_go_after_a_while(own_chroma, tmp_path, hashed_embedder, monkeypatch, capsys):
+    shell = on_server(own_chroma, tmp_path / "shell", hashed_embedder, monkeypatch, capsys)
+    shell.write(scripted.TEXTS)
+    shell.report()
+    assert shell("reindex", "--kb", "kb").code == 0
+    assert len(on_it(own_chroma)) == 2 * len(KINDS)
+    monkeypatch.setattr(vector_generations, "_GRACE_SECONDS", 0)
+    assert shell("delete", "d.txt", "--kb", "kb").code == 0
+    assert len(on_it(own_chroma)) == len(KINDS)
+    assert shell.sound()
+
+
+def test_from_the_folder_to_the_server_and_back(shell, monkeypatch):
+    """Vectors that stand elsewhere are never taken for those of today."""
+    shell.write(scripted.TEXTS)
+    monkeypatch.delenv("BANYAN_CHROMA_URL")
+    shell.report()
+    folder = shell.folder / "home" / "kb" / "chroma"
+    assert folder.is_dir()
+    shutil.copytree(folder, folder.with_name("chroma-1"))  # as an attempt leaves it that was broken off
+    for number, place in enumerate((shell.settings.chroma_url, "", shell.settings.chroma_url)):
+        monkeypatch.setenv("BANYAN_CHROMA_URL", place)
+        shell.write({f"n{number}.txt": f"N{number}:Person --employer--> Acme:Organization."})
+        assert shell.report()["documents"] == 5 + number
+        assert shell.sound()
+    assert shell("documents", "--kb", "kb").code == 0
+
+
+# Many on one server.
+
+def test_equal_names_and_copies_have_vectors_of_their_own(shell, tmp_path, hashed_embedder, monkeypatch, capsys):
+    shell.write(scripted.TEXTS)
+    shell.report()
+    whole = shell.vectors()
+    shutil.copytree(shell.settings.home, tmp_path / "copy")
+    copied = shell.settings.model_copy(update={"home": tmp_path / "copy"})
+    with scripted.ScriptedResources(copied, shell.embedder, shell.scripted) as resources:
+        resources.delete_document("kb", "a.txt")
+        assert verify(resources.knowledge_base("kb")) == []
+        assert resources.knowledge_base("kb").vectors.ids("chunks") < whole["chunks"]
+    assert shell.vectors() == whole
+    assert shell.sound()
+
+
+# When the server is not as it should be.
+
+def test_a_server_that_is_down_is_named_and_nothing_is_lost(own_chroma, tmp_path, hashed_embedder, monkeypatch, capsys):
+    shell = on_server(own_chroma, tmp_path / "shell", hashed_embedder, monkeypatch, capsys)
+    own_chroma.stop()
+    shell.write(scripted.TEXTS)
+    refused = shell.run_build()
+    assert refused.code == 1
+    assert f"the Chroma server at {own_chroma.url} does not answer" in refused.err
+    assert "BANYAN_CHROMA_URL" in refused.err
+    assert not shell.scripted.extracted  # before anything was paid
+    own_chroma.start()
+    stops = iter([1])
+
+    def stop_once(text):
+        if next(stops, None):
+            own_chroma.stop()
+
+    shell.scripted.before = stop_once
+    broken_off = shell.run_build()
+    assert broken_off.code == 1
+    assert own_chroma.url in broken_off.err
+    said = shell.scripted.extracted.copy()
+    assert said
+    own_chroma.start()
+    shell.report()
+    assert shell.sound()
+    assert set(shell.scripted.extracted.values()) == {1}
+    assert said <= shell.scripted.extracted
+    own_chroma.stop()
+    failed = shell("delete", "a.txt", "--kb", "kb")
+    assert failed.code == 1
+    own_chroma.start()
+    assert shell("delete", "a.txt", "--kb", "kb").code == 0
+    assert shell.sound()
+    assert shell.vectors() == whole_without_a(tmp_path, hashed_embedder)
+
+
+def whole_without_a(tmp_path, embedder):
+    shop = scripted.Workshop(tmp_path / "without", embedder)
+    shop.build(shop.write({name: text for name, text in scripted.TEXTS.items() if name != "a.txt"}))
+    return shop.vectors()
+
+
+def test_vectors_that_the_server_lost_are_made_again(own_chroma, tmp_path, hashed_embedder, monkeypatch, capsys):
+    shell = on_server(own_chroma, tmp_path / "shell", hashed_embedder, monkeypatch, capsys)
+    shell.write(scripted.TEXTS)
+    shell.report()
+    whole = shell.vectors()
+    delete_all(own_chroma)
+    assert shell.vectors() == whole
+    with opened(shell) as kb:
+        assert verify(kb) == []
+    # While it is open: said to whoever asks, made again for the next.
+    with shell.resources() as resources:
+        reader = resources.knowledge_base("kb")
+        delete_all(own_chroma)
+        with pytest.raises(StoreError, match=f"{own_chroma.url} has lost the vectors of the chunks of 'kb'"):
+            reader.vectors.ids("chunks")
+        assert resources.knowledge_base("kb") is not reader
+        assert verify(resources.knowledge_base("kb")) == []
+    with opened(shell) as kb:
+        delete_all(own_chroma)
+        with pytest.raises(StoreError, match="has lost"), kb.writing():
+            kb.sync_vectors()
+        with kb.writing():
+            kb.sync_vectors()
+        assert verify(kb) == []
+    # Some of it, which verify names before it is mended.
+    name = on_it(own_chroma)[-1]
+    httpx.delete(f"{own_chroma.url}/api/v2/tenants/default_tenant/databases/default_database/collections/{name}")
+    layout = Layout.of(shell.settings.home, "kb", shell.settings.chroma_server)
+    assert [problem.what for problem in damages_on_disk(layout)] == [
+        f"the Chroma server at {own_chroma.url} has no collection {name}"]
+    assert shell("verify", "--kb", "kb").code == 1
+    assert shell.sound()
+
+
+def test_another_days_data_on_the_server_are_told(own_chroma, tmp_path, hashed_embedder, monkeypatch, capsys):
+    shell = on_server(own_chroma, tmp_path / "shell", hashed_embedder, monkeypatch, capsys)
+    shell.write(scripted.TEXTS)
+    shell.report()
+    own_chroma.stop()
+    shutil.copytree(own_chroma.data, tmp_path / "old")
+    own_chroma.start()
+    shell.write({"e.txt": "Eva:Person --employer--> Birch:Organization."})
+    shell.report()
+    whole = shell.vectors()
+    own_chroma.stop()
+    shutil.rmtree(own_chroma.data)
+    (tmp_path / "old").rename(own_chroma.data)
+    own_chroma.start()
+    assert shell.vectors() == whole
+    assert shell.sound()
+
+
+def test_ended_between_the_servers_note_and_the_ledgers(shell, monkeypatch):
+    shell.write(scripted.TEXTS)
+    shell.report()
+    marked = chroma_server.ServerGeneration.mark
+    with monkeypatch.context() as patch:
+        def ended(self, state):
+            marked(self, state)
+            raise OSError(28, "No space left on device")
+
+        patch.setattr(chroma_server.ServerGeneration, "mark", ended)
+        shell.write({"e.txt": "Eva:Person --employer--> Birch:Organization."})
+        assert shell.run_build().code == 1
+    texts = []
+    encode = shell.embedder.encode
+    with monkeypatch.context() as patch:
+        patch.setattr(type(shell.embedder), "encode", lambda _, some: (texts.extend(some), encode(some))[1])
+        shell.vectors()
+    assert not any("Ada" in text for text in texts)  # compared, not made anew
+    shell.report()
+    assert shell.sound()
+
+
+def test_threads_share_a_connection(chroma, shell):
+    shell.write(scripted.TEXTS)
+    shell.report()
+    problems = []
+    with opened(shell) as kb:
+        entities = sorted(kb.vectors.ids("entities"))
+        queries = kb.vectors.get("entities", entities)
+        whole = kb.vectors.nearest("entities", queries, 3)
+
+        def look():
+            for _ in range(5):
+                if kb.vectors.nearest("entities", queries, 3) != whole:
+                    problems.append("differs")
+                kb.vectors.close()
+
+        threads = [threading.Thread(target=look) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert problems == []

@@ -1,0 +1,192 @@
+"""The LangServe chat of `banyan serve`, by LangServe's own client and, for the playgrounds, as a browser gets them."""
+
+import asyncio
+import re
+import subprocess
+import sys
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage
+from langserve import RemoteRunnable
+
+from ..conftest import load_test_module
+
+pytestmark = pytest.mark.integration
+
+browsing = load_test_module("browsing")
+command_line = load_test_module("command_line")
+serving = load_test_module("serving")
+QUESTION = "When was Marie Curie born?"
+ASKED = {"knowledge_base": "english", "question": QUESTION}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("chat")
+    serving.build_demo(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def server(folder):
+    with serving.served(folder) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def chat(server):
+    return RemoteRunnable(f"{server.url}/chat")
+
+
+@pytest.fixture(scope="module")
+def english(server):
+    return RemoteRunnable(f"{server.url}/chat/kb/english")
+
+
+def say(english, thread, text):
+    return english.invoke({"messages": [HumanMessage(text)]}, {"configurable": {"thread_id": thread}}).content
+
+
+def test_an_answer_comes_with_what_it_rests_on(chat):
+    answer = chat.invoke(ASKED)
+    assert "7 November 1867" in answer.content
+    assert answer.content.endswith("[1]")
+    rests_on = answer.additional_kwargs
+    assert rests_on["abstained"] is False
+    (citation,) = rests_on["citations"]
+    assert (citation["id"], citation["document"]) == (1, "marie-curie.md")
+    assert citation["quote"] in answer.content
+
+
+def test_several_are_answered_at_once(chat):
+    answers = chat.batch([ASKED, {"knowledge_base": "english", "messages": [("user", "Where was Marie Curie born?")]}])
+    assert [word in answer.content for word, answer in zip(("1867", "Warsaw"), answers, strict=True)] == [True, True]
+
+
+def test_the_checked_answer_is_streamed_in_pieces(chat):
+    pieces = list(chat.stream(ASKED))
+    texts = [piece.content for piece in pieces]
+    assert len(texts) > 5
+    assert all(len(text) < 20 for text in texts)
+    assert "".join(texts) == chat.invoke(ASKED).content
+    assert [bool(piece.additional_kwargs) for piece in pieces] == [False] * (len(pieces) - 1) + [True]
+
+
+def test_events_tell_the_steps_and_no_inner_state(english):
+    async def read():
+        return [event async for event in english.astream_events({"messages": [HumanMessage(QUESTION)]}, version="v2")]
+
+    events = asyncio.run(read())
+    steps = [event["data"]["step"] for event in events if event["event"] == "on_custom_event"]
+    assert steps[:2] == ["question", "decompose"]
+    assert steps[-1] == "answer"
+    kinds = {event["event"] for event in events}
+    assert kinds == {"on_chain_start", "on_custom_event", "on_chain_stream", "on_chain_end"}
+    pieces = [event["data"]["chunk"].content for event in events if event["event"] == "on_chain_stream"]
+    assert "".join(pieces) == events[-1]["data"]["output"].content
+
+
+def test_two_conversations_do_not_mix(english):
+    assert "Warsaw" in say(english, "marie", "Where was Marie Curie born?")
+    assert "Stockholm" in say(english, "alfred", "Where was Alfred Nobel born?")
+    assert "1867" in say(english, "marie", "When was she born?")
+    assert "1833" in say(english, "alfred", "When was he born?")
+
+
+def test_a_client_may_keep_the_conversation_itself(english):
+    said = [HumanMessage("Where was Niels Bohr born?"), AIMessage("Copenhagen [1]"), HumanMessage("When was he born?")]
+    assert "1885" in english.invoke({"messages": said}).content
+    assert "1885" not in english.invoke({"messages": said[-1:]}).content
+
+
+def test_a_conversation_outlives_the_server_and_is_rests_too(folder, server, english):
+    assert "Warsaw" in say(english, "long", "Where was Marie Curie born?")
+    with serving.served(folder) as again:  # a second one, of the same home: as if the first had been started anew
+        assert "1867" in say(RemoteRunnable(f"{again.url}/chat/kb/english"), "long", "When was she born?")
+        kept = httpx.get(f"{again.url}/api/threads/long", params={"kb": "english"}).json()["messages"]
+    assert [turn["role"] for turn in kept] == ["user", "assistant"] * 2
+    assert kept[2]["content"] == "When was she born?"
+
+
+def test_the_example_chats(server):
+    example = command_line.EXAMPLES / "agents" / "langserve_chat.py"
+    done = subprocess.run([sys.executable, example, server.url, "english"],
+                          env=command_line.clean_environment(), capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.count("> ") == 2
+    assert "Warsaw" in done.stdout
+    assert done.stdout.count("  [1] marie-curie.md: 'She was born in Warsaw on 7 November 1867") == 2
+
+
+@pytest.mark.parametrize(("given", "status", "reason"), [
+    ({"knowledge_base": "nowhere", "question": "Who?"}, 404, "there is no knowledge base 'nowhere'"),
+    ({"knowledge_base": "../english", "question": "Who?"}, 422, "cannot name a knowledge base"),
+    ({"knowledge_base": "english"}, 422, "the question is empty"),
+    ({"knowledge_base": "english", "messages": [("assistant", "I?")]}, 422, "the last message is not the user's"),
+    ({**ASKED, "messages": [("user", "Who?")]}, 422, "both `question` and `messages` are given"),
+    ({**ASKED, "question": "x" * 10_001}, 422, "10000 characters")])
+@pytest.mark.parametrize("way", ["invoke", "stream", "batch"])
+def test_what_is_wrong_is_told(chat, given, status, reason, way):
+    ask = {"invoke": chat.invoke, "stream": lambda one: list(chat.stream(one)), "batch": lambda one: chat.batch([one])}
+    with pytest.raises(httpx.HTTPStatusError, match=re.escape(reason)) as told:
+        ask[way](given)
+    assert told.value.response.status_code == status
+
+
+@pytest.mark.parametrize("body", [
+    b"", b"{", b"\xff", b"[]", b"7", b"null", b"[" * 100_000, b'{"input": null}', b'{"input": {"messages": 7}}',
+    b'{"input": {"messages": [7]}}', b'{"input": {"messages": [{"role": "nobody", "content": "x"}]}}',
+    b'{"input": {"messages": []}}', b'{"input": {"messages": [["user", "Who?"]], "path": "/etc"}}',
+    b'{"input": {"messages": [["user", "Who?"]]}, "config": 7}',
+    b'{"input": {"messages": [["user", "Who?"]]}, "config": {"configurable": {"thread_id": "../x"}}}',
+    b'{"input": {"messages": [["user", "Who?"]]}, "config": {"configurable": {"mode": "mad"}}}',
+    b'{"inputs": [{}]}', b'{"inputs": 7}', b'{"inputs": [], "config": [{}]}',
+    b'{"inputs": [' + b"0," * 100 + b"0]}"])
+@pytest.mark.parametrize("name", ["invoke", "batch", "stream_log", "c/nonsense/invoke"])
+def test_malformed_requests_are_no_defects(server, body, name):
+    answer = httpx.post(f"{server.url}/chat/kb/english/{name}", content=body, timeout=60)
+    if answer.headers["content-type"].startswith("text/event-stream"):
+        assert '"status_code": 422' in answer.text
+    elif answer.status_code != 200 or name != "batch":  # nothing in a batch is nothing to answer
+        assert 400 <= answer.status_code < 500, answer.text
+        assert answer.json()["error"]["message"]
+
+
+class TestPlaygrounds:
+    @pytest.mark.parametrize(("path", "title"), [
+        ("/chat/playground/", "Playground"), ("/chat/kb/english/playground/", "Chat Playground")])
+    def test_page_and_files_load_from_here_alone(self, server, path, title):
+        with httpx.Client(base_url=server.url) as http:
+            page = http.get(path)
+            assert f"<title>{title}</title>" in page.text
+            files = re.findall(r'(?:src|href)="([^"]+)"', page.text)
+            assert len(files) == 3
+            assert all(file.startswith("/") and not file.startswith("//") for file in files)
+            assert [http.get(file).status_code for file in files] == [200, 200, 200]
+            policy = page.headers["content-security-policy"]
+        assert "default-src 'self'" in policy
+        assert "'unsafe-inline'" not in policy.partition("script-src")[2].partition(";")[0]
+
+    def test_a_browser_chats_and_asks_nobody_else(self, server):
+        with browsing.browsing() as browser:
+            watch, page = browsing.Watch(urlsplit(server.url).netloc, ()), browser.new_page()
+            watch.follow(page)
+            page.goto(f"{server.url}/chat/kb/english/playground/")
+            page.locator("textarea").fill(QUESTION)
+            page.locator("textarea").press("Enter")
+            page.get_by_text("She was born in Warsaw on 7 November 1867").first.wait_for(timeout=browsing.WAIT)
+            page.goto(f"{server.url}/chat/playground/")
+            page.get_by_text("Knowledge Base").first.wait_for(timeout=browsing.WAIT)
+        assert watch.faults == []
+
+    def test_files_of_elsewhere_are_not_served(self, server):
+        for path in ("..%2f..%2fplayground.py", "%2e%2e/%2e%2e/playground.py", "assets/../../../server.py"):
+            assert httpx.get(f"{server.url}/chat/playground/{path}").status_code == 404
+
+    def test_the_schemas_show_what_may_be_set(self, chat, server):
+        with httpx.Client(base_url=f"{server.url}/chat") as http:
+            given, config = http.get("/input_schema").json(), http.get("/config_schema").json()
+        assert all(field["description"] for field in given["properties"].values())
+        settings = config["$defs"]["Configurable"]["properties"]
+        assert {name: bool(one["description"]) for name, one in settings.items()} == {"thread_id": True, "mode": True}

@@ -1,0 +1,237 @@
+"""Banyan in larger agents: deepagents, a plain LangGraph parent, RemoteGraph against a real server, the examples."""
+
+import asyncio
+import subprocess
+import sys
+from typing import Any
+
+import banyan
+import pytest
+from deepagents import create_deep_agent
+from langchain_core.messages import ToolMessage
+from langchain_openai import ChatOpenAI
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.prebuilt import ToolNode, tools_condition
+from mcp import Client
+from typing_extensions import TypedDict
+
+from ..conftest import load_test_module
+
+pytestmark = pytest.mark.integration
+
+command_line = load_test_module("command_line")
+langgraph_server = load_test_module("langgraph_server")
+llm_server = load_test_module("llm_server")
+small_base = load_test_module("small_base")
+
+AGENTS = command_line.EXAMPLES / "agents"
+QUESTION = "Where was Ada Byron born?"
+
+
+class AskState(TypedDict, total=False):
+    """A parent's state with some of Banyan's keys."""
+
+    knowledge_base: str
+    question: str
+    answer: str
+    citations: list[dict[str, Any]]
+
+
+def agent_model(name: str, **arguments: str):
+    """The script of a calling agent's model: asked, it calls a tool; told what the tool says, it repeats that.
+
+    What Banyan itself asks of a model is answered as ever.
+    """
+    def said(body: dict[str, Any]):
+        if name not in {tool["function"]["name"] for tool in body.get("tools", ())}:
+            return llm_server.brain.reply(body)
+        last = body["messages"][-1]
+        if last["role"] == "tool":
+            return llm_server.Turn(text=f"The documents say: {last['content']}")
+        question = last["content"] if isinstance(last["content"], str) else last["content"][0]["text"]
+        return llm_server.Turn(call=(name, {key: value.format(question=question) for key, value in arguments.items()}))
+    return said
+
+
+def model_of(server) -> ChatOpenAI:
+    return ChatOpenAI(base_url=server.base_url, api_key="none", model="test")
+
+
+@pytest.fixture(scope="module")
+def resources(tmp_path_factory, hashed_embedder):
+    home = tmp_path_factory.mktemp("people")
+    small_base.people(home, "people", hashed_embedder)
+    settings = banyan.Settings(home=home, llm_base_url=None, _env_file=None)
+    with banyan.Resources(settings, hashed_embedder) as resources:
+        yield resources
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Where the servers and examples run: `home` holds the knowledge base of examples/en."""
+    folder = langgraph_server.project_in(tmp_path_factory.mktemp("folder"))
+    assert command_line.CommandLine(folder)("build", command_line.EXAMPLES / "en", "--kb", "english", "--json").json
+    return folder
+
+
+@pytest.fixture(scope="module")
+def url(folder):
+    with langgraph_server.langgraph_dev(folder, folder / "server.log") as address:
+        yield address
+
+
+class TestDeepagents:
+    @pytest.mark.parametrize("awaited", [False, True])
+    def test_an_agent_delegates_and_gets_the_cited_answer(self, resources, awaited):
+        documents = banyan.as_subagent("people", resources=resources, about="mathematicians")
+        script = agent_model("task", description="{question}", subagent_type=documents["name"])
+        with llm_server.LlmServer(script) as server:
+            agent = create_deep_agent(model=model_of(server), subagents=[documents])
+            given = {"messages": [("user", QUESTION)]}
+            state = asyncio.run(agent.ainvoke(given)) if awaited else agent.invoke(given)
+            offered = {tool["function"]["name"]: tool["function"] for tool in server.requests[0]["tools"]}
+        assert f"- {documents['name']}: Answers a question from the documents about mathematicians" in (
+            offered["task"]["description"])
+        reply, final = state["messages"][-2:]
+        assert isinstance(reply, ToolMessage)
+        assert "Ulm" in final.text
+        assert '[1] ada, characters 31-75: "She was born in Ulm' in final.text
+
+    def test_what_goes_wrong_is_told_to_the_agent(self, resources):
+        documents = banyan.as_subagent("nowhere", resources=resources)
+        script = agent_model("task", description="{question}", subagent_type=documents["name"])
+        with llm_server.LlmServer(script) as server:
+            agent = create_deep_agent(model=model_of(server), subagents=[documents])
+            state = agent.invoke({"messages": [("user", QUESTION)]})
+        assert "there is no knowledge base 'nowhere'" in state["messages"][-1].text
+
+
+class TestPlainLangGraph:
+    @pytest.fixture
+    def parent(self, resources):
+        """Builds an agent that has the tool, over a model."""
+        def build(server, tool):
+            model = model_of(server).bind_tools([tool])
+            graph = StateGraph(MessagesState)
+            graph.add_node("think", lambda state: {"messages": [model.invoke(state["messages"])]})
+            graph.add_node("tools", ToolNode([tool]))
+            graph.add_edge(START, "think")
+            graph.add_conditional_edges("think", tools_condition)
+            graph.add_edge("tools", "think")
+            return graph.compile()
+        return build
+
+    def test_an_agent_calls_the_tool_and_follows_its_progress(self, resources, parent):
+        with llm_server.LlmServer(agent_model("ask_people", question="{question}")) as server:
+            agent = parent(server, banyan.as_tool("people", resources=resources))
+            streamed = list(agent.stream({"messages": [("user", QUESTION)]}, stream_mode=["custom", "values"],
+                                         subgraphs=True))
+            (offered,) = server.requests[0]["tools"]
+        parameters = offered["function"]["parameters"]
+        assert (list(parameters["properties"]), parameters["required"]) == (["question"], ["question"])
+        assert {"decompose", "fuse", "answer"} <= {event["step"] for _, kind, event in streamed if kind == "custom"}
+        _, _, final = streamed[-1]
+        reply, last = final["messages"][-2:]
+        assert reply.artifact["citations"][0]["document"] == "ada"
+        assert "[1] ada, characters 31-75" in last.text
+
+    def test_what_goes_wrong_is_told_to_the_agent(self, resources, parent):
+        with llm_server.LlmServer(agent_model("ask_nowhere", question="{question}")) as server:
+            agent = parent(server, banyan.as_tool("nowhere", resources=resources))
+            state = agent.invoke({"messages": [("user", QUESTION)]})
+        assert state["messages"][-2].status == "error"
+        assert "there is no knowledge base 'nowhere'" in state["messages"][-1].text
+
+
+class TestRemote:
+    QUESTION = "Where was Marie Curie born?"
+
+    def test_as_a_tool_and_a_subagent(self, url):
+        with banyan.Remote(url, "english") as remote:
+            graph = StateGraph(MessagesState)
+            graph.add_node("documents", remote.as_subagent()["runnable"])
+            graph.add_edge(START, "documents")
+            asked = {"messages": [("user", self.QUESTION)]}
+            assert '[1] marie-curie.md, characters' in graph.compile().invoke(asked)["messages"][-1].text
+            message = remote.as_tool().invoke(
+                {"type": "tool_call", "id": "1", "name": "ask_english", "args": {"question": self.QUESTION}})
+            command_line.check_citations(message.artifact["citations"], command_line.EXAMPLES / "en")
+            assert asyncio.run(remote.as_tool().ainvoke({"question": self.QUESTION})) == message.content
+
+    def test_as_a_node_over_the_state_that_the_graphs_share(self, url):
+        with banyan.Remote(url, "english") as remote:
+            graph = StateGraph(AskState)
+            graph.add_node("documents", remote.graph)
+            graph.add_edge(START, "documents")
+            state = graph.compile().invoke({"knowledge_base": "english", "question": self.QUESTION})
+        assert "Warsaw" in state["answer"]
+        assert state["citations"][0]["document"] == "marie-curie.md"
+
+    def test_a_follow_up_is_understood_from_the_parents_messages(self, url):
+        with banyan.Remote(url, "english") as remote:
+            state = remote.as_subagent()["runnable"].invoke({"messages": [
+                ("user", "Where was Marie Curie born?"), ("assistant", "Marie Curie was born in Warsaw."),
+                ("user", "When was she born?")]})
+        assert "1867" in state["messages"][-1].text
+
+    def test_is_awaited_side_by_side(self, url):
+        async def both():
+            async with banyan.Remote(url, "english") as remote:
+                tool = remote.as_tool()
+                return await asyncio.gather(*(tool.ainvoke({"question": question}) for question in (
+                    self.QUESTION, "Where was Niels Bohr born?")))
+        first, second = asyncio.run(both())
+        assert "Warsaw" in first
+        assert "Copenhagen" in second
+
+    def test_what_goes_wrong_there_is_a_message(self, url):
+        with banyan.Remote(url, "nowhere") as remote:
+            assert "there is no knowledge base 'nowhere'" in remote.as_tool().invoke({"question": self.QUESTION})
+
+    def test_another_server_in_its_place_is_a_message(self):
+        with llm_server.LlmServer() as server, banyan.Remote(server.base_url, "english") as remote:
+            said = remote.as_tool().invoke({"question": self.QUESTION})
+        assert "NotFoundError" in said
+        assert "is a LangGraph server running there" in said
+
+    def test_the_servers_own_mcp_takes_a_question(self, url):
+        """`langgraph dev` offers each graph as a tool, with the graph's narrow input and output."""
+        async def asked():
+            async with Client(f"{url}/mcp", mode="legacy") as client:
+                tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+                return tools, await client.call_tool("retrieval", {
+                    "knowledge_base": "english", "question": self.QUESTION})
+        tools, answer = asyncio.run(asked())
+        assert set(tools["retrieval"].input_schema["properties"]) == {"knowledge_base", "question", "messages"}
+        assert tools["retrieval"].description.startswith("Answers a question")
+        assert "Warsaw" in answer.content[0].text
+        assert '"ranking"' not in answer.content[0].text
+
+
+class TestExamples:
+    def run(self, folder, name, *arguments, **settings):
+        done = subprocess.run(
+            [sys.executable, str(AGENTS / f"{name}.py"), *arguments], cwd=folder, capture_output=True, text=True,
+            encoding="utf-8", timeout=command_line.SECONDS, check=False,
+            env=command_line.clean_environment(BANYAN_HOME=str(folder / "home"), **settings))
+        assert done.returncode == 0, done.stderr[-4000:]
+        return done.stdout
+
+    def test_deepagents_with_nothing_configured(self, folder):
+        said = self.run(folder, "deepagents_parent", "Where was Lise Meitner born?")
+        assert "Vienna" in said
+        assert "[1] lise-meitner.md, characters" in said
+
+    def test_a_plain_parent_with_a_chat_model(self, folder):
+        with llm_server.LlmServer(agent_model("ask_english", question="{question}")) as server:
+            said = self.run(folder, "langgraph_parent", "Where was Marie Curie born?",
+                            BANYAN_LLM_BASE_URL=server.base_url)
+        assert said.startswith("As a tool: The documents say: ")
+        assert "Citations in the parent's state: ['" in said
+
+    def test_a_retriever_in_a_chain(self, folder):
+        assert "polonium.md, characters" in self.run(folder, "retriever_chain")
+
+    def test_a_remote_graph(self, folder, url):
+        said = self.run(folder, "remote_graph", url)
+        assert said.count("Warsaw") >= 3

@@ -1,0 +1,69 @@
+"""`langgraph dev` as a user runs it: a process with a home of its own, on a free port of this machine."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from . import command_line
+
+STARTS_WITHIN = 60
+
+
+def project_in(folder: Path) -> Path:
+    """Make a folder look like the project's root to the server, so that what the server leaves behind stays in it."""
+    for entry in command_line.PROJECT.iterdir():
+        if not entry.name.startswith("."):
+            (folder / entry.name).symlink_to(entry)
+    return folder
+
+
+@contextmanager
+def langgraph_dev(folder: Path, log: Path, **settings: str) -> Iterator[str]:
+    """The address of a running server, ended at the end of the block.
+
+    Args:
+        folder: as `project_in` made it; the home is `folder / "home"`.
+        log: the file for what the server says.
+        settings: further variables of its environment.
+    """
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    address = f"http://127.0.0.1:{port}"
+    command = [str(Path(sys.executable).with_name("langgraph")), "dev", "--no-browser", "--no-reload", "--host",
+               "127.0.0.1", "--port", str(port), "--n-jobs-per-worker", "4"]
+    environment = command_line.clean_environment(
+        BANYAN_HOME=str(folder / "home"), LANGSMITH_TRACING="false", LANGGRAPH_CLI_NO_ANALYTICS="1", **settings)
+    with log.open("wb") as output, subprocess.Popen(
+            command, cwd=folder, env=environment, stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+            start_new_session=True) as server:
+        try:
+            _wait(f"{address}/ok", server, log)
+            yield address
+        finally:
+            os.killpg(server.pid, signal.SIGTERM)
+            with suppress(subprocess.TimeoutExpired):
+                server.wait(timeout=20)
+            with suppress(ProcessLookupError):  # nobody of its group is left
+                os.killpg(server.pid, signal.SIGKILL)
+
+
+def _wait(address: str, server: "subprocess.Popen[bytes]", log: Path) -> None:
+    deadline = time.monotonic() + STARTS_WITHIN
+    while True:
+        try:
+            with urllib.request.urlopen(address, timeout=5):
+                return
+        except (urllib.error.URLError, TimeoutError):
+            said = log.read_text("utf-8", errors="replace")[-4000:]
+            assert server.poll() is None, f"the server ended:\n{said}"
+            assert time.monotonic() < deadline, f"no answer within {STARTS_WITHIN} s:\n{said}"
+            time.sleep(0.1)

@@ -1,0 +1,91 @@
+"""`banyan serve` as a user runs it: a process with a home of its own, on a free port of this machine."""
+
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import command_line
+
+STARTS_WITHIN = 90  # the machine may be busy: 5 s on a quiet one
+ENDS_WITHIN = 20
+
+
+@dataclass(frozen=True)
+class Served:
+    """A running server."""
+
+    url: str
+    home: Path
+    log: Path
+    process: "subprocess.Popen[bytes]"
+
+    @property
+    def said(self) -> str:
+        """Its log so far."""
+        return self.log.read_text("utf-8", errors="replace")
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+@contextmanager
+def served(folder: Path, *arguments: str, host: str = "127.0.0.1", **settings: str) -> Iterator[Served]:
+    """A server that is ready, ended at the end of the block.
+
+    Args:
+        folder: where it runs; its home is `folder / "home"`.
+        arguments: further arguments of `banyan serve`.
+        host: the address that it listens on.
+        settings: further variables of its environment.
+    """
+    home, log, port = folder / "home", folder / "server.log", free_port()
+    command = [str(Path(sys.executable).with_name("banyan")), "serve", "--host", host, "--port", str(port), *arguments]
+    with log.open("wb") as output, subprocess.Popen(
+            command, cwd=folder, env=command_line.clean_environment(BANYAN_HOME=str(home), **settings), stdout=output,
+            stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL) as process:
+        server = Served(f"http://127.0.0.1:{port}", home, log, process)
+        try:
+            _wait(server)
+            yield server
+        finally:
+            stop(server)
+
+
+def stop(server: Served) -> int:
+    """End a server as a supervisor does; returns its exit code."""
+    with suppress(ProcessLookupError):
+        server.process.send_signal(signal.SIGTERM)
+    try:
+        return server.process.wait(ENDS_WITHIN)
+    except subprocess.TimeoutExpired:
+        server.process.kill()
+        raise
+
+
+def build_demo(folder: Path, kb: str = "english", *, language: str = "en") -> None:
+    """Build the examples' knowledge base for a server whose folder this is, as a user builds it."""
+    command_line.CommandLine(folder)("build", command_line.EXAMPLES / language, "--kb", kb, "--json")
+
+
+def _wait(server: Served) -> None:
+    deadline = time.monotonic() + STARTS_WITHIN
+    while True:
+        try:
+            with urllib.request.urlopen(f"{server.url}/api/ready", timeout=5):
+                return
+        except (urllib.error.URLError, OSError):
+            assert server.process.poll() is None, f"the server ended:\n{server.said[-4000:]}"
+            assert time.monotonic() < deadline, f"not ready within {STARTS_WITHIN} s:\n{server.said[-4000:]}"
+            time.sleep(0.1)

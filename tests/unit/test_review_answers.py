@@ -1,0 +1,113 @@
+"""What a person may answer to a schema review: each form means the same decisions, and nothing else means any."""
+
+import json
+
+import pytest
+from banyan.agents.reviewing import request
+from banyan.schemas.delta import Candidate, Example
+from banyan.schemas.review import ReviewError
+from banyan.schemas.review_answers import read_answer
+
+BORN = Candidate(kind="relation", name="born in", labels=("born in", "native of"), documents=2, occurrences=3,
+                 confidence=0.9, subject_types=("Person",), object_types=("City", "Country"),
+                 examples=(Example(document="a.md", item="(Ada; born in; Ulm)", words="Ada was born in Ulm."),))
+GAME = Candidate(kind="entity_type", name="game", labels=("game",), documents=1, occurrences=1, confidence=0.5)
+AGE = Candidate(kind="attribute", name="age", labels=("age",), documents=1, occurrences=1, confidence=0.5,
+                subject_types=("Person",), object_types=("number",))
+SHOWN = [BORN, GAME, AGE]
+
+
+def decided(said, shown=SHOWN):
+    """Name and verdict of each decision, with the new name or the other element where there is one."""
+    return [(one.name, one.verdict, *filter(None, [one.new_name or one.into])) for one in
+            read_answer(said, shown).on(shown)]
+
+
+@pytest.mark.parametrize("said", ["accept", " Accept all. ", "yes", '"accept"', True, "true", {"all": "accept"},
+                                  '{"all": "accept"}', "接受", "1 accept, 2 accept, 3: accept",
+                                  {"1": "accept", "game": "Accept", "age": {"verdict": "accept"}}])
+def test_all_are_accepted(said):
+    assert decided(said) == [("born in", "accept"), ("game", "accept"), ("age", "accept")]
+
+
+@pytest.mark.parametrize("said", ["reject", "No!", False, {"all": "reject"}, "全部拒绝"])
+def test_all_are_rejected(said):
+    assert {verdict for _, verdict in decided(said)} == {"reject"}
+
+
+@pytest.mark.parametrize("said", [
+    "accept 1, rename 2 to board_game; merge 3 into age in years",
+    "1: accept\n2 rename board_game\n3 merge age in years",
+    "accept native of, rename game to board_game, merge #3 into age in years",
+    "接受 1，改名 2 to board_game，合并 3 into age in years",
+    ["accept born in", "rename 2 to board_game", "merge age into age in years"],
+    {"born in": "accept", "2": "rename to board_game", "age": {"verdict": "merge", "into": "age in years"}},
+    {"decisions": [{"name": "Born In", "verdict": "accept"},
+                   {"number": 2, "verdict": "rename", "new_name": "board_game"},
+                   {"kind": "attribute", "name": "age", "verdict": "merge", "into": "age in years"}]},
+    json.dumps([{"name": "1", "verdict": "accept"}, {"name": "2", "verdict": "rename", "new_name": "board_game"},
+                {"name": "3", "verdict": "merge", "into": "age in years"}])])
+def test_each_is_decided_on(said):
+    assert decided(said) == [("born in", "accept"), ("game", "rename", "board_game"), ("age", "merge", "age in years")]
+
+
+@pytest.mark.parametrize("said", ["wait", "later", {"decisions": []}, []])
+def test_nothing_is_decided(said):
+    assert decided(said) == []
+
+
+def test_what_is_left_out_waits_or_goes_with_all():
+    assert decided("reject 2") == [("game", "reject")]
+    assert decided({"all": "reject", "decisions": ["accept 2"]}) == [
+        ("game", "accept"), ("born in", "reject"), ("age", "reject")]
+
+
+def test_who_decided_is_kept():
+    assert read_answer({"all": "accept", "who": "Ada"}, SHOWN).who == "Ada"
+    assert read_answer("accept", SHOWN).who == "reviewer"
+
+
+def test_bounds_and_reasons_are_taken():
+    said = {"decisions": [{"number": 1, "verdict": "accept", "range": ["City"], "why": "cities only"}]}
+    (one,) = read_answer(said, SHOWN).decisions
+    assert (one.kind, one.name, one.range, one.why) == ("relation", "born in", ("City",), "cities only")
+
+
+@pytest.mark.parametrize(("said", "why"), [
+    ("", "the answer is empty"), (None, "the answer is None"), (7, "the answer is 7"),
+    ("perhaps", "'perhaps' cannot be read"),
+    ("accept 4", "'4' is no candidate: use a number; there are 1 \\(born in\\), 2 \\(game\\), 3 \\(age\\)"),
+    ("accept 0", "'0' is no candidate"), ({"game": "maybe"}, "'maybe' is no verdict: use one of accept, reject"),
+    ({"decisions": 7}, "`decisions` is 7"), ({"decisions": [7]}, "7 is no decision"),
+    ({"decisions": [{"verdict": "accept"}]}, "'None' is no candidate"), ({"all": "perhaps"}, "all: Input should be"),
+    ({"decisions": [{"kind": "relation", "name": "x"}]}, "None is no verdict"), ("[" * 100_000, "nested too deeply"),
+    ({"decisions": [{"number": 1, "verdict": "accept", "colour": "red"}]}, "colour")])
+def test_what_means_nothing_is_told(said, why):
+    with pytest.raises(ReviewError, match=why):
+        read_answer(said, SHOWN)
+
+
+def test_a_name_of_two_candidates_is_asked_for_by_number():
+    two = [BORN, BORN.model_copy(update={"kind": "attribute"})]
+    with pytest.raises(ReviewError, match="stands for several candidates: use a number"):
+        read_answer("accept born in", two)
+    assert [one.kind for one in read_answer("accept 2", two).decisions] == ["attribute"]
+
+
+def test_what_is_shown_says_what_is_asked_and_how_to_answer():
+    shown = request("kb", SHOWN)
+    assert shown["title"] == "Schema review of 'kb': 3 candidates"
+    born = "1. relation 'born in' (Person -> City/Country), in 2 documents, confidence 0.90. a.md: "
+    assert shown["candidates"] == [
+        f'{born}"Ada was born in Ulm."',
+        "2. entity type 'game', in 1 document, confidence 0.50",
+        "3. attribute 'age' (Person: number), in 1 document, confidence 0.50"]
+    assert "error" not in shown
+    assert [Candidate(**one) for one in shown["delta"]["candidates"]] == SHOWN
+    assert request("kb", SHOWN, "that was nothing")["error"] == "nothing was changed: that was nothing"
+
+
+@pytest.mark.parametrize("shown", [SHOWN, [GAME]])
+def test_every_example_that_is_shown_can_be_answered(shown):
+    for example in request("kb", shown)["examples"]:
+        assert decided(example, shown)

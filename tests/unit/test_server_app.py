@@ -1,0 +1,120 @@
+"""The app in process: what clients are told of errors, what the description promises, and the commands around it."""
+
+import sys
+
+import pytest
+from banyan import cli
+from banyan.agents.asking import QuestionError
+from banyan.agents.resources import Resources
+from banyan.config import Settings
+from banyan.graph_store.errors import UnknownKnowledgeBaseError, WriterBusyError
+from banyan.models.reasoner import ReasonerError
+from banyan.server.app import create_app
+from banyan.server.errors import detail_of, status_of
+from banyan.server.keys import KEYS_FILE, Keys
+from starlette.testclient import TestClient
+from typer.testing import CliRunner
+
+from ..conftest import load_test_module
+
+small_base = load_test_module("small_base")
+KB = "/api/knowledge-bases"
+
+
+@pytest.fixture
+def app(tmp_path, hashed_embedder):
+    small_base.people(tmp_path, "people", hashed_embedder)
+    with Resources(Settings(home=tmp_path, llm_base_url=None, _env_file=None), hashed_embedder) as resources:
+        yield create_app(resources)
+
+
+@pytest.fixture
+def client(app):
+    with TestClient(app, base_url="http://127.0.0.1") as client:
+        yield client
+
+
+@pytest.mark.parametrize(("error", "status"), [
+    (UnknownKnowledgeBaseError("x"), 404), (WriterBusyError("x"), 409), (QuestionError("x"), 422),
+    (ReasonerError("x"), 503), (OSError(28, "No space left on device"), 503), (KeyError("x"), 500)])
+def test_an_error_has_the_status_of_who_can_mend_it(error, status):
+    assert status_of(error) == status
+
+
+def test_what_clients_are_told_holds_no_path_and_nothing_of_a_defect(tmp_path):
+    settings = Settings(home=tmp_path, _env_file=None)
+    unknown = detail_of(UnknownKnowledgeBaseError(f"there is no knowledge base 'x' in {tmp_path}; make one"), settings)
+    assert unknown.message == "there is no knowledge base 'x'; make one"
+    for defect in (KeyError(str(tmp_path)), PermissionError(13, "Permission denied", str(tmp_path / "x"))):
+        assert str(tmp_path) not in detail_of(defect, settings).message
+
+
+def test_a_defect_is_a_500_that_tells_no_more_than_its_id(app, monkeypatch):
+    monkeypatch.setattr(app.state.service.resources, "knowledge_base", lambda _: 1 / 0)
+    with TestClient(app, base_url="http://127.0.0.1", raise_server_exceptions=False) as client:
+        said = client.get(f"{KB}/people/documents")
+    assert said.status_code == 500
+    assert said.json()["error"]["type"] == "InternalError"
+    assert "division" not in said.text
+    assert said.json()["error"]["request_id"]
+
+
+def test_a_damaged_knowledge_base_does_not_hide_the_others(client, tmp_path):
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "ledger.sqlite").write_bytes(b"no ledger" * 1000)
+    listed = {one["name"]: one for one in client.get(KB).json()["items"]}
+    assert listed["people"]["documents"] == 4
+    assert listed["broken"]["problem"]
+    assert client.get(f"{KB}/broken").status_code == 409
+
+
+def test_the_description_names_each_operations_errors_and_keys(client):
+    described = client.get("/api/openapi.json").json()
+    for path, operations in described["paths"].items():
+        for method, operation in operations.items():
+            if path in {"/api/health", "/api/ready"}:
+                continue
+            assert {"401", "403", "422", "429"} <= set(operation["responses"]), (method, path)
+            assert operation["security"], (method, path)
+    assert described["components"]["schemas"]["ErrorBody"]
+
+
+def test_texts_of_all_scripts_are_streamed_as_pieces_that_make_the_answer(client):
+    asked = {"question": "林小雨出生于哪里？"}
+    answer = client.post(f"{KB}/people/ask", json=asked).json()["answer"]
+    with client.stream("POST", f"{KB}/people/ask/stream", json=asked) as stream:
+        events = list(load_test_module("sse").events(stream.iter_lines()))
+    pieces = [event.data["text"] for event in events if event.name == "token"]
+    assert "".join(pieces) == answer
+    assert len(pieces) > 1
+
+
+def test_threads_of_two_clients_are_two(app, tmp_path):
+    keys = Keys(tmp_path / KEYS_FILE)
+    ann, eve = ({"X-API-Key": keys.make(name, ["ask"])} for name in ("ann", "eve"))
+    with TestClient(app, base_url="http://127.0.0.1") as client:
+        client.post(f"{KB}/people/ask", json={"question": "Who is Ada Byron?", "thread": "t"}, headers=ann)
+        at = {"url": "/api/threads/t", "params": {"kb": "people"}}
+        assert client.get(**at, headers=eve).status_code == 404
+        assert client.delete(**at, headers=eve).status_code == 404
+        assert len(client.get(**at, headers=ann).json()["messages"]) == 2
+
+
+def test_without_its_packages_serve_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    result = CliRunner().invoke(cli.app, ["serve"])
+    assert "pip install 'banyan-graphrag[server]'" in str(result.exception)
+
+
+def test_keys_are_made_listed_and_taken_back_by_a_command(monkeypatch, tmp_path):
+    monkeypatch.setenv("BANYAN_HOME", str(tmp_path))
+    run = CliRunner().invoke
+    made = run(cli.app, ["key", "ann", "--scope", "read", "--scope", "ask"])
+    assert made.exit_code == 0, made.output
+    keys = Keys(tmp_path / KEYS_FILE)
+    said = next(line for line in made.output.splitlines() if line.startswith("banyan_"))
+    assert keys.find(said).scopes == ("read", "ask")
+    assert "ann" in run(cli.app, ["key"]).output
+    assert "--scope" in str(run(cli.app, ["key", "bob", "--scope", "everything"]).exception)
+    assert run(cli.app, ["key", "ann", "--revoke"]).exit_code == 0
+    assert keys.all() == ()

@@ -1,0 +1,119 @@
+"""Following blocking runs: in order, bounded, to their error, and stopped when nobody follows."""
+
+import threading
+import time
+
+import anyio
+import pytest
+from banyan.models.llm.cancellation import CallCancelled, answered
+from banyan.server.following import following
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"
+
+
+async def test_items_come_in_order_and_then_the_error():
+    def items():
+        yield from range(100)
+        raise ValueError("the end")
+
+    seen = []
+    async with following(items, anyio.CapacityLimiter(1)) as run:
+        with pytest.raises(ValueError, match="the end"):
+            async for item in run:
+                seen.append(item)  # noqa: PERF401  (those before the error count)
+    assert seen == list(range(100))
+
+
+async def test_a_run_ends_when_nobody_follows_it():
+    ended = threading.Event()
+
+    def items():
+        try:
+            while True:
+                time.sleep(0.001)
+                yield "again"
+        finally:
+            ended.set()
+
+    async with following(items, anyio.CapacityLimiter(1)) as run:
+        async for _ in run:
+            break
+    assert await anyio.to_thread.run_sync(ended.wait, 10)
+
+
+async def test_a_call_that_a_stopped_run_waits_for_ends_at_once():
+    raised = []
+    waiting = threading.Event()
+
+    def items():
+        yield "begun"
+        try:
+            waiting.set()
+            answered(lambda: time.sleep(30), 60)
+        except CallCancelled as error:
+            raised.append(error)
+
+    began = time.monotonic()
+    limiter = anyio.CapacityLimiter(1)
+    async with following(items, limiter) as run:
+        async for _ in run:
+            await anyio.to_thread.run_sync(waiting.wait)
+            break
+    while limiter.borrowed_tokens:
+        await anyio.sleep(0.01)
+    assert raised
+    assert time.monotonic() - began < 20
+
+
+async def test_as_many_run_at_once_as_the_limiter_allows():
+    running, most = 0, 0
+    lock = threading.Lock()
+
+    def items():
+        nonlocal running, most
+        with lock:
+            running += 1
+            most = max(most, running)
+        time.sleep(0.05)
+        with lock:
+            running -= 1
+        yield "done"
+
+    limiter = anyio.CapacityLimiter(2)
+
+    async def follow():
+        async with following(items, limiter) as run:
+            assert [item async for item in run] == ["done"]
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(6):
+            tasks.start_soon(follow)
+    assert most == 2
+
+
+async def test_a_run_that_was_given_up_before_its_turn_never_begins():
+    begun = []
+    hold = threading.Event()
+    limiter = anyio.CapacityLimiter(1)
+
+    def holding():
+        hold.wait(30)
+        yield "held"
+
+    def items():
+        begun.append(1)
+        yield "begun"
+
+    async with following(holding, limiter) as first:
+        async with following(items, limiter):
+            pass
+        hold.set()
+        assert [item async for item in first] == ["held"]
+    while limiter.statistics().tasks_waiting or limiter.borrowed_tokens:
+        await anyio.sleep(0.01)
+    assert not begun

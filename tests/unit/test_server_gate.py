@@ -1,0 +1,172 @@
+"""What every request passes, without a socket: hosts, origins, keys, rates, sizes, ids and headers."""
+
+import json
+import os
+
+import httpx
+import pytest
+from banyan.config import Settings
+from banyan.server.gate import Envelope, Gate
+from banyan.server.hosts import Hosts, host_of, is_loopback, same_origin
+from banyan.server.keys import KEYS_FILE, Keys, KeysError
+from banyan.server.rates import Rates
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+HERE = Hosts.bound("127.0.0.1")
+
+
+def behind(tmp_path, *, hosts: Hosts | None = HERE, needs_keys: bool = False, **limits) -> httpx.AsyncClient:
+    """A client of an app behind the gate, which tells what it was told."""
+    async def tell(request: Request) -> JSONResponse:
+        body = await request.body()
+        return JSONResponse({"client": request.state.client, "scopes": sorted(request.state.scopes), "read": len(body)})
+
+    settings = Settings(home=tmp_path, _env_file=None, **limits)
+    app = Starlette(routes=[Route("/{path:path}", tell, methods=["GET", "POST"])])
+    app.add_middleware(Gate, settings=settings, keys=Keys.of(settings), hosts=hosts, needs_keys=needs_keys)
+    app.add_middleware(Envelope)
+    return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1:8000")
+
+
+@pytest.mark.anyio
+async def test_without_keys_this_machine_may_do_everything(tmp_path):
+    async with behind(tmp_path) as client:
+        said = await client.get("/api/knowledge-bases")
+    assert said.json() == {"client": "local", "scopes": ["ask", "read", "review", "write"], "read": 0}
+
+
+@pytest.mark.anyio
+async def test_a_key_gives_its_scopes_until_it_is_taken_back(tmp_path):
+    keys = Keys(tmp_path / KEYS_FILE)
+    async with behind(tmp_path) as client:
+        said = keys.make("ann", ["ask", "read"])
+        for headers in ({"Authorization": f"Bearer {said}"}, {"authorization": f"bearer  {said}"}, {"X-API-Key": said}):
+            told = (await client.get("/api/builds", headers=headers)).json()
+            assert (told["client"], told["scopes"]) == ("ann", ["ask", "read"])
+        for headers in ({}, {"Authorization": f"Bearer {said}x"}, {"Authorization": f"Basic {said}"},
+                        {"X-API-Key": ""}):
+            refused = await client.get("/api/builds", headers=headers)
+            assert refused.status_code == 401
+            assert refused.headers["www-authenticate"] == "Bearer"
+        again = keys.make("ann", ["read"])
+        assert [(await client.get("/x", headers={"X-API-Key": one})).status_code for one in (said, again)] == [401, 200]
+        keys.revoke("ann")
+        assert (await client.get("/x", headers={"X-API-Key": again})).status_code == 200, "there are none any more"
+    async with behind(tmp_path, needs_keys=True) as client:
+        assert (await client.get("/x")).status_code == 401, "but beyond this machine nobody is let in without"
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("path", ["/", "/assets/main.js", "/api/health", "/api/ready"])
+async def test_the_page_and_health_need_no_key(tmp_path, path):
+    async with behind(tmp_path, needs_keys=True) as client:
+        said = await client.get(path)
+    assert (said.status_code, said.json()["scopes"]) == (200, [])
+
+
+@pytest.mark.anyio
+async def test_a_damaged_file_of_keys_lets_nobody_in(tmp_path):
+    (tmp_path / KEYS_FILE).write_text('{"keys": [{"name": "x"}]}', "utf-8")
+    async with behind(tmp_path) as client:
+        said = await client.get("/x")
+    assert (said.status_code, said.json()["error"]["type"]) == (503, "KeysError")
+    assert str(tmp_path) not in said.text
+
+
+def test_keys_are_stored_as_hashes_for_their_owner_alone(tmp_path):
+    keys = Keys(tmp_path / KEYS_FILE)
+    said = keys.make("ann", ["write", "read"])
+    (stored,) = json.loads((tmp_path / KEYS_FILE).read_text("utf-8"))["keys"]
+    assert said not in json.dumps(stored)
+    assert stored["scopes"] == ["read", "write"]
+    if os.name == "posix":
+        assert (tmp_path / KEYS_FILE).stat().st_mode & 0o777 == 0o600
+    with pytest.raises(KeysError, match="cannot name a key"):
+        keys.make("../ann", ["read"])
+    with pytest.raises(KeysError, match="no key 'bob'"):
+        keys.revoke("bob")
+
+
+@pytest.mark.anyio
+async def test_bodies_are_bounded_as_they_say_and_as_they_come(tmp_path):
+    async def pieces():
+        for _ in range(3):
+            yield b"x" * 500
+
+    async with behind(tmp_path, max_request_kb=1, max_upload_mb=0.01) as client:
+        assert (await client.post("/x", content=b"x" * 1024)).json()["read"] == 1024
+        for content in (b"x" * 1025, pieces()):
+            assert (await client.post("/x", content=content)).status_code == 413
+        upload = "/api/knowledge-bases/demo/builds"
+        assert (await client.post(upload, content=b"x" * 10_000)).json()["read"] == 10_000
+        assert (await client.post(upload, content=b"x" * 10_500)).status_code == 413
+
+
+@pytest.mark.anyio
+async def test_every_response_has_an_id_and_the_headers_that_protect_it(tmp_path):
+    async with behind(tmp_path) as client:
+        mine = await client.get("/x", headers={"X-Request-ID": "mine.1-a_B"})
+        others = [await client.get("/x", headers={"X-Request-ID": one}) for one in ("a b", "x" * 65, "<script>")]
+        refused = await client.get("/x", headers={"Host": "evil.example"})
+    assert mine.headers["x-request-id"] == "mine.1-a_B"
+    assert len({said.headers["x-request-id"] for said in others}) == 3
+    assert not {said.headers["x-request-id"] for said in others} & {"a b", "x" * 65, "<script>"}
+    assert refused.json()["error"]["request_id"] == refused.headers["x-request-id"]
+    for said in (mine, refused):
+        assert said.headers["content-security-policy"].startswith("default-src 'self';")
+        assert said.headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.anyio
+async def test_a_client_that_comes_too_often_waits_and_others_do_not(tmp_path):
+    keys = Keys(tmp_path / KEYS_FILE)
+    ann, bob = ({"X-API-Key": keys.make(name, ["read"])} for name in ("ann", "bob"))
+    async with behind(tmp_path, requests_per_minute=3) as client:
+        assert [(await client.get("/x", headers=ann)).status_code for _ in range(4)] == [200, 200, 200, 429]
+        assert (await client.get("/x", headers=bob)).status_code == 200
+
+
+def test_tokens_come_back_with_time():
+    rates = Rates(60)
+    assert [rates.wait("a", 0.0) for _ in range(60)] == [0.0] * 60
+    assert rates.wait("a", 0.0) == pytest.approx(1.0)
+    assert rates.wait("a", 0.75) == pytest.approx(0.25)
+    assert rates.wait("a", 1.0) == 0.0
+    assert rates.wait("b", 0.0) == 0.0
+
+
+@pytest.mark.parametrize(("host", "allowed"), [
+    ("localhost", True), ("LOCALHOST:8000", True), ("127.0.0.1:1", True), ("[::1]:8000", True), ("10.0.0.7", False),
+    ("evil.example", False), ("localhost.evil.example", False), ("localhost@evil.example", False), ("", False),
+    ("localhost/x", False), ("[::1", False), ("localhost:port", False), ("localhost?x", False)])
+def test_the_names_of_a_server_on_loopback(host, allowed):
+    assert HERE.allow(host) is allowed
+
+
+def test_a_server_on_all_addresses_answers_to_addresses_and_names_that_are_set():
+    everywhere = Hosts.bound("0.0.0.0", "kb.example.org, other.example")
+    for host in ("10.0.0.7:8000", "[fe80::1]", "kb.example.org", "OTHER.example:1", "localhost"):
+        assert everywhere.allow(host), host
+    assert not everywhere.allow("evil.example")
+    assert not Hosts.bound("192.168.1.5").allow("192.168.1.6")
+
+
+@pytest.mark.parametrize(("headers", "same"), [
+    ([], True), ([("origin", "http://a:1")], True), ([("origin", "https://A:1")], True),
+    ([("origin", "http://a:2")], False), ([("origin", "null")], False), ([("origin", "")], False), ([("origin", "http://[")], False),
+    ([("origin", "http://a:1@evil")], False), ([("origin", "http://a:1"), ("origin", "http://evil")], False),
+    ([("sec-fetch-site", "same-origin")], True), ([("sec-fetch-site", "none")], True),
+    ([("sec-fetch-site", "same-site")], False), ([("sec-fetch-site", "cross-site"), ("origin", "http://a:1")], False)])
+def test_what_is_of_the_same_origin(headers, same):
+    found = [(name.encode(), value.encode()) for name, value in headers]
+    assert same_origin(found, "a:1") is same
+    assert not same_origin([(b"origin", b"null")], "")
+
+
+def test_what_is_loopback():
+    hosts = ("127.0.0.1", "127.8.9.1", "::1", "localhost", "0.0.0.0", "::", "10.0.0.1", "example.org", "")
+    assert [host for host in hosts if is_loopback(host)] == ["127.0.0.1", "127.8.9.1", "::1", "localhost"]
+    assert host_of("[::1]:80") == "::1"

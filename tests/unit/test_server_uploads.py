@@ -1,0 +1,74 @@
+"""Names and folders of uploads."""
+
+import io
+import os
+import time
+import unicodedata
+
+import pytest
+from banyan.server.uploads import FileNameError, Upload, Uploads, safe_name, safe_names
+from hypothesis import given
+from hypothesis import strategies as st
+
+
+@pytest.mark.parametrize(("name", "kept"), [
+    ("a.md", "a.md"), ("folder/b.md", "folder/b.md"), ("folder\\b.md", "folder/b.md"), ("报告：一.md", "报告：一.md"),
+    ("e\u0301.md", "\u00e9.md"), ("a b.md", "a b.md"), ("..a.md/x", None), ("", None), ("/a", None), ("a//b", None),
+    ("../a", None), ("a/..", None), ("a/./b", None), ("C:/a", None), ("a:b", None), ("a\x00", None),
+    ("a\x1b[31m", None),
+    ("NUL", None), ("nul.txt", None), ("x/com1.md", None), ("a.", None), (" a", None), ("a /b", None), (".a", None),
+    ("\u202ea", None), ("a" * 256, None), ("é" * 128, None), ("a/" * 600 + "a", None), ("\ud800", None), ("a*", None)])
+def test_a_name_is_kept_or_refused(name, kept):
+    if kept is None:
+        with pytest.raises(FileNameError):
+            safe_name(name)
+    else:
+        assert safe_name(name) == kept
+
+
+@given(st.text(max_size=40))
+def test_whatever_is_kept_stays_below_its_folder_and_is_kept_again(tmp_path_factory, name):
+    try:
+        kept = safe_name(name)
+    except FileNameError:
+        return
+    assert os.path.normpath(f"/root/{kept}") == f"/root/{kept}"
+    assert kept == unicodedata.normalize("NFC", kept) == safe_name(kept)
+
+
+@pytest.mark.parametrize("names", [("a", "A"), ("a", "a"), ("ß", "ss"), ("é", "e\u0301"), ("a", "a/b"), ("A/b", "a")])
+def test_two_names_that_would_be_one_file_are_refused(names):
+    with pytest.raises(FileNameError):
+        safe_names(names)
+
+
+def test_files_are_kept_privately_until_they_are_read(tmp_path):
+    uploads = Uploads(tmp_path)
+    files = [Upload("x/a.md", io.BytesIO(b"A")), Upload("b.md", io.BytesIO(b"B"))]
+    assert uploads.store("b1", files) == ["x/a.md", "b.md"]
+    uploads.store("b2", [Upload("b.md", io.BytesIO(b"C"))])
+    if os.name == "posix":
+        assert (tmp_path / ".uploads").stat().st_mode & 0o077 == 0
+    first = uploads.open("b1", "demo")
+    assert {path.name: path.read_bytes() for path in first.rglob("*.md")} == {"a.md": b"A", "b.md": b"B"}
+    uploads.close("demo")
+    assert not first.exists()
+    assert uploads.open("b2", "demo") == first, "a document's source does not change with the build"
+    uploads.close("demo")
+    assert not [path for path in (tmp_path / ".uploads").rglob("*") if path.is_file()]
+
+
+def test_a_refused_upload_leaves_nothing(tmp_path):
+    with pytest.raises(FileNameError):
+        Uploads(tmp_path).store("b1", [Upload("a.md", io.BytesIO(b"A")), Upload("../b.md", io.BytesIO(b"B"))])
+    assert list(tmp_path.rglob("*.md")) == []
+
+
+def test_what_killed_servers_left_is_swept_in_time(tmp_path):
+    uploads = Uploads(tmp_path)
+    for build in ("old", "new"):
+        uploads.store(build, [Upload("a.md", io.BytesIO(b"A"))])
+    long_ago = time.time() - 2 * 24 * 3600
+    os.utime(tmp_path / ".uploads" / "queued" / "old", (long_ago, long_ago))
+    uploads.sweep()
+    assert [path.parent.name for path in tmp_path.rglob("a.md")] == ["new"]

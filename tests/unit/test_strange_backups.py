@@ -1,0 +1,126 @@
+"""Backups of strangers: what is no sound backup changes nothing."""
+
+import hashlib
+import io
+import json
+import shutil
+import sqlite3
+import zipfile
+from contextlib import closing
+
+import pytest
+from banyan.graph_store.database import FORMAT
+
+from ..backups import built, copied, left, tables
+from ..conftest import load_test_module
+
+scripted = load_test_module("scripted")
+
+
+@pytest.fixture
+def shell(tmp_path, hashed_embedder, monkeypatch, capsys):
+    return scripted.Shell(tmp_path, hashed_embedder, monkeypatch, capsys)
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory, hashed_embedder):
+    return built(tmp_path_factory.mktemp("built"), hashed_embedder)
+
+
+@pytest.fixture
+def stored(shell, base):
+    return copied(base, shell)
+
+
+def parts(file):
+    with zipfile.ZipFile(file) as archive:
+        return json.loads(archive.read("manifest.json")), archive.read("ledger.sqlite")
+
+
+def packed(*entries, compression=zipfile.ZIP_DEFLATED):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", compression) as archive:
+        for name, data in entries:
+            archive.writestr(name, data)
+    return buffer.getvalue()
+
+
+def described(manifest, ledger, **changes):
+    """A zip whose manifest fits its ledger, but for some changes."""
+    about = manifest | {"size": len(ledger), "sha256": hashlib.sha256(ledger).hexdigest()} | changes
+    return packed(("manifest.json", json.dumps(about)), ("ledger.sqlite", ledger))
+
+
+def altered(ledger, folder, *statements):
+    path = folder / "altered.sqlite"
+    path.write_bytes(ledger)
+    with closing(sqlite3.connect(path, isolation_level=None)) as raw:
+        for statement in statements:
+            raw.execute(statement)
+    data = path.read_bytes()
+    path.unlink()
+    return data
+
+
+STRANGE = {
+    "no zip": (lambda m, d, f: b"hello" * 100, "is no backup, or damaged"),
+    "empty": (lambda m, d, f: b"", "is no backup, or damaged"),
+    "cut": (lambda m, d, f: described(m, d)[:-500], "is no backup, or damaged"),
+    "flipped": (lambda m, d, f: flipped(described(m, d)), "is no backup, or damaged"),
+    "out of the folder": (lambda m, d, f: packed(("manifest.json", json.dumps(m)), ("../ledger.sqlite", d)),
+                          "manifest.json and ledger.sqlite and nothing else"),
+    "absolute": (lambda m, d, f: packed(("manifest.json", json.dumps(m)), ("/tmp/ledger.sqlite", d)), "nothing else"),
+    "one more": (lambda m, d, f: packed(("manifest.json", json.dumps(m)), ("ledger.sqlite", d), ("x", "x")),
+                 "nothing else"),
+    "without ledger": (lambda m, d, f: packed(("manifest.json", json.dumps(m))), "nothing else"),
+    "large manifest": (lambda m, d, f: packed(("manifest.json", b" " * 10**6), ("ledger.sqlite", d)),
+                       "manifest.json has 1,000,000 bytes, at most 65,536 are read"),
+    "no manifest": (lambda m, d, f: packed(("manifest.json", "[" * 10_000), ("ledger.sqlite", d)), "manifest.json:"),
+    "other format": (lambda m, d, f: described(m, d, format="banyan-backup-2"), "manifest.json: format"),
+    "later ledger": (lambda m, d, f: described(m, d, ledger_format=FORMAT + 1), f"a ledger of format {FORMAT + 1}"),
+    "other size": (lambda m, d, f: described(m, d, size=17), "manifest.json says 17"),
+    "other checksum": (lambda m, d, f: described(m, d, sha256="0" * 64), "is not what manifest.json says (SHA-256)"),
+    "bomb": (lambda m, d, f: described(m, bytes(20_000_000)), "would become 20,000,000"),
+    "no ledger": (lambda m, d, f: described(m, b"text " * 1000), "its ledger cannot be read"),
+    "trigger": (lambda m, d, f: described(m, altered(
+        d, f, "CREATE TRIGGER t AFTER INSERT ON meta BEGIN DELETE FROM documents; END")), "has views or triggers"),
+    "view": (lambda m, d, f: described(m, altered(d, f, "DROP TABLE tokens", "CREATE VIEW tokens AS SELECT 1")),
+             "has views or triggers"),
+    "other table": (lambda m, d, f: described(m, altered(d, f, "CREATE TABLE more (x)")), "is not of this format"),
+    "missing table": (lambda m, d, f: described(m, altered(d, f, "DROP TABLE calls")), "the column calls."),
+    "broken reference": (lambda m, d, f: described(m, altered(d, f, "DELETE FROM documents")), "refers to a missing"),
+    "new database": (lambda m, d, f: described(m, altered(d, f, "PRAGMA user_version=0")), "its ledger is none"),
+    "damaged page": (lambda m, d, f: described(m, d[:8192] + bytes(4096) + d[12288:]), "its ledger"),
+}
+
+
+def flipped(data):
+    middle = len(data) // 2
+    return data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1:]
+
+
+@pytest.mark.parametrize("case", STRANGE)
+@pytest.mark.parametrize("name", ["kb", "other"])
+def test_what_is_no_sound_backup_changes_nothing(stored, case, name):
+    make, why = STRANGE[case]
+    (stored.folder / "strange.zip").write_bytes(make(*parts(stored.folder / "kb.zip"), stored.folder))
+    before = tables(stored.folder / "home", "kb")
+    result = stored("restore", "strange.zip", "--kb", name, "--force")
+    assert result.code == 1
+    assert why in result.err
+    assert left(stored.folder) == ["documents", "home", "kb.zip", "schema.json", "strange.zip"]
+    assert left(stored.folder / "home") == ["kb"]
+    assert tables(stored.folder / "home", "kb") == before
+    assert stored.sound()
+
+
+def test_a_backup_that_is_not_there_or_in_the_wrong_place(stored):
+    for file, why in (("none.zip", "there is no backup none.zip"), ("documents", "documents is no file")):
+        result = stored("restore", file, "--kb", "other")
+        assert (result.code, why in result.err) == (1, True)
+    inside = stored.folder / "home" / "kb" / "mine.zip"
+    shutil.copy("kb.zip", inside)
+    result = stored("restore", inside, "--kb", "kb", "--force")
+    assert (result.code, "lies in the folder of 'kb' itself" in result.err) == (1, True)
+    result = stored("restore", "kb.zip", "--kb", "../kb")
+    assert (result.code, "cannot name a knowledge base" in result.err) == (1, True)
