@@ -18,7 +18,7 @@ from .cli_evaluation import evaluation_app
 from .cli_export import export
 from .cli_mcp import mcp
 from .cli_schema import ask_decisions, schema_app
-from .cli_serve import key, serve
+from .cli_serve import api_key, serve
 from .cli_shared import AsJson, Kb, MaxCost, MaxTokens, err, opened, out, print_json
 from .cli_spending import money, spending
 from .cli_tree import tree
@@ -39,7 +39,7 @@ app.command()(export)
 app.command()(backup)
 app.command()(restore)
 app.command()(serve)
-app.command()(key)
+app.command("key")(api_key)
 app.command()(mcp)
 
 AnswerMode = Annotated[Literal["reject", "open"], typer.Option(help="open: own knowledge allowed, and marked.")]
@@ -271,9 +271,9 @@ def status(kb: Kb, *, as_json: AsJson = False) -> None:
         return
     table = Table(show_header=False, title=f"Knowledge base {escape(kb)}")
     spent = ("tokens", "spent", "spent_by_step", "spent_by_build", "dearest_documents")
-    for key, value in found.model_dump(exclude=set(spent)).items():
+    for field, value in found.model_dump(exclude=set(spent)).items():
         shown = value if not isinstance(value, dict | list | tuple) else json.dumps(value, ensure_ascii=False)
-        table.add_row(key.replace("_", " "), escape(str(shown)))
+        table.add_row(field.replace("_", " "), escape(str(shown)))
     out.print(table)
     if found.spent.calls:
         out.print(spending(found))

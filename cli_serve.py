@@ -57,7 +57,7 @@ def serve(
             raise typer.Exit(1)
 
 
-def key(
+def api_key(
     name: Annotated[str, typer.Argument(help="The client's name; none: list the keys.")] = "",
     scope: Annotated[list[str] | None, typer.Option(help="What it may do: read, ask, write (build, delete) or review "
                                                          "(decide on the schema). May be repeated.")] = None,

@@ -24,7 +24,8 @@ class Settings(BaseSettings):
 
     chroma_url: ChromaUrl = Field("", description="Chroma server that holds the vectors; empty: they stand in the home "
                                                   "folder")
-    chroma_token: HeaderToken = Field(SecretStr(""), description="the token that it asks for, if any; never logged or stored")
+    chroma_token: HeaderToken = Field(SecretStr(""), description="the token that it asks for, if any; never "
+                                                                      "logged or stored")
     chroma_token_header: HeaderName = Field("Authorization", description="the header that the token is sent in; as "
                                                                          "a bearer's in this one")
 

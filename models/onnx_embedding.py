@@ -3,6 +3,8 @@
 import os
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +21,10 @@ from .onnx_export import SHA256, TOKENIZER, WEIGHTS, bundled_model, cached_expor
 
 MAX_TOKENS = 256  # as sentence-transformers cuts for this model
 _TOKENISED_AT_ONCE = 1024  # bounds memory: a tokenised text is some 100 times its size
+
+_SIDE_BY_SIDE = 4
+"""From so many batches a core on, each core has batches of its own: threads that share one wait for each other at each
+of its layers, the longer the busier the machine. With fewer, the cores would not end together."""
 
 TokenIds = NDArray[np.int64]
 
@@ -57,13 +63,9 @@ class OnnxEmbedder:
         self._tokenizer = Tokenizer.from_file(str(tokenizer_file))
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(MAX_TOKENS)
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = _usable_cores()
-        # Threads that spin after an embedding, in wait of another, take the cores from whatever comes next.
-        options.add_session_config_entry("session.force_spinning_stop", "1")
-        self._session = onnxruntime.InferenceSession(
-            onnx_file, options, providers=["CPUExecutionProvider"]
-        )
+        self._cores = _usable_cores()
+        self._session = _session(onnx_file, self._cores)
+        self._single = cache(lambda: _session(onnx_file, 1))
         self.dimension: int = self._session.get_outputs()[0].shape[1]
 
     def encode(self, texts: Sequence[str]) -> Vectors:
@@ -76,10 +78,19 @@ class OnnxEmbedder:
         token_ids = list(self._tokenise(texts))
         for row, ids in enumerate(token_ids):
             rows_by_length[len(ids)].append(row)
-        for _, rows in sorted(rows_by_length.items()):
-            for start in range(0, len(rows), self._batch):
-                batch = rows[start : start + self._batch]
-                vectors[batch] = self._run(np.stack([token_ids[row] for row in batch]))
+        # The longest first, so that none is left for the end when all others are done.
+        batches = [rows[start : start + self._batch] for _, rows in sorted(rows_by_length.items(), reverse=True)
+                   for start in range(0, len(rows), self._batch)]
+
+        def run(session: onnxruntime.InferenceSession, batch: list[int]) -> None:
+            vectors[batch] = session.run(None, {"input_ids": np.stack([token_ids[row] for row in batch])})[0]
+
+        if self._cores == 1 or len(batches) < _SIDE_BY_SIDE * self._cores:
+            for batch in batches:
+                run(self._session, batch)
+        else:
+            with ThreadPoolExecutor(self._cores) as pool:
+                list(pool.map(partial(run, self._single()), batches))
         return vectors
 
     def _tokenise(self, texts: list[str]) -> Iterator[TokenIds]:
@@ -87,10 +98,13 @@ class OnnxEmbedder:
             for encoding in self._tokenizer.encode_batch_fast(texts[start : start + _TOKENISED_AT_ONCE]):
                 yield np.array(encoding.ids, np.int64)
 
-    def _run(self, token_ids: TokenIds) -> Vectors:
-        """Vectors (batch, d) of token ids (batch, tokens)."""
-        vectors: Vectors = self._session.run(None, {"input_ids": token_ids})[0]
-        return vectors
+
+def _session(onnx_file: Path, threads: int) -> onnxruntime.InferenceSession:
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    # Threads that spin after an embedding, in wait of another, take the cores from whatever comes next.
+    options.add_session_config_entry("session.force_spinning_stop", "1")
+    return onnxruntime.InferenceSession(onnx_file, options, providers=["CPUExecutionProvider"])
 
 
 def _usable_cores() -> int:

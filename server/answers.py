@@ -138,6 +138,7 @@ class BuildReview(BaseModel):
     """What a build waits for a person to decide on."""
 
     candidates: list[Candidate]
+    error: str = Field(default="", description="why the decisions before could not be carried out")
 
 
 BuildStateName = Literal["queued", "running", "waiting", "done", "failed", "cancelled"]

@@ -15,6 +15,7 @@ from typing import Any, cast
 import anyio
 import anyio.from_thread
 import anyio.to_thread
+from filelock import FileLock, Timeout
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import Command
 
@@ -95,13 +96,22 @@ class Builds:
         self._saver = saver
         self._records = BuildRecords(saver)
         self._uploads = Uploads(resources.settings.home)
+        self._lock = FileLock(resources.settings.home / "server.lock", thread_local=False)
         self._limiter = anyio.CapacityLimiter(resources.settings.builds_at_once)
         self._turns: dict[str, asyncio.Lock] = {}
         self._jobs: dict[str, Job] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
     def take_up(self) -> None:
-        """Remember the builds of the server before: those that wait still do, those that ran were ended with it."""
+        """Remember the builds of the server before: those that wait still do, those that ran were ended with it.
+
+        Where another server of the same home folder runs, they are its own.
+        """
+        try:
+            self._lock.acquire(timeout=0)
+        except Timeout:
+            _LOG.warning("another server works in the same home folder: its builds are not shown by this one")
+            return
         self._uploads.sweep()
         for record in self._records.all():
             job = Job(record)
@@ -111,6 +121,10 @@ class Builds:
                     "a build without files to go on with what was read, and upload again what was not"))
                 self._records.save(job.record)
             self._jobs[job.build.id] = job
+
+    def close(self) -> None:
+        """Leave what is remembered to the next server."""
+        self._lock.release()
 
     def all(self, kb: str = "") -> list[Build]:
         """The builds, or those of a knowledge base, newest first."""
@@ -241,8 +255,9 @@ class Builds:
             if folder is not None:
                 self._uploads.close(build.kb)
         if state.interrupts:
-            candidates = [Candidate(**one) for one in state.interrupts[0].value["delta"]["candidates"]]
-            return {"state": "waiting", "review": BuildReview(candidates=candidates)}
+            asked = state.interrupts[0].value
+            return {"state": "waiting", "review": BuildReview(
+                candidates=[Candidate(**one) for one in asked["delta"]["candidates"]], error=asked.get("error", ""))}
         report = state.values["report"]
         # Where the server kept the files meanwhile is nobody's business.
         report["files_failed"] = [line.removeprefix(f"{folder}/") for line in report["files_failed"]]

@@ -52,6 +52,7 @@ class Service:
             tasks.cancel_scope.cancel()
         self.builds.stop()
         self.idle = await self.builds.ended(_BUILDS_END_IN)
+        self.builds.close()
         if self.idle:
             self._connection.close()
 

@@ -106,6 +106,7 @@ function candidates() {
     location.hash = `#/documents?${new URLSearchParams({ kb: view.base })}`;
   };
   return [
+    waiting.review.error ? h("p", { class: "notice bad", role: "alert" }, waiting.review.error) : null,
     h("p", { class: "notice strong" }, t("review.build.waits")),
     reviewForm(waiting.review.candidates, view.schema, answer, { mayWait: true }),
   ];

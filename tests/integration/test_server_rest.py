@@ -227,6 +227,11 @@ def test_a_build_waits_for_a_review_and_goes_on_with_it(client, english):
     assert (candidate["kind"], candidate["name"], candidate["documents"]) == ("relation", "defeated", 2)
     decisions = {"decisions": [{"kind": "relation", "name": "defeated", "verdict": "rename",
                                 "new_name": "won_against"}], "who": "Ann"}
+    taken = {"decisions": [{**decisions["decisions"][0], "new_name": "born_in"}], "who": "Ann"}
+    assert client.post(f"/api/builds/{waiting['id']}/decisions", json=taken).status_code == 200
+    again = followed(client, waiting["id"])[-1]
+    assert again["state"] == "waiting"  # what cannot be carried out is asked again, with the reason
+    assert "born_in" in again["review"]["error"]
     went_on = client.post(f"/api/builds/{waiting['id']}/decisions", json=decisions)
     assert (went_on.status_code, went_on.json()["state"]) == (200, "queued")
     assert followed(client, waiting["id"])[-1]["report"]["triples"] == 4
@@ -354,12 +359,13 @@ def test_it_ends_cleanly_while_it_streams_and_builds(to_slow, endpoint, slow, ho
             events.extend(sse.events(stream.iter_lines()))
 
     follower = threading.Thread(target=follow)
-    asked_by(endpoint, follower.start)
+    follower.start()
+    wait_for(lambda: events)
     began = time.monotonic()
     assert serving.stop(slow) == 0
     assert time.monotonic() - began < 12
     follower.join(10)
-    assert [event.name for event in events][::len(events) - 1] == ["step", "error"], "the stream's end is told"
+    assert (events[0].name, events[-1].name) == ("step", "error"), "the stream's end is told"
     assert "Traceback" not in slow.said
     endpoint.seconds = 0.0
     with serving.served(home[0]) as server, httpx.Client(base_url=server.url, timeout=60) as client:

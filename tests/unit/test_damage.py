@@ -84,7 +84,8 @@ INDEX = ("data_level0.bin", "header.bin", "index_metadata.pickle", "length.bin",
 def damage(path, kind, seed=0):
     """Do something to a file, as disks and people do; the same for the same seed."""
     data, rng = bytearray(path.read_bytes()), random.Random(seed)
-    at = rng.randrange(len(data))
+    # An index ends with room for more, where damage is none.
+    at = rng.randrange(len(data.rstrip(b"\0")) or len(data))
     if kind == "gone":
         path.unlink()
         return

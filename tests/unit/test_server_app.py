@@ -5,11 +5,15 @@ import sys
 import pytest
 from banyan import cli
 from banyan.agents.asking import QuestionError
+from banyan.agents.building import BuildContext
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.graph_store.errors import UnknownKnowledgeBaseError, WriterBusyError
+from banyan.models.llm.cancellation import CallCancelled, cancellable
 from banyan.models.reasoner import ReasonerError
+from banyan.server.answers import Build, BuildProgress
 from banyan.server.app import create_app
+from banyan.server.build_records import BuildOptions, BuildRecord, BuildRecords
 from banyan.server.errors import detail_of, status_of
 from banyan.server.keys import KEYS_FILE, Keys
 from starlette.testclient import TestClient
@@ -87,6 +91,34 @@ def test_texts_of_all_scripts_are_streamed_as_pieces_that_make_the_answer(client
     pieces = [event.data["text"] for event in events if event.name == "token"]
     assert "".join(pieces) == answer
     assert len(pieces) > 1
+
+
+def test_a_second_server_of_a_home_leaves_the_builds_of_the_first_alone(app):
+    resources, records = app.state.service.resources, BuildRecords(app.state.service.saver)
+    record = BuildRecord(options=BuildOptions(context=BuildContext()), build=Build(
+        id="20260101", kb="people", state="running", progress=BuildProgress(step="read", done=0, total=None), files=[],
+        created_at="2026-01-01"))
+    with TestClient(app, base_url="http://127.0.0.1"):
+        records.save(record)
+        with TestClient(create_app(resources), base_url="http://127.0.0.1") as second:
+            assert second.get("/api/builds").json()["items"] == []
+        assert records.all() == [record]
+    with TestClient(create_app(resources), base_url="http://127.0.0.1") as third:
+        (build,) = third.get("/api/builds").json()["items"]
+    assert (build["state"], build["error"]["type"]) == ("failed", "ServerStopped")
+
+
+def test_a_build_that_is_cancelled_between_two_steps_leaves_its_knowledge_base_to_others(app):
+    resources = app.state.service.resources
+    with cancellable() as cancellation:
+        with resources.writer("people", "a run"):
+            pass
+        cancellation.cancel()
+        with pytest.raises(CallCancelled), resources.writer("people", "a run"):
+            pytest.fail("nothing more is done")
+    with resources.writer("people", "another run"):
+        pass
+    resources.finish("people", "another run")
 
 
 def test_threads_of_two_clients_are_two(app, tmp_path):

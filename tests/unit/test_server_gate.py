@@ -156,7 +156,8 @@ def test_a_server_on_all_addresses_answers_to_addresses_and_names_that_are_set()
 
 @pytest.mark.parametrize(("headers", "same"), [
     ([], True), ([("origin", "http://a:1")], True), ([("origin", "https://A:1")], True),
-    ([("origin", "http://a:2")], False), ([("origin", "null")], False), ([("origin", "")], False), ([("origin", "http://[")], False),
+    ([("origin", "http://a:2")], False), ([("origin", "null")], False), ([("origin", "")], False),
+    ([("origin", "http://[")], False),
     ([("origin", "http://a:1@evil")], False), ([("origin", "http://a:1"), ("origin", "http://evil")], False),
     ([("sec-fetch-site", "same-origin")], True), ([("sec-fetch-site", "none")], True),
     ([("sec-fetch-site", "same-site")], False), ([("sec-fetch-site", "cross-site"), ("origin", "http://a:1")], False)])

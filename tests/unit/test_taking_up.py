@@ -269,7 +269,7 @@ def test_a_change_of_the_schema_alone_is_seen(shop):
 
 def test_accounts_outlive_the_reader_that_they_were_opened_for(shop):
     class Accounts(Resources):
-        def _make_reasoner(self, calls):
+        def _make_reasoner(self, calls, models=()):
             return calls
 
     with Accounts(shop.settings, shop.embedder) as resources:
