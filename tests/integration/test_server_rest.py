@@ -227,11 +227,11 @@ def test_a_build_waits_for_a_review_and_goes_on_with_it(client, english):
     assert (candidate["kind"], candidate["name"], candidate["documents"]) == ("relation", "defeated", 2)
     decisions = {"decisions": [{"kind": "relation", "name": "defeated", "verdict": "rename",
                                 "new_name": "won_against"}], "who": "Ann"}
-    taken = {"decisions": [{**decisions["decisions"][0], "new_name": "born_in"}], "who": "Ann"}
-    assert client.post(f"/api/builds/{waiting['id']}/decisions", json=taken).status_code == 200
+    nowhere = {"decisions": [{"kind": "relation", "name": "defeated", "verdict": "merge", "into": "nowhere"}]}
+    assert client.post(f"/api/builds/{waiting['id']}/decisions", json={**nowhere, "who": "Ann"}).status_code == 200
     again = followed(client, waiting["id"])[-1]
     assert again["state"] == "waiting"  # what cannot be carried out is asked again, with the reason
-    assert "born_in" in again["review"]["error"]
+    assert "nowhere" in again["review"]["error"]
     went_on = client.post(f"/api/builds/{waiting['id']}/decisions", json=decisions)
     assert (went_on.status_code, went_on.json()["state"]) == (200, "queued")
     assert followed(client, waiting["id"])[-1]["report"]["triples"] == 4
