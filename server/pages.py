@@ -1,12 +1,23 @@
 """The web page: files of `web/`, and nothing else, to anybody who reaches the server."""
 
 from pathlib import Path
+from typing import Any
 
 from fastapi import FastAPI
-from fastapi.responses import FileResponse
+from fastapi.responses import FileResponse, Response
 from starlette.staticfiles import StaticFiles
 
 WEB = Path(__file__).parent / "web"
+
+
+class _Assets(StaticFiles):
+    """Files that a browser keeps and asks after: nothing of anybody's is in them."""
+
+    def file_response(self, *given: Any, **named: Any) -> Response:
+        """See Starlette."""
+        response = super().file_response(*given, **named)
+        response.headers["Cache-Control"] = "no-cache"
+        return response
 
 
 def add_pages(app: FastAPI) -> None:
@@ -16,4 +27,4 @@ def add_pages(app: FastAPI) -> None:
     async def index() -> FileResponse:
         return FileResponse(WEB / "index.html")
 
-    app.mount("/assets", StaticFiles(directory=WEB, check_dir=False), name="assets")
+    app.mount("/assets", _Assets(directory=WEB, check_dir=False), name="assets")

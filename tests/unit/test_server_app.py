@@ -150,3 +150,11 @@ def test_keys_are_made_listed_and_taken_back_by_a_command(monkeypatch, tmp_path)
     assert "--scope" in str(run(cli.app, ["key", "bob", "--scope", "everything"]).exception)
     assert run(cli.app, ["key", "ann", "--revoke"]).exit_code == 0
     assert keys.all() == ()
+
+
+def test_files_of_the_page_are_kept_and_answers_are_not(client):
+    asset = client.get("/assets/main.js")
+    assert asset.headers["Cache-Control"] == "no-cache"
+    again = client.get("/assets/main.js", headers={"If-None-Match": asset.headers["ETag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    assert client.get("/api/health").headers["Cache-Control"] == "no-store"
