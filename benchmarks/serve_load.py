@@ -141,7 +141,10 @@ def _shares(name: str, seconds: Sequence[float]) -> dict[str, int]:
 
 
 def main() -> None:
-    """Print a line of JSON for each round: one client alone, then all of them without and with a slow one."""
+    """Print a line of JSON for each round.
+
+    One client alone; all of them without and with a slow one, in turn and equally long; all for the whole time with it.
+    """
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--clients", type=int, default=50)
     parser.add_argument("--seconds", type=float, default=60.0)
@@ -152,8 +155,8 @@ def main() -> None:
         with serving.served(Path(folder)) as server:
             httpx.post(f"{server.url}/api/knowledge-bases/{_KB}/ask", json={"question": questions()[0]},
                        timeout=_TIMEOUT).raise_for_status()  # the first one opens the knowledge base
-            rounds = [(1, 5.0, False), (chosen.clients, chosen.seconds / 4, False),
-                      (chosen.clients, chosen.seconds, True)]
+            compared = [(chosen.clients, chosen.seconds / 3, slow) for slow in (False, True, False, True)]
+            rounds = [(1, 5.0, False), *compared, (chosen.clients, chosen.seconds, True)]
             for clients, seconds, slow in rounds:
                 print(json.dumps(asyncio.run(load(server, clients, seconds, streamed=chosen.streamed, slow=slow))),
                       flush=True)
