@@ -3,14 +3,13 @@
 Importing this module takes about two seconds: only what is about to make a call imports it.
 """
 
-import json
 import re
 from socket import gaierror
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import openai
-from langchain_core.messages import AIMessage
+from langchain_core.runnables.config import ensure_config, get_callback_manager_for_config
 from langchain_openai import ChatOpenAI
 
 from ...config import Settings
@@ -18,10 +17,12 @@ from ...ingest.tokens import estimate_tokens
 from ..reasoner import ReasonerError
 from .breaker import EndpointFailed
 from .capability import Capability, Form, capability_of
+from .completion import Completion, from_json, from_message
 from .endpoint import Messages, Reply
 
 _PLACEHOLDER_KEY = "none"
 _SHOWN = 300
+_TEMPERATURE = 0.0
 
 
 class _Mend(NamedTuple):
@@ -97,7 +98,7 @@ class OpenAiEndpoint:
             # From None: the client's own message may repeat the key, and a traceback would print it.
             raise self._failure(error, mend) from None
         except (AttributeError, LookupError, TypeError, ValueError) as error:
-            # What langchain-openai raises on a body of another form, an HTML page for instance.
+            # What a body of another form raises, an HTML page for instance.
             raise self._failure(error, _NOT_OPENAI) from None
 
     def _send(self, messages: Messages, json_schema: dict[str, Any]) -> Reply:
@@ -105,7 +106,7 @@ class OpenAiEndpoint:
         named = True
         for form in forms:
             try:
-                message = self._chat.invoke(list(messages), **_asked(form, json_schema))
+                completion = self._complete(messages, _asked(form, json_schema))
             except openai.APIStatusError as error:
                 if form == forms[-1] or not _may_mean_the_form(error):
                     raise
@@ -113,22 +114,34 @@ class OpenAiEndpoint:
                 continue
             if form != forms[0]:
                 self._capability.refused(forms[0], form, named=named)
-            return self._reply(messages, message, form)
+            return self._reply(messages, completion, form)
         raise AssertionError("there is always a form to try")
 
-    def _reply(self, messages: Messages, message: AIMessage, form: Form) -> Reply:
+    def _complete(self, messages: Messages, asked: dict[str, Any]) -> Completion:
+        """One request, with the client's retries.
+
+        LangChain's way, and its messages, runs and typed models, take more processor time than all else of a call: it
+        is gone where somebody listens on it, LangSmith for instance. Else the same goes to the same client as JSON.
+        """
+        if get_callback_manager_for_config(ensure_config()).handlers:
+            # As `extra_body`: langchain-openai parses a `response_format` itself, and the raw text and the usage of an
+            # answer that does not fit, that was cut or filtered, are then lost.
+            more = {"extra_body": asked} if "response_format" in asked else asked
+            return from_message(self._chat.invoke(list(messages), **more))
+        return from_json(self._chat.root_client.post(
+            "/chat/completions", cast_to=object,
+            body={"messages": [{"role": role, "content": content} for role, content in messages],
+                  "model": self._model, "stream": False, "temperature": _TEMPERATURE, **asked}))
+
+    def _reply(self, messages: Messages, completion: Completion, form: Form) -> Reply:
         """What came back, its tokens estimated where the endpoint does not report them."""
-        text = _text(message)
-        usage = message.usage_metadata
-        details = usage.get("input_token_details", {}) if usage else {}
-        prompt, completion = (usage["input_tokens"], usage["output_tokens"]) if usage else (0, 0)
-        refusal = str(message.additional_kwargs.get("refusal") or "")
-        return Reply(text,
-                     prompt or sum(estimate_tokens(content) for _, content in messages),
-                     completion or estimate_tokens(text or refusal),
-                     details.get("cache_read") or 0,
-                     refusal,
-                     str(message.response_metadata.get("finish_reason") or "stop"),
+        read, written, cached = completion.tokens
+        return Reply(completion.text,
+                     read or sum(estimate_tokens(content) for _, content in messages),
+                     written or estimate_tokens(completion.text or completion.refusal),
+                     cached,
+                     completion.refusal,
+                     completion.finish,
                      lambda usable: self._capability.judged(form, usable=usable))
 
     def _failure(self, error: Exception, mend: _Mend) -> ReasonerError:
@@ -150,23 +163,19 @@ def _nobody_listens(error: BaseException | None) -> bool:
 
 
 def _asked(form: Form, json_schema: dict[str, Any]) -> dict[str, Any]:
-    """What a form adds to the request.
-
-    As `extra_body`: langchain-openai parses a `response_format` itself, and the raw text and the usage of an answer
-    that does not fit, that was cut or filtered, are then lost.
-    """
+    """What a form adds to the request."""
     name = json_schema["title"]
     schema = {part: value for part, value in json_schema.items() if part != "title"}
     match form:
         case "json_schema":
-            return {"extra_body": {"response_format": {
-                "type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": schema}}}}
+            return {"response_format": {
+                "type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": schema}}}
         case "tools":
             return {"tools": [{"type": "function", "function": {
                 "name": name, "description": "Takes the answer.", "parameters": schema}}],
                 "tool_choice": {"type": "function", "function": {"name": name}}}
         case "json_object":
-            return {"extra_body": {"response_format": {"type": "json_object"}}}
+            return {"response_format": {"type": "json_object"}}
         case "text":
             return {}
 
@@ -178,14 +187,6 @@ def _may_mean_the_form(error: openai.APIStatusError) -> bool:
         error.status_code in {404, 500} and bool(_NAMES_THE_FORM.search(error.message)))
 
 
-def _text(message: AIMessage) -> str:
-    """The answer, be it the content or the arguments of the function that was to be called."""
-    # Arguments that are no JSON are kept as they came: they go back with the reason, as any answer would.
-    calls = [json.dumps(call["args"], ensure_ascii=False) for call in message.tool_calls]
-    calls += [call["args"] or "" for call in message.invalid_tool_calls]
-    return "\n".join(calls) or str(message.text)
-
-
 def _chat(settings: Settings) -> ChatOpenAI:
     return ChatOpenAI(
         model=settings.llm_model,
@@ -193,7 +194,7 @@ def _chat(settings: Settings) -> ChatOpenAI:
         api_key=settings.llm_api_key,
         timeout=settings.llm_timeout,
         max_retries=settings.llm_retries,
-        temperature=0,
+        temperature=_TEMPERATURE,
         cache=False,  # a response cache of LangChain's would repeat the token counts
         use_responses_api=False,  # of all servers only OpenAI's has another one
         disable_streaming=True,  # the answers are JSON for us:

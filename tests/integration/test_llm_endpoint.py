@@ -7,7 +7,7 @@ import sys
 import time
 import traceback
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,8 @@ from banyan.models.reasoner import ReasonerError
 from banyan.schemas.extraction import Extraction, ExtractionRequest
 from banyan.schemas.loading import load_schema
 from banyan.schemas.retrieval import CommunityDigest, Passage
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.runnables.config import set_config_context
 
 from ..conftest import load_test_module
 from ..in_memory_calls import InMemoryCalls
@@ -35,6 +37,7 @@ SCHEMA = load_schema("general")
 REQUEST = ExtractionRequest(text="Marie Curie was born in Warsaw. Warsaw is the capital of Poland.", title="Curie")
 TRIPLES = [("Marie Curie", "born_in", "Warsaw"), ("Warsaw", "capital_of", "Poland")]
 SOON = {"retry-after-ms": "10"}
+COUNTS = ("calls", "prompt_tokens", "completion_tokens", "wasted_tokens")
 
 
 @pytest.fixture(autouse=True)
@@ -104,6 +107,71 @@ def test_a_repeated_call_pays_nothing(server, ledger):
     again = reasoner(server, ledger).extract(REQUEST, SCHEMA)
     assert triples(again) == TRIPLES
     assert (server.stats.requests, ledger.calls["extract"]) == (1, 1)
+
+
+# LangChain's callbacks
+
+class Listener(BaseCallbackHandler):
+    """Keeps what a tracer, LangSmith's for instance, is told."""
+
+    def __init__(self) -> None:
+        self.told: list[Any] = []
+
+    def on_chat_model_start(self, serialized: Any, messages: Any, **more: Any) -> None:
+        self.told.append(([message.content for message in messages[0]], more["invocation_params"]["model"]))
+
+    def on_llm_end(self, response: Any, **_: Any) -> None:
+        self.told.append(response.llm_output["token_usage"]["completion_tokens"])
+
+    def on_llm_error(self, error: BaseException, **_: Any) -> None:
+        self.told.append(type(error).__name__)
+
+
+def listened(listener: Listener, call: Callable[[], Any]) -> Any:
+    with set_config_context({"callbacks": [listener]}) as context:
+        return context.run(call)
+
+
+@pytest.mark.parametrize("refuses", [(), ("json_schema",), ("json_schema", "tools"),
+                                     ("json_schema", "tools", "json_object")], ids=lambda forms: "+".join(forms))
+def test_who_listens_changes_nothing(refuses):
+    """LangChain's way is gone for its callbacks: request, answer and accounts are those of a call without."""
+    with llm_server.LlmServer(refuses=refuses) as server:
+        silent, heard, listener = InMemoryCalls(), InMemoryCalls(), Listener()
+        found = reasoner(server, silent).extract(REQUEST, SCHEMA)
+        assert listener.told == []
+        capability_of.cache_clear()
+        assert listened(listener, lambda: reasoner(server, heard).extract(REQUEST, SCHEMA)) == found
+        assert triples(found) == TRIPLES
+        half = len(server.requests) // 2
+        assert server.requests[:half] == server.requests[half:]
+        assert [vars(silent)[name] for name in COUNTS] == [vars(heard)[name] for name in COUNTS]
+        prompt, model = listener.told[-2]
+        assert (model, prompt) == ("test-model", [message["content"] for message in server.requests[-1]["messages"]])
+        assert listener.told[-1] == heard.completion_tokens["extract"]
+
+
+@pytest.mark.parametrize("kind", ["text", "truncated", "cut", "empty", "types", "echo", "refusal", "fenced", "think",
+                                  "no_usage", "filtered", "html", "no_choices"])
+def test_who_listens_changes_nothing_of_a_fault(kind):
+    outcomes, listener = [], Listener()
+    for listens in (False, True):
+        with llm_server.LlmServer() as server:
+            server.faults.extend([Fault(kind)] * 2)
+            capability_of.cache_clear()
+            ledger = InMemoryCalls()
+            llm = reasoner(server, ledger)
+
+            def call(llm: LlmReasoner = llm) -> Any:
+                try:
+                    return llm.extract(REQUEST, SCHEMA)
+                except ReasonerError as error:  # what the body looks like is told in the words of who read it
+                    return type(error), str(error).partition(" (")[0].replace(server.base_url[7:-3], "HOST")
+
+            said = listened(listener, call) if listens else call()
+            outcomes.append((said, server.requests, [vars(ledger)[name] for name in COUNTS]))
+    assert outcomes[0] == outcomes[1]
+    assert listener.told
 
 
 # Faults that the client retries

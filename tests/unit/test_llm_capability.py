@@ -132,12 +132,12 @@ def test_what_each_form_adds_to_a_request(form: Form) -> None:
     added = _asked(form, {"title": "shape", "type": "object", "properties": {"a": {"type": "string"}}})
     schema = {"type": "object", "properties": {"a": {"type": "string"}}}
     wanted: dict[Form, dict[str, Any]] = {
-        "json_schema": {"extra_body": {"response_format": {
-            "type": "json_schema", "json_schema": {"name": "shape", "strict": True, "schema": schema}}}},
+        "json_schema": {"response_format": {
+            "type": "json_schema", "json_schema": {"name": "shape", "strict": True, "schema": schema}}},
         "tools": {"tools": [{"type": "function", "function": {
             "name": "shape", "description": "Takes the answer.", "parameters": schema}}],
             "tool_choice": {"type": "function", "function": {"name": "shape"}}},
-        "json_object": {"extra_body": {"response_format": {"type": "json_object"}}}, "text": {}}
+        "json_object": {"response_format": {"type": "json_object"}}, "text": {}}
     assert added == wanted[form]
 
 
