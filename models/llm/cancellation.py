@@ -6,19 +6,22 @@ a future, which a cancellation ends. The thread is a daemon: it keeps no process
 
 import signal
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, InvalidStateError, wait
+from concurrent.futures import Future, InvalidStateError, wait
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar, copy_context
+from functools import partial
 from types import FrameType
 from typing import TypeVar
 
-from langchain_core.runnables.config import ContextThreadPoolExecutor
-
 from ...schemas.errors import BanyanError
+from .kept_threads import KeptThreads
 
 _I = TypeVar("_I")
 _O = TypeVar("_O")
+
+_THREADS = KeptThreads("banyan-call")
 
 
 class CallCancelled(BanyanError):
@@ -163,7 +166,7 @@ def answered(function: Callable[[], _O], seconds: float) -> _O:
         with suppress(InvalidStateError):  # it was given up
             ended.set_result(None)
 
-    threading.Thread(target=run, name="banyan-call", daemon=True).start()
+    _THREADS.run(run)
     _wait(ended, seconds)
     if outcome.done():
         return outcome.result()
@@ -188,14 +191,32 @@ def in_parallel(function: Callable[[_I], _O], items: Sequence[_I], workers: int)
     Raises:
         Exception: of the items that failed, the first's; those begun by then have ended.
     """
-    with ContextThreadPoolExecutor(max_workers=workers) as pool:
-        futures = [pool.submit(function, item) for item in items]
-        try:
-            done, _ = wait(futures, return_when=FIRST_EXCEPTION)
-            for future in futures:
-                if future in done:
-                    future.result()
-        finally:
-            # After a failure or Ctrl-C; otherwise there is nothing left.
-            pool.shutdown(wait=False, cancel_futures=True)
-        return [future.result() for future in futures]
+    results: dict[int, _O] = {}
+    failures: dict[int, BaseException] = {}
+    to_do = deque(range(len(items)))
+
+    context = copy_context()
+
+    def work(ended: "Future[None]") -> None:
+        while not failures:
+            try:
+                place = to_do.popleft()
+            except IndexError:
+                break
+            try:
+                results[place] = context.copy().run(function, items[place])
+            except BaseException as error:  # noqa: BLE001  (raised in the thread that waits)
+                failures[place] = error
+        ended.set_result(None)
+
+    all_ended: list[Future[None]] = [Future() for _ in range(min(workers, len(items)))]
+    for ended in all_ended:
+        _THREADS.run(partial(work, ended))
+    try:
+        wait(all_ended)
+    finally:
+        to_do.clear()  # after Ctrl-C; otherwise nothing is left that might be begun
+        wait(all_ended)
+    if failures:
+        raise failures[min(failures)]
+    return [results[place] for place in range(len(items))]

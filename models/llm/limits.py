@@ -98,12 +98,17 @@ class Limits:
         self._prompted = self._used = 0
         self._lock = Lock()
 
+    @property
+    def tokens_are_limited(self) -> bool:
+        """Whether the tokens of a prompt matter: there is a rate for them."""
+        return self._tokens is not None
+
     @contextmanager
     def turn(self, prompt: int) -> Iterator[Callable[[int], None]]:
         """Wait for a slot and for the rates, and hold the slot for the block.
 
         Args:
-            prompt: estimated tokens of the call's prompt.
+            prompt: estimated tokens of the call's prompt; 0 where they are not limited.
 
         Yields:
             What to call with the tokens that the call used in all, as its reply reports them.
@@ -192,7 +197,8 @@ class LimitedEndpoint:
             EndpointDown: the endpoint is down, and was not asked.
             CallCancelled: the run was cancelled: the call was not sent, or its answer not waited for.
         """
-        prompt = sum(estimate_tokens(content) for _, content in messages)
+        # To count them takes longer than all else here.
+        prompt = sum(estimate_tokens(content) for _, content in messages) if self._limits.tokens_are_limited else 0
         self._limits.breaker.check()
         with observed_call(self._model, self._limits.host) as call, self._limits.turn(prompt) as used:
             call.sent()
