@@ -33,25 +33,26 @@ def from_json(body: object) -> Completion:
     Raises:
         AttributeError, LookupError, TypeError, ValueError: the body is of another form, an HTML page for instance.
     """
+    said: Any = body
     if isinstance(body, str):
         try:
-            body = json.loads(body)
+            said = json.loads(body)
         except ValueError:
             raise ValueError(f"it begins: {body[:_SHOWN]!r}") from None
-    if not isinstance(body, dict):
-        raise TypeError(f"it is no JSON object: {str(body)[:_SHOWN]}")
-    if body.get("error"):
-        raise ValueError(body["error"])
-    if not body.get("choices"):
-        raise LookupError(f"it has no choices, only {', '.join(body)}")
-    choice = body["choices"][0]
+    if not isinstance(said, dict):
+        raise TypeError(f"it is no JSON object: {str(said)[:_SHOWN]}")
+    if said.get("error"):
+        raise ValueError(said["error"])
+    if not said.get("choices"):
+        raise LookupError(f"it has no choices, only {', '.join(said)}")
+    choice = said["choices"][0]
     message = choice["message"]
     called = [call["function"]["arguments"] or "" for call in message.get("tool_calls") or ()]
     content = message.get("content") or ""
     if not isinstance(content, str):
         content = str(AIMessage(content).text)  # in parts
     return Completion("\n".join(called) or content, str(message.get("refusal") or ""),
-                      str(choice.get("finish_reason") or "stop"), body.get("usage") or {})
+                      str(choice.get("finish_reason") or "stop"), said.get("usage") or {})
 
 
 def from_message(message: AIMessage) -> Completion:

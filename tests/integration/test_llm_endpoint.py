@@ -133,7 +133,7 @@ def listened(listener: Listener, call: Callable[[], Any]) -> Any:
 
 
 @pytest.mark.parametrize("refuses", [(), ("json_schema",), ("json_schema", "tools"),
-                                     ("json_schema", "tools", "json_object")], ids=lambda forms: "+".join(forms))
+                                     ("json_schema", "tools", "json_object")], ids="+".join)
 def test_who_listens_changes_nothing(refuses):
     """LangChain's way is gone for its callbacks: request, answer and accounts are those of a call without."""
     with llm_server.LlmServer(refuses=refuses) as server:
