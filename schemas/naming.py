@@ -63,12 +63,8 @@ def content_id(*parts: str) -> str:
     Returns:
         The first 80 bits of the SHA-256 of the length-prefixed parts.
     """
-    digest = hashlib.sha256()
-    for part in parts:
-        data = part.encode("utf-8", "surrogatepass")
-        digest.update(len(data).to_bytes(8, "big"))
-        digest.update(data)
-    return digest.hexdigest()[:20]
+    encoded = [part.encode("utf-8", "surrogatepass") for part in parts]
+    return hashlib.sha256(b"".join(len(data).to_bytes(8, "big") + data for data in encoded)).hexdigest()[:20]
 
 
 def entity_id(name: str, type_name: str) -> str:
