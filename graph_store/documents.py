@@ -134,7 +134,8 @@ class Documents:
         """
         ids = None if chunk_ids is None else json.dumps(list(chunk_ids))
         if ids is None:
-            rows = self._db.rows(f"SELECT {_CHUNK} FROM chunks WHERE revision = 0 ORDER BY document, ordinal")
+            rows = self._db.rows(f"SELECT {_CHUNK} FROM chunks WHERE revision = 0 "  # noqa: S608
+                                 "ORDER BY document, ordinal")
         else:
             # CROSS: each wanted id is looked up; the other way round all would be gone through for each chunk.
             rows = self._db.rows(f"SELECT {_CHUNK} FROM json_each(?) AS wanted CROSS JOIN chunks "  # noqa: S608
@@ -149,9 +150,9 @@ class Documents:
         """The documents, or the new content that waits for them, of some chunks, given as JSON, or of all."""
         found: dict[tuple[str, bool], Document] = {}
         if len(parents) > 1:
-            only = "" if ids is None else f"WHERE id IN (SELECT document FROM chunks WHERE revision = 0 AND {_AMONG})"
-            rows = self._db.rows(f"SELECT id, title, text, source FROM documents {only}",  # noqa: S608
-                                 *([] if ids is None else [ids]))
+            every = "SELECT id, title, text, source FROM documents"
+            rows = self._db.rows(every) if ids is None else self._db.rows(
+                f"{every} WHERE id IN (SELECT document FROM chunks WHERE revision = 0 AND {_AMONG})", ids)  # noqa: S608
             found = {(str(row["id"]), False): Document(**dict(row)) for row in rows}
         return {one: found.get(one) or self._read(*one) for one in parents}
 

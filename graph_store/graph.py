@@ -133,7 +133,7 @@ class KnowledgeGraph:
 
     def name(self, one: str) -> str:
         """The name that most chunks use for an entity (the first in order of equals)."""
-        names = self.network.nodes[one]["names"]
+        names: dict[str, Any] = self.network.nodes[one]["names"]
         return min(names, key=lambda name: (-len(names[name]), name)) if len(names) > 1 else next(iter(names))
 
     def names(self, one: str) -> list[str]:
