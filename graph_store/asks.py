@@ -1,11 +1,12 @@
 """The ledger's asks: labels that the schema does not know, occurrence by occurrence."""
 
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from ..schemas.delta import ElementKind, Example
-from ..schemas.extraction import Ask
+from ..schemas.documents import Chunk
+from ..schemas.extraction import Ask, BoundedExtraction
 from ..schemas.graph_schema import MAX_ELEMENT_NAME
 from .database import Database
 
@@ -32,14 +33,15 @@ class Asks:
     def __init__(self, database: Database) -> None:
         self._db = database
 
-    def replace(self, document_id: str, chunk_id: str, asks: Iterable[Ask]) -> None:
-        """Put a chunk's asks in the place of its earlier ones."""
+    def replace(self, found: Sequence[tuple[Chunk, BoundedExtraction]]) -> None:
+        """Put some chunks' asks in the place of their earlier ones."""
         with self._db.transaction():
-            self._db.execute("DELETE FROM asks WHERE chunk = ?", chunk_id)
+            self._db.execute_many("DELETE FROM asks WHERE chunk = ?", [(chunk.id,) for chunk, _ in found])
             self._db.execute_many(
                 'INSERT INTO asks (chunk, document, kind, label, subject_type, object_type, item, start, "end", '
                 "confidence) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                [row for ask in asks if (row := ask_row(document_id, chunk_id, ask))])
+                [row for chunk, bounded in found for ask in bounded.asks
+                 if (row := ask_row(chunk.document_id, chunk.id, ask))])
 
     def counts(self) -> list[AskCount]:
         """All asks, those of a document for a label between the same types as one."""

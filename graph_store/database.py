@@ -3,7 +3,7 @@
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -291,7 +291,7 @@ class Database:
         with self._lock, self._explained():
             return self._connection.execute(sql, values).rowcount
 
-    def execute_many(self, sql: str, rows: list[tuple[object, ...]]) -> None:
+    def execute_many(self, sql: str, rows: Sequence[tuple[object, ...]]) -> None:
         """Run one statement for many rows of values."""
         with self._lock, self._explained():
             self._connection.executemany(sql, rows)

@@ -34,6 +34,7 @@ _LEAD = re.compile(r"^(?:(?:in|on|since|from|until|till|by|before|after|the year
 _ABOUT = re.compile(r"^(?:(?:c|ca)\. ?|(?:circa|about|around) |大?约)")
 _HAN = {digit: str(number) for number, digits in enumerate(("〇零", *"一二三四五六七八九")) for digit in digits}
 _HAN_YEAR = re.compile(rf"[{''.join(_HAN)}]{{4}}(?= ?年)")
+_COUNTED = re.compile(rf"[\d十元{''.join(_HAN)}]")
 _HAN_SMALL = re.compile(r"(?P<tens>[一二三]?十)?(?P<ones>[一二三四五六七八九])?(?= ?[年月日号季世])")
 _MONTHS_A_YEAR, _DAYS_A_MONTH = 12, 31
 _QUARTERS_BEGIN = 32  # EDTF numbers the quarters 33 to 36, after seasons and the like
@@ -48,7 +49,10 @@ def parse_date(text: str) -> str:
     Returns:
         The normal form; "" if the text is not a date.
     """
-    folded = _LEAD.sub("", normalise(text).strip(" .,;。，")).replace("元年", "1年")
+    said = normalise(text)
+    if not _COUNTED.search(said):  # most names: no form of a date is without a figure
+        return ""
+    folded = _LEAD.sub("", said.strip(" .,;。，")).replace("元年", "1年")
     plain = _ABOUT.sub("", folded)
     folded_digits = _in_figures(plain)
     interval = _INTERVAL.fullmatch(folded_digits)

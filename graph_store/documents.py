@@ -1,7 +1,8 @@
 """The ledger's documents and chunks, and where each chunk stands in a build."""
 
+import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Literal, cast
 
 from ..schemas.documents import Chunk, Document, Frozen
@@ -82,7 +83,8 @@ class Documents:
 
     def in_service(self, chunk_ids: Sequence[str]) -> list[str]:
         """Which of some chunks are of content in service, in their order."""
-        waiting = {str(row[0]) for row in self._db.rows("SELECT id FROM chunks WHERE revision = 1")}
+        waiting = {str(row[0]) for row in self._db.rows(
+            f"SELECT id FROM chunks WHERE revision = 1 AND {_AMONG}", json.dumps(chunk_ids))}  # noqa: S608
         return [one for one in chunk_ids if one not in waiting]
 
     def delete(self, document_id: str) -> None:
@@ -130,15 +132,29 @@ class Documents:
 
         An id that is not there is left out.
         """
-        if chunk_ids is None:
-            rows = self._db.rows(f"{_CHUNK} WHERE revision = 0 ORDER BY document, ordinal")
+        ids = None if chunk_ids is None else json.dumps(list(chunk_ids))
+        if ids is None:
+            rows = self._db.rows(f"SELECT {_CHUNK} FROM chunks WHERE revision = 0 "  # noqa: S608
+                                 "ORDER BY document, ordinal")
         else:
-            rows = [row for one in chunk_ids for row in self._db.rows(f"{_CHUNK} WHERE id = ?", one)]
+            # CROSS: each wanted id is looked up; the other way round all would be gone through for each chunk.
+            rows = self._db.rows(f"SELECT {_CHUNK} FROM json_each(?) AS wanted CROSS JOIN chunks "  # noqa: S608
+                                 "ON chunks.id = wanted.value ORDER BY wanted.key", ids)
         # Each text is read once and cut here: substr() in SQL counts characters from the text's
         # beginning for every chunk, which is quadratic in a long document.
         parents = dict.fromkeys((str(row["document"]), bool(row["revision"])) for row in rows)
-        documents = {one: self._read(*one) for one in parents}
+        documents = self._read_all(parents, ids)
         return [_chunk(row, documents[str(row["document"]), bool(row["revision"])]) for row in rows]
+
+    def _read_all(self, parents: Collection[tuple[str, bool]], ids: str | None) -> dict[tuple[str, bool], Document]:
+        """The documents, or the new content that waits for them, of some chunks, given as JSON, or of all."""
+        found: dict[tuple[str, bool], Document] = {}
+        if len(parents) > 1:
+            every = "SELECT id, title, text, source FROM documents"
+            rows = self._db.rows(every) if ids is None else self._db.rows(
+                f"{every} WHERE id IN (SELECT document FROM chunks WHERE revision = 0 AND {_AMONG})", ids)  # noqa: S608
+            found = {(str(row["id"]), False): Document(**dict(row)) for row in rows}
+        return {one: found.get(one) or self._read(*one) for one in parents}
 
     def _read(self, document_id: str, revised: bool) -> Document:
         """A document, or the new content that waits for it; the last one is kept, for its chunks come one by one.
@@ -212,7 +228,8 @@ class Documents:
             "WHERE c.status = 'failed' ORDER BY c.document, c.ordinal")]
 
 
-_CHUNK = 'SELECT id, document, ordinal, start, "end", heading, revision FROM chunks'
+_AMONG = "id IN (SELECT value FROM json_each(?))"
+_CHUNK = 'chunks.id AS id, document, ordinal, start, "end", heading, revision'
 
 
 def _chunk(row: sqlite3.Row, document: Document) -> Chunk:

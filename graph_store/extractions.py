@@ -1,18 +1,21 @@
 """The ledger's extractions: what was said of each chunk, what of it was admitted, what waits."""
 
 import json
-from collections.abc import Iterable, Iterator
-from typing import TypeVar
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from ..schemas.documents import Frozen
+from ..schemas.documents import Chunk, Frozen
 from ..schemas.extraction import AttributeFact, BoundedExtraction, EntityMention, Extraction, Fact, Rejection
 from .bounds import LabelKind
 from .database import Database
 from .errors import LedgerDamagedError
 
 _Model = TypeVar("_Model", bound=BaseModel)
+_READ_AT_ONCE = 256
+"""Contributions read with one statement, and held in memory."""
 
 # Where labels stand in what was said, as <list>.<field>.
 _FIELDS: dict[LabelKind, tuple[str, ...]] = {
@@ -56,27 +59,38 @@ class Extractions:
         text = self._db.scalar("SELECT said FROM extractions WHERE chunk = ?", chunk_id)
         return None if text is None else _read(Extraction, str(text), chunk_id)
 
-    def _note(self, document_id: str, chunk_id: str, bounded: BoundedExtraction) -> None:
-        """Replace what is known of what a chunk's bounding rejected and mended."""
-        with self._db.transaction():
-            self._db.execute("DELETE FROM repairs WHERE chunk = ?", chunk_id)
-            self._db.execute_many("INSERT INTO repairs VALUES (?, ?, ?)",
-                                  [(chunk_id, repair, times) for repair, times in sorted(bounded.repairs.items())])
-            self._db.execute("DELETE FROM rejections WHERE chunk = ?", chunk_id)
-            self._db.execute_many(
-                "INSERT INTO rejections VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                [rejection_row(document_id, chunk_id, rejection) for rejection in bounded.rejections])
+    def said_of(self, chunk_ids: Sequence[str]) -> dict[str, Extraction]:
+        """What was said of some chunks, by id; those that were not extracted are left out."""
+        return {row["chunk"]: _read(Extraction, row["said"], row["chunk"])
+                for row in self._of("said", chunk_ids)}
 
-    def write(self, document_id: str, chunk_id: str, bounded: BoundedExtraction) -> None:
-        """Make a chunk's admitted facts its contribution to the graph."""
-        contribution = Contribution(mentions=bounded.mentions, facts=bounded.facts,
-                                    attributes=bounded.attributes).model_dump_json()
+    def _note(self, found: Sequence[tuple[Chunk, BoundedExtraction]]) -> None:
+        """Replace what is known of what some chunks' bounding rejected and mended."""
+        chunks = [(chunk.id,) for chunk, _ in found]
+        self._db.execute_many("DELETE FROM repairs WHERE chunk = ?", chunks)
+        self._db.execute_many("INSERT INTO repairs VALUES (?, ?, ?)", [
+            (chunk.id, repair, times) for chunk, bounded in found for repair, times in sorted(bounded.repairs.items())])
+        self._db.execute_many("DELETE FROM rejections WHERE chunk = ?", chunks)
+        self._db.execute_many("INSERT INTO rejections VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [
+            rejection_row(chunk.document_id, chunk.id, rejection)
+            for chunk, bounded in found for rejection in bounded.rejections])
+
+    def write(self, found: Sequence[tuple[Chunk, BoundedExtraction]]) -> None:
+        """Make some chunks' admitted facts their contributions to the graph."""
+        contributions = {chunk.id: Contribution(mentions=bounded.mentions, facts=bounded.facts,
+                                                attributes=bounded.attributes).model_dump_json()
+                         for chunk, bounded in found}
         with self._db.transaction():
-            self._note(document_id, chunk_id, bounded)
-            if contribution != self._db.scalar("SELECT bounded FROM extractions WHERE chunk = ?", chunk_id):
-                self._db.execute("UPDATE extractions SET bounded = ? WHERE chunk = ?", contribution, chunk_id)
-                self._db.execute("INSERT INTO changes (chunk) VALUES (?)", chunk_id)
-            self._db.execute("UPDATE chunks SET status = 'done' WHERE id = ?", chunk_id)
+            self._note(found)
+            before = {row["chunk"]: row["bounded"] for row in self._of("bounded", list(contributions))}
+            changed = [(text, one) for one, text in contributions.items() if text != before.get(one)]
+            self._db.execute_many("UPDATE extractions SET bounded = ? WHERE chunk = ?", changed)
+            self._db.execute_many("INSERT INTO changes (chunk) VALUES (?)", [(one,) for _, one in changed])
+            self._db.execute_many("UPDATE chunks SET status = 'done' WHERE id = ?", [(one,) for one in contributions])
+
+    def _of(self, column: Literal["said", "bounded"], chunk_ids: Sequence[str]) -> list[sqlite3.Row]:
+        return self._db.rows(f"SELECT chunk, {column} FROM extractions "  # noqa: S608
+                             "WHERE chunk IN (SELECT value FROM json_each(?))", json.dumps(chunk_ids))
 
     def contribution(self, chunk_id: str) -> Contribution | None:
         """What a chunk adds to the graph; None if it is gone or not written."""
@@ -85,19 +99,28 @@ class Extractions:
 
     def contributions(self) -> Iterator[tuple[str, Contribution]]:
         """Every chunk's contribution, by chunk id."""
-        for row in self._db.rows("SELECT chunk FROM extractions WHERE bounded IS NOT NULL ORDER BY chunk"):
-            found = self.contribution(str(row[0]))
+        ids = [str(row[0]) for row in self._db.rows(
+            "SELECT chunk FROM extractions WHERE bounded IS NOT NULL ORDER BY chunk")]
+        for chunk_id, found in self._contributions_of(ids):
             if found is not None:
-                yield str(row[0]), found
+                yield chunk_id, found
+
+    def _contributions_of(self, chunk_ids: Sequence[str]) -> Iterator[tuple[str, Contribution | None]]:
+        for start in range(0, len(chunk_ids), _READ_AT_ONCE):
+            some = chunk_ids[start:start + _READ_AT_ONCE]
+            texts = {row["chunk"]: row["bounded"] for row in self._of("bounded", some)}
+            for one in some:
+                text = texts.get(one)
+                yield one, None if text is None else _read(Contribution, text, one)
 
     def position(self) -> int:
         """The number of the last change: what derived files are compared with."""
         return self._db.count("SELECT max(seq) FROM changes")
 
-    def changed_since(self, position: int) -> list[str]:
-        """The chunks that changed after a position, by id."""
-        return [str(row[0]) for row in self._db.rows(
-            "SELECT DISTINCT chunk FROM changes WHERE seq > ? ORDER BY chunk", position)]
+    def changed_since(self, position: int) -> Iterator[tuple[str, Contribution | None]]:
+        """The chunks that changed after a position, by id, with what they add now; None of those that are gone."""
+        return self._contributions_of([str(row[0]) for row in self._db.rows(
+            "SELECT DISTINCT chunk FROM changes WHERE seq > ? ORDER BY chunk", position)])
 
     def rejected(self) -> dict[str, int]:
         """How many extracted items were not admitted, by reason."""

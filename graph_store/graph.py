@@ -7,6 +7,7 @@ Nodes (kind "entity"): `type`; `names` {name: {chunk: span}}; `attributes` {attr
 Edges, keyed by relation: `support` {chunk: (start, end, confidence)}. Spans are (start, end) in the chunk.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -100,23 +101,25 @@ class KnowledgeGraph:
 
     def _add(self, chunk_id: str, contribution: Contribution) -> Touched:
         touched = Touched(chunks={chunk_id})
+        ids = {named: entity_id(*named) for named in dict.fromkeys(_named(contribution))}
+        nodes = self.network.nodes
         for mention in contribution.mentions:
-            one = entity_id(mention.name, mention.type)
-            if one not in self.network:
+            one = ids[mention.name, mention.type]
+            if one not in nodes:
                 self.network.add_node(one, kind="entity", type=mention.type, names={}, attributes={})
-            names = self.network.nodes[one]["names"]
+            names = nodes[one]["names"]
             names.setdefault(mention.name, {})[chunk_id] = [mention.span.start, mention.span.end]
             touched.entities.add(one)
         for fact in contribution.facts:
-            head, tail = entity_id(fact.head, fact.head_type), entity_id(fact.tail, fact.tail_type)
+            head, tail = ids[fact.head, fact.head_type], ids[fact.tail, fact.tail_type]
             if not self.network.has_edge(head, tail, fact.relation):
                 self.network.add_edge(head, tail, fact.relation, support={})
             self.network.edges[head, tail, fact.relation]["support"][chunk_id] = [
                 fact.span.start, fact.span.end, fact.confidence]
             touched.edges.add((head, fact.relation, tail))
         for attribute in contribution.attributes:
-            one = entity_id(attribute.entity, attribute.entity_type)
-            values = self.network.nodes[one]["attributes"].setdefault(attribute.attribute, {})
+            one = ids[attribute.entity, attribute.entity_type]
+            values = nodes[one]["attributes"].setdefault(attribute.attribute, {})
             values.setdefault(attribute.value, {})[chunk_id] = [attribute.span.start, attribute.span.end]
         return touched
 
@@ -126,9 +129,12 @@ class KnowledgeGraph:
 
     def entity(self, one: str) -> Entity:
         """An entity by id, under the name that most chunks use (the first in order of equals)."""
-        node = self.network.nodes[one]
-        name = min(node["names"], key=lambda n: (-len(node["names"][n]), n))
-        return Entity(id=one, name=name, type=node["type"])
+        return Entity(id=one, name=self.name(one), type=self.network.nodes[one]["type"])
+
+    def name(self, one: str) -> str:
+        """The name that most chunks use for an entity (the first in order of equals)."""
+        names: dict[str, Any] = self.network.nodes[one]["names"]
+        return min(names, key=lambda name: (-len(names[name]), name)) if len(names) > 1 else next(iter(names))
 
     def names(self, one: str) -> list[str]:
         """All names that the sources use for an entity, sorted."""
@@ -160,9 +166,10 @@ class KnowledgeGraph:
 
     def incident(self, one: str) -> list[EdgeKey]:
         """The triples in which an entity is head or tail, sorted."""
-        out = ((h, r, t) for h, t, r in self.network.out_edges(one, keys=True))
-        into = ((h, r, t) for h, t, r in self.network.in_edges(one, keys=True))
-        return sorted({*out, *into})
+        found = {(one, relation, tail) for tail, relations in self.network.succ[one].items() for relation in relations}
+        found.update((head, relation, one) for head, relations in self.network.pred[one].items()
+                     for relation in relations)
+        return sorted(found)
 
     def count_attributes(self) -> int:
         """The number of attribute values of all entities."""
@@ -205,6 +212,15 @@ class KnowledgeGraph:
         return graph
 
 
+def _named(contribution: Contribution) -> Iterator[tuple[str, str]]:
+    """The name and type of each entity, as often as they are said."""
+    yield from ((mention.name, mention.type) for mention in contribution.mentions)
+    for fact in contribution.facts:
+        yield fact.head, fact.head_type
+        yield fact.tail, fact.tail_type
+    yield from ((attribute.entity, attribute.entity_type) for attribute in contribution.attributes)
+
+
 def relation_text(relation: str) -> str:
     """A relation's name as words."""
     return relation.replace("_", " ")
@@ -219,5 +235,5 @@ def _drop(support: dict[str, dict[str, Any]], chunk_id: str) -> None:
 
 def _ordered(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _ordered(value[key]) for key in sorted(value)}
+        return {key: _ordered(value[key]) if isinstance(value[key], dict) else value[key] for key in sorted(value)}
     return value

@@ -7,8 +7,9 @@ where a word is cut ("hip-hop", "hip hop"), does not matter; that the words foll
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property, lru_cache
+from itertools import accumulate
 from typing import NamedTuple
 
 from ..ingest.scripts import CJK
@@ -28,63 +29,65 @@ _MARKS = "".join(chr(code) for codes in (range(0x483, 0x2000), range(0xA660, 0xA
 _WORD = re.compile(rf"[{CJK}]|\d+(?:[.,]\d+)+|(?:[^\W_{CJK}][{_MARKS}]*)+(?:\+\+|#)?")
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _ACCENTS = range(0x300, 0x370)
+_RUN = re.compile("[\\x00-\\x7f]+|[^\\x00-\\x7f]+")
 _ARTICLES = frozenset({"the", "a", "an"})
 _ASIDE = re.compile(r"\s*[(（][^()（）]*[)）]\s*$")
 _ASIDES = re.compile(r"\([^()\n]{1,80}\)|（[^（）\n]{1,80}）")
 """What may stand between the words of a name: "Ronald ("Ron") Laird", "460 inches (1,168 cm) of rain"."""
 _PAIRS = (("(", ")"), ("（", "）"), ("[", "]"), ("“", "”"), ("«", "»"), ("《", "》"), ("「", "」"), ('"', '"'))
+_LETTERS = re.compile(rf"[^\W_{CJK}]{{2}}")
 _INFLECTED = re.compile(r"[a-z]{4,}")
 
 
 def words(text: str) -> list[str]:
     """The words of a text, folded: runs of letters and digits, and single CJK characters."""
-    return _WORD.findall(_fold(text)[0])
+    return _WORD.findall(text.lower() if text.isascii() else _fold(text)[0])
 
 
 def word_places(text: str) -> list[tuple[str, int, int]]:
     """The words as `words` gives them, each with where it starts and ends in the text as it is written."""
+    if text.isascii():
+        return [(match[0], *match.span()) for match in _WORD.finditer(text.lower())]
     folded, offsets = _fold(text)
     return [(match[0], offsets[match.start()], _after_accents(text, offsets[match.end() - 1] + 1))
             for match in _WORD.finditer(folded)]
 
 
-def _fold(text: str) -> tuple[str, list[int] | range]:
+def _fold(text: str) -> tuple[str, list[int]]:
     """The folded text and, for each of its characters, the offset in `text` that it came from."""
-    if text.isascii():
-        return text.lower(), range(len(text))
     folded: list[str] = []
     offsets: list[int] = []
-    for offset, character in enumerate(text):
-        if character < "\x80":
-            parts = character.lower()
-        elif "가" <= character <= "힣":
-            parts = character  # a Hangul syllable counts as a word of its own, and its letters do not
+    # Most of what is not ASCII has an accented letter here and there: the rest is folded by the run.
+    for match in _RUN.finditer(text):
+        run, (start, end) = match[0], match.span()
+        if run.isascii():
+            folded.append(run.lower())
+            offsets.extend(range(start, end))
         else:
-            parts = unicodedata.normalize("NFKD", character).casefold()
-        for part in parts:
-            if ord(part) not in _ACCENTS:
-                folded.append(part)
-                offsets.append(offset)
+            for offset, character in enumerate(run, start):
+                parts = _folded_character(character)
+                folded.append(parts)
+                offsets.extend([offset] * len(parts))
     return "".join(folded), offsets
+
+
+@lru_cache(maxsize=10_000)
+def _folded_character(character: str) -> str:
+    if "가" <= character <= "힣":
+        return character  # a Hangul syllable counts as a word of its own, and its letters do not
+    parts = unicodedata.normalize("NFKD", character).casefold()
+    return "".join(part for part in parts if ord(part) not in _ACCENTS)
 
 
 class _Words:
     """The words of a text written together, with the places where words begin and end in the text."""
 
-    def __init__(self, text: str, without: frozenset[str] = frozenset()) -> None:
-        folded, offsets = _fold(text)
-        self._starts: dict[int, int] = {}
-        self._ends: dict[int, int] = {}
-        parts: list[str] = []
-        length = 0
-        for match in _WORD.finditer(folded):
-            if match[0] in without:
-                continue
-            part = _glued(match[0], parts)
-            parts.append(part)
-            self._starts[length + (part[0] == "|")] = offsets[match.start()]
-            length += len(part)
-            self._ends[length] = _after_accents(text, offsets[match.end() - 1] + 1)
+    def __init__(self, places: Sequence[tuple[str, int, int]]) -> None:
+        parts = _glued([word for word, _, _ in places])
+        ends = list(accumulate(map(len, parts)))
+        begins = [end - len(part) + (part[0] == "|") for end, part in zip(ends, parts, strict=True)]
+        self._starts = {begin: start for begin, (_, start, _) in zip(begins, places, strict=True)}
+        self._ends = {end: place for end, (_, _, place) in zip(ends, places, strict=True)}
         self.text = "".join(parts)
 
     def find(self, wanted: str) -> tuple[int, int] | None:
@@ -105,21 +108,23 @@ def _after_accents(text: str, end: int) -> int:
     return end
 
 
-def _glued(word: str, before: list[str]) -> str:
-    """A word as it is written together with those before: two numbers do not become one."""
-    if word[0].isdigit():
-        if _THOUSANDS.fullmatch(word):
-            word = word.replace(",", "")
-        if before and before[-1][-1].isdigit():
-            return f"|{word}"
-    return word
+def _glued(said: list[str]) -> list[str]:
+    """Words as they are written together: two numbers do not become one."""
+    parts: list[str] = []
+    for word in said:
+        part = word
+        if word[0].isdigit():
+            if _THOUSANDS.fullmatch(word):
+                part = word.replace(",", "")
+            if parts and parts[-1][-1].isdigit():
+                part = f"|{part}"
+        parts.append(part)
+    return parts
 
 
 def _together(said: list[str]) -> str:
-    parts: list[str] = []
-    for word in said:
-        parts.append(_glued(word, parts))
-    return "".join(parts)
+    joined = "".join(said)
+    return joined if joined.isalpha() else "".join(_glued(said))
 
 
 def _inflections(word: str) -> Iterator[str]:
@@ -153,7 +158,8 @@ class SourceText:
     def __init__(self, text: str, title: str = "", heading: str = "") -> None:
         self.text = text
         self._titles = [title, heading]
-        self._words = _Words(text)
+        self._places = word_places(text)
+        self._words = _Words(self._places)
 
     def find(self, words_said: str) -> Span | None:
         """Where some words first stand in the text, one after the other, or None."""
@@ -163,13 +169,14 @@ class SourceText:
     def verbatim(self, quote: str) -> Span | None:
         """Where a quote first stands in the text letter by letter, on word boundaries, or None."""
         wanted = quote.strip()
+        start = self._verbatim_start(wanted)
+        return self._span(start, start + len(wanted)) if start >= 0 else None
+
+    def _verbatim_start(self, wanted: str) -> int:
         start = self.text.find(wanted) if wanted else -1
-        while start >= 0:
-            end = start + len(wanted)
-            if not (_joins(self.text, start) or _joins(self.text, end)):
-                return self._span(start, end)
+        while start >= 0 and (_joins(self.text, start) or _joins(self.text, start + len(wanted))):
             start = self.text.find(wanted, start + 1)
-        return None
+        return start
 
     def ground(self, name: str) -> Grounded | None:
         """Where a name stands in the source, or None.
@@ -233,7 +240,7 @@ class SourceText:
 
     def best_spelling(self, names: Iterable[str]) -> str:
         """Of spellings of one name: the one that the text has, with its brackets closed, the shortest one."""
-        return min(names, key=lambda name: (self.verbatim(name) is None, _unbalanced(name), len(name), name))
+        return min(names, key=lambda name: (self._verbatim_start(name.strip()) < 0, _unbalanced(name), len(name), name))
 
     def sentence(self, *hints: str) -> Span:
         """The sentence that shares most words with the hints; the first one of equals."""
@@ -250,7 +257,7 @@ class SourceText:
         if span is None:
             return None
         wording = said.strip()
-        if self.verbatim(wording):
+        if self._verbatim_start(wording) >= 0:
             return Grounded(wording, span)
         whole = self._balanced(span)
         return Grounded(whole.quote, whole, quoted=True)
@@ -279,11 +286,13 @@ class SourceText:
     @cached_property
     def _plain_words(self) -> _Words:
         """The text's words without articles and asides."""
-        return _Words(_ASIDES.sub(lambda aside: " " * len(aside[0]), self.text), _ARTICLES)
+        bare = _ASIDES.sub(lambda aside: " " * len(aside[0]), self.text)
+        places = self._places if bare == self.text else word_places(bare)
+        return _Words([place for place in places if place[0] not in _ARTICLES])
 
     @cached_property
     def _title_words(self) -> list[_Words]:
-        return [_Words(title) for title in self._titles if title]
+        return [_Words(word_places(title)) for title in self._titles if title]
 
     def _span(self, start: int, end: int) -> Span:
         return Span(start=start, end=end, quote=self.text[start:end])
@@ -298,5 +307,4 @@ def _joins(text: str, position: int) -> bool:
     """Whether the characters before and after a position belong to one word."""
     if not 0 < position < len(text):
         return False
-    pair = text[position - 1 : position + 1]
-    return bool(re.fullmatch(rf"[^\W_{CJK}]{{2}}", pair)) or unicodedata.combining(pair[1]) != 0
+    return bool(_LETTERS.match(text, position - 1)) or unicodedata.combining(text[position]) != 0

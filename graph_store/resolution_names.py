@@ -143,10 +143,12 @@ def _numbers(words: tuple[str, ...], text: str) -> tuple[tuple[str, int], ...]:
         if word in NUMBERS and not (word in LONE_LETTERS and place == 0):
             found[NUMBERS[word]] += 1
         else:
-            found.update(figure.replace(",", "") for figure in FIGURE.findall(word))
+            for figure in FIGURE.findall(word):
+                found[figure.replace(",", "")] += 1
         if word in GENERATIONS or (word not in NUMBERS and ROMAN.fullmatch(word)):
             found[word] += 1
-    found.update(sign for sign in text if sign in HAN_NUMERALS)
+    if not text.isascii():
+        found.update(sign for sign in text if sign in HAN_NUMERALS)
     return tuple(sorted(found.items()))
 
 
@@ -196,8 +198,10 @@ def initials_of(folded: FoldedName) -> set[str]:
 
 def is_acronym(folded: FoldedName, name: str) -> bool:
     """Whether a name is written as an acronym is: one word of two to eight capitals."""
+    if len(folded.words) != 1:
+        return False
     letters = [sign for sign in name if sign.isalpha()]
-    return (len(folded.words) == 1 and _LEAST_ACRONYM <= len(letters) <= _MOST_ACRONYM
+    return (_LEAST_ACRONYM <= len(letters) <= _MOST_ACRONYM
             and all(sign.isupper() for sign in letters) and folded.key.isalpha())
 
 

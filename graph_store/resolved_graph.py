@@ -75,7 +75,11 @@ class ResolvedGraph(KnowledgeGraph):
 
     def entity(self, one: str) -> Entity:
         """A node by id, under the name of its canonical entity that most chunks use."""
-        return Entity(id=one, name=self.mentions.entity(one).name, type=self.network.nodes[one]["type"])
+        return Entity(id=one, name=self.name(one), type=self.network.nodes[one]["type"])
+
+    def name(self, one: str) -> str:
+        """The name of its canonical entity that most chunks use for a node (the first in order of equals)."""
+        return self.mentions.name(one)
 
     def entity_text(self, one: str) -> str:
         """What is embedded for a node: its canonical entity's name."""
@@ -87,7 +91,9 @@ class ResolvedGraph(KnowledgeGraph):
         """Bring the nodes and edges up to date that some mentions and facts belong, or belonged, to."""
         wide = entities | {alias for one in entities for alias in self._of.get(one, ())}
         moved = {one for one in wide if self._place.get(one) != self._wanted(one)}
-        facts = edges | {key for one in moved if one in self.mentions.network for key in self.mentions.incident(one)}
+        # All facts of what was nowhere before are new as well.
+        facts = edges | {key for one in moved if one in self._place and one in self.mentions.network
+                         for key in self.mentions.incident(one)}
         nodes = {place for one in wide for place in (self._place.get(one), self._wanted(one)) if place}
         for one in moved:
             self._move(one)

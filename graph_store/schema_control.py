@@ -62,20 +62,17 @@ class SchemaControl:
         """Record what some extracted chunks ask of the schema, before it is decided on."""
         # Before the transaction begins: the answers that come meanwhile must not wait to be kept.
         found = self._bounded(chunk_ids, self._bounds(self._history.base()))
-        with self._db.transaction():
-            for chunk, bounded in found:
-                self.asks.replace(chunk.document_id, chunk.id, bounded.asks)
+        self.asks.replace(found)
 
     def write(self, chunk_ids: Sequence[str]) -> None:
         """Bound what was said of some chunks and make it their contribution to the graph."""
         base, current = self._history.base(), self._history.current()
         found = self._bounded(chunk_ids, self._bounds(current))
         with self._db.transaction():
-            for chunk, bounded in found:
-                self._extractions.write(chunk.document_id, chunk.id, bounded)
-                if current == base:
-                    self.asks.replace(chunk.document_id, chunk.id, bounded.asks)
-            if current != base:
+            self._extractions.write(found)
+            if current == base:
+                self.asks.replace(found)
+            else:
                 self.note(chunk_ids)
 
     def bounded_anew(self, chunk_ids: Sequence[str]) -> Iterator[tuple[Chunk, BoundedExtraction, BoundedExtraction]]:
@@ -86,12 +83,9 @@ class SchemaControl:
             yield chunk, bounded, by_base.get(chunk, bounded)
 
     def _bounded(self, chunk_ids: Sequence[str], bounds: Bounds) -> list[tuple[Chunk, BoundedExtraction]]:
-        found = []
-        for chunk in self._documents.chunks(chunk_ids):
-            said = self._extractions.said(chunk.id)
-            if said is not None:
-                found.append((chunk, bound(said, chunk, bounds)))
-        return found
+        said = self._extractions.said_of(chunk_ids)
+        return [(chunk, bound(said[chunk.id], chunk, bounds))
+                for chunk in self._documents.chunks(chunk_ids) if chunk.id in said]
 
     def _bounds(self, schema: GraphSchema) -> Bounds:
         """The prepared bounds of a schema; the last two are kept, those of base and schema in force."""

@@ -289,8 +289,8 @@ class KnowledgeBase:
         if self._vectors.moved():
             self._begin(KnowledgeGraph())
             self._position, self._saved_position = 0, 0
-        for chunk_id in self.extractions.changed_since(self._position):
-            touched = self.graph.replace(chunk_id, self.extractions.contribution(chunk_id))
+        for chunk_id, contribution in self.extractions.changed_since(self._position):
+            touched = self.graph.replace(chunk_id, contribution)
             self._vectors.note(touched)
         self._position = position
         self._follow_aliases()

@@ -28,6 +28,8 @@ def normalise(text: str) -> str:
         The NFKC, case-folded text with runs of white space as one space, without what nobody can see
         (`UNSEEN`): two names that differ in that alone are one.
     """
+    if text.isascii() and text.isprintable():  # most names and labels: the same, ten times as fast
+        return " ".join(text.lower().split())
     return _SPACES.sub(" ", unicodedata.normalize("NFKC", UNSEEN.sub("", text)).casefold()).strip()
 
 
@@ -46,6 +48,7 @@ def canonical_name(name: str) -> str:
     return _EDGES.sub("", folded) or folded
 
 
+@lru_cache(maxsize=10_000)
 def label_key(label: str) -> str:
     """The form under which two labels of a schema element count as the same: 'Born In' as 'born_in'."""
     return " ".join(normalise(label).replace("_", " ").replace("-", " ").split())
@@ -60,12 +63,8 @@ def content_id(*parts: str) -> str:
     Returns:
         The first 80 bits of the SHA-256 of the length-prefixed parts.
     """
-    digest = hashlib.sha256()
-    for part in parts:
-        data = part.encode("utf-8", "surrogatepass")
-        digest.update(len(data).to_bytes(8, "big"))
-        digest.update(data)
-    return digest.hexdigest()[:20]
+    encoded = [part.encode("utf-8", "surrogatepass") for part in parts]
+    return hashlib.sha256(b"".join(len(data).to_bytes(8, "big") + data for data in encoded)).hexdigest()[:20]
 
 
 def entity_id(name: str, type_name: str) -> str:

@@ -8,13 +8,14 @@ import orjson
 import pytest
 from banyan.graph_store import snapshot, store
 from banyan.graph_store.bounding import Bounds, bound
-from banyan.graph_store.database import FORMAT
+from banyan.graph_store.database import FORMAT, Database
+from banyan.graph_store.documents import Documents
 from banyan.graph_store.errors import FormatError
 from banyan.graph_store.extractions import Contribution
 from banyan.graph_store.graph import KnowledgeGraph
 from banyan.graph_store.store import KnowledgeBase
 from banyan.graph_store.verify import verify
-from banyan.schemas.documents import Chunk
+from banyan.schemas.documents import Chunk, Document
 from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from banyan.schemas.graph_schema import open_schema
 from hypothesis import given, settings
@@ -308,3 +309,17 @@ def test_verify_sees_a_graph_file_that_is_not_what_the_ledger_gives(sound, home)
 def test_verify_sees_communities_that_do_not_partition_the_entities(sound):
     sound.database.execute("UPDATE communities SET members = '[]' WHERE id = (SELECT min(id) FROM communities)")
     assert "the communities do not partition the entities" in whats(sound)
+
+
+def test_chunks_come_in_the_order_they_are_asked_for_each_of_its_own_text(tmp_path):
+    documents, asked = Documents(Database(tmp_path / "ledger.db")), []
+    for name in "abc":
+        text = f"first {name}. second {name}."
+        chunks = [Chunk(id=f"{start}{name}", document_id=name, ordinal=number, start=start, end=end, title=name,
+                        text=text[start:end]) for number, (start, end) in enumerate([(0, 8), (9, 18)])]
+        documents.put(Document(id=name, title=name, text=text, source=""), chunks)
+        asked += chunks
+    assert documents.chunks() == asked
+    assert documents.chunks([chunk.id for chunk in reversed(asked)]) == asked[::-1]
+    assert documents.chunks(["9b", "nowhere", "0b"]) == [asked[3], asked[2]]
+    assert documents.in_service(["9b", "0a"]) == ["9b", "0a"]

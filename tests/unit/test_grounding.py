@@ -1,7 +1,7 @@
 """Finding names, values and sentences in a source: words in a row, quoted as the source writes them."""
 
 import pytest
-from banyan.graph_store.grounding import SourceText
+from banyan.graph_store.grounding import SourceText, words
 from banyan.schemas.naming import canonical_name, normalise
 from hypothesis import given
 from hypothesis import strategies as st
@@ -107,3 +107,17 @@ def test_what_is_grounded_is_quoted_from_the_source(text, name):
         again = SourceText(text).ground(found.shown)
         assert again is not None
         assert (again.shown, again.span) == (found.shown, found.span)
+
+
+PLAIN = st.text(alphabet=st.characters(max_codepoint=0x7f))
+
+
+@given(text=PLAIN)
+def test_plain_text_is_folded_as_it_is_beside_other_letters(text):
+    assert words(f"{text} é中") == [*words(text), "e", "中"]
+    assert normalise(f"{text}\u200b") == normalise(text)  # what nobody sees sends it the long way
+
+
+@given(parts=st.lists(st.sampled_from(["Zoe\u0308", "Łódź", "한국", "ﬁn", "½", "a b", "C++ 3.5", "ẞ"]), max_size=6))
+def test_a_text_is_folded_as_its_parts_are(parts):
+    assert words(" ".join(parts)) == [word for part in parts for word in words(part)]

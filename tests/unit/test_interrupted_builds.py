@@ -10,6 +10,7 @@ import threading
 
 import pytest
 from banyan.graph_store import snapshot, store
+from banyan.graph_store.asks import Asks
 from banyan.graph_store.database import Database
 from banyan.graph_store.extractions import Extractions
 
@@ -50,8 +51,9 @@ def failing(original, error, *, after_calls=0):
     return stand_in
 
 
+# Asks are replaced once when what is asked for is noted, then in the midst of writing.
 @pytest.mark.parametrize(("owner", "name", "calls"), [
-    (snapshot, "save", 0), (Extractions, "save", 2), (Extractions, "write", 1), (Database, "set_meta", 1),
+    (snapshot, "save", 0), (Extractions, "save", 2), (Asks, "replace", 1), (Database, "set_meta", 1),
 ], ids=["snapshot", "extraction", "writing", "vectors"])
 @pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "No space left on device"),
                                    sqlite3.OperationalError("database or disk is full")], ids=["os", "sqlite"])
