@@ -9,7 +9,7 @@ from pathlib import Path
 
 from .errors import FormatError, LedgerDamagedError
 
-FORMAT = 6
+FORMAT = 7
 _PAGE_BYTES = 1024
 _TIMEOUT = 30  # seconds that one process waits for the others
 
@@ -121,8 +121,12 @@ CREATE TABLE kept_vectors (
 DELETE FROM meta WHERE key = 'tree_position';
 """
 
+# Vectors of communities were kept in a collection of their own, which goes with the next `reindex`; what a version
+# that looks for them there would miss is why this is another format.
+_SEVENTH = "DELETE FROM meta WHERE key = 'tree_vectors'"
+
 _UPGRADES = {1: _FIRST + _SECOND_TABLES + _SECOND, 2: _THIRD_TABLES, 3: _FOURTH_TABLES, 4: _FIFTH_TABLES,
-             5: _SIXTH_TABLES}
+             5: _SIXTH_TABLES, 6: _SEVENTH}
 """What makes the next format of a ledger of a format."""
 
 

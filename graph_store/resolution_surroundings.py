@@ -47,7 +47,7 @@ class Surroundings:
     @cached_property
     def names(self) -> dict[str, str]:
         """Each entity's most used name, by its id."""
-        return {one: self._graph.entity(one).name for one in self._graph.entity_ids()}
+        return {one: self._graph.name(one) for one in self._graph.entity_ids()}
 
     def text(self, one: str) -> str:
         """What is embedded for an entity."""

@@ -74,8 +74,12 @@ class ResolvedGraph(KnowledgeGraph):
         return sorted(found, key=lambda group: (group.name, group.type, group.id))
 
     def entity(self, one: str) -> Entity:
-        """A node by id, under the name of its canonical entity that most chunks use."""
-        return Entity(id=one, name=self.mentions.entity(one).name, type=self.network.nodes[one]["type"])
+        """A node by id, under its canonical entity's name."""
+        return Entity(id=one, name=self.name(one), type=self.network.nodes[one]["type"])
+
+    def name(self, one: str) -> str:
+        """The name of a node's canonical entity that most chunks use."""
+        return self.mentions.name(one)
 
     def entity_text(self, one: str) -> str:
         """What is embedded for a node: its canonical entity's name."""

@@ -48,7 +48,7 @@ def marks(graph: KnowledgeGraph) -> dict[str, str]:
     Returns:
         `MARK` characters for each entity, by its id.
     """
-    name = {one: graph.entity(one).name for one in graph.entity_ids()}
+    name = {one: graph.name(one) for one in graph.entity_ids()}
     said: dict[str, list[str]] = {one: [own] for one, own in name.items()}
     for head, relation, tail in graph.edges():
         line = "\n".join((head, relation, tail, name[head], name[tail]))
@@ -167,5 +167,5 @@ def _digest(graph: KnowledgeGraph, community: Community, boundary: Collection[st
                           if edge[0] in seen and edge[2] in seen}
     leading = sorted(told, key=lambda e: (not members.issuperset((e[0], e[2])),
                                           min(rank.get(e[0], len(rank)), rank.get(e[2], len(rank))), e))
-    return CommunityDigest(keywords=tuple(graph.entity(one).name for one in community.keywords),
+    return CommunityDigest(keywords=tuple(graph.name(one) for one in community.keywords),
                            facts=tuple(graph.triple(edge).text() for edge in leading[:_DIGEST_FACTS]))

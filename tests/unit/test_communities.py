@@ -7,6 +7,7 @@ from banyan.graph_store.communities import CommunitySettings, affinity, detect, 
 from banyan.graph_store.store import KnowledgeBase
 from banyan.graph_store.verify import verify
 from banyan.schemas.graph_schema import open_schema
+from banyan.tools.index import RetrievalIndex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -157,12 +158,13 @@ def test_a_description_that_fails_is_taken_up_where_it_ended(base):
             kb.build_tree(fail)
         assert sorted(one for group in members(kb) for one in group) == kb.graph.entity_ids()
         assert kb.communities.undescribed()
-        assert verify(kb) == [], "what is not described is not searched"
+        assert verify(kb) == []
+        assert not set(RetrievalIndex(kb).community_vectors[0]) & {c.id for c in kb.communities.undescribed()}
         describing = Describing()
         kb.describe(describing)
         assert len(describing.asked) == len({c.id for c in kb.communities.all()} - {c.id for c in before})
         assert kb.communities.undescribed() == []
-        assert kb.vectors.ids("communities") == {c.id for c in kb.communities.all()}
+        assert set(RetrievalIndex(kb).community_vectors[0]) == {c.id for c in kb.communities.all()}
 
 
 def test_what_was_described_before_an_end_is_not_described_again(base, monkeypatch):
