@@ -108,7 +108,7 @@ class Documents:
         Raises:
             UnknownDocumentError: there is none of that id.
         """
-        rows = self._db.rows("SELECT id, title, text, source FROM documents WHERE id = ?", document_id)
+        rows = self._db.rows(f"{_DOCUMENT} WHERE id = ?", document_id)
         if not rows:
             raise UnknownDocumentError(f"there is no document {document_id!r}; see `banyan documents`")
         return Document(**dict(rows[0]))
@@ -130,12 +130,14 @@ class Documents:
 
         An id that is not there is left out.
         """
-        if chunk_ids is None:
-            rows = self._db.rows(f"{_CHUNK} WHERE revision = 0 ORDER BY document, ordinal")
-        else:
-            rows = [row for one in chunk_ids for row in self._db.rows(f"{_CHUNK} WHERE id = ?", one)]
         # Each text is read once and cut here: substr() in SQL counts characters from the text's
         # beginning for every chunk, which is quadratic in a long document.
+        if chunk_ids is None:
+            rows = self._db.rows(f"{_CHUNK} WHERE revision = 0 ORDER BY document, ordinal")
+            all_documents = {str(row["id"]): Document(**dict(row)) for row in self._db.rows(_DOCUMENT)}
+            # Of a document that another process has just deleted `get` says so.
+            return [_chunk(row, all_documents.get(row["document"]) or self.get(row["document"])) for row in rows]
+        rows = [row for one in chunk_ids for row in self._db.rows(f"{_CHUNK} WHERE id = ?", one)]
         parents = dict.fromkeys((str(row["document"]), bool(row["revision"])) for row in rows)
         documents = {one: self._read(*one) for one in parents}
         return [_chunk(row, documents[str(row["document"]), bool(row["revision"])]) for row in rows]
@@ -212,6 +214,7 @@ class Documents:
             "WHERE c.status = 'failed' ORDER BY c.document, c.ordinal")]
 
 
+_DOCUMENT = "SELECT id, title, text, source FROM documents"
 _CHUNK = 'SELECT id, document, ordinal, start, "end", heading, revision FROM chunks'
 
 
