@@ -158,6 +158,8 @@ def numerals_spelled(folded: FoldedName) -> str:
 
 def legal_form(folded: FoldedName, name: str) -> tuple[str, str]:
     """A company's name as (the key without its legal form, that form); the form is "" where there is none."""
+    if folded.key.isascii() and (not folded.words or folded.words[-1] not in LEGAL):
+        return folded.key, ""  # as nearly all names; forms stand at the end, but in other scripts
     words, forms = list(folded.words), list[str]()
     written: set[str] = set()
     if words and words[-1] in LEGAL:
@@ -196,8 +198,10 @@ def initials_of(folded: FoldedName) -> set[str]:
 
 def is_acronym(folded: FoldedName, name: str) -> bool:
     """Whether a name is written as an acronym is: one word of two to eight capitals."""
+    if len(folded.words) != 1:
+        return False
     letters = [sign for sign in name if sign.isalpha()]
-    return (len(folded.words) == 1 and _LEAST_ACRONYM <= len(letters) <= _MOST_ACRONYM
+    return (_LEAST_ACRONYM <= len(letters) <= _MOST_ACRONYM
             and all(sign.isupper() for sign in letters) and folded.key.isalpha())
 
 
