@@ -104,7 +104,7 @@ class KnowledgeGraph:
             one = entity_id(mention.name, mention.type)
             if one not in self.network:
                 self.network.add_node(one, kind="entity", type=mention.type, names={}, attributes={})
-            names = self.network.nodes[one]["names"]
+            names: dict[str, Any] = self.network.nodes[one]["names"]
             names.setdefault(mention.name, {})[chunk_id] = [mention.span.start, mention.span.end]
             touched.entities.add(one)
         for fact in contribution.facts:
@@ -130,7 +130,7 @@ class KnowledgeGraph:
 
     def name(self, one: str) -> str:
         """The name of an entity that most chunks use (the first in order of equals)."""
-        names = self.network.nodes[one]["names"]
+        names: dict[str, Any] = self.network.nodes[one]["names"]
         return next(iter(names)) if len(names) == 1 else min(names, key=lambda name: (-len(names[name]), name))
 
     def names(self, one: str) -> list[str]:
