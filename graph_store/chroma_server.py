@@ -51,13 +51,16 @@ class ServerPlace:
     def numbers(self) -> list[int]:
         """The numbers of the generations of which the server has a collection."""
         ours = re.compile(rf"{self._prefix}-([0-9]+)-\w+")
-        listed = self._connection.ask(lambda client: client.list_collections())
-        return sorted({int(found[1]) for one in listed if (found := ours.fullmatch(one.name))})
+        return sorted({int(found[1]) for name in self._collections() if (found := ours.fullmatch(name))})
+
+    def _collections(self) -> list[str]:
+        return [one.name for one in self._connection.ask(lambda client: client.list_collections())]
 
     def remove(self, number: int) -> None:
         """Remove a generation's collections, as far as they are there."""
-        for kind in KINDS:
-            self._connection.delete(f"{self._prefix}-{number}-{kind}")
+        for name in self._collections():
+            if name.startswith(f"{self._prefix}-{number}-"):
+                self._connection.delete(name)
 
 
 class ServerGeneration:

@@ -33,7 +33,7 @@ class Community(Frozen):
     summary: str = ""
 
     def text(self) -> str:
-        """What is embedded for a community."""
+        """Its name and summary in one."""
         return f"{self.name}. {self.summary}"
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from .errors import FormatError, LedgerDamagedError
 
-FORMAT = 6
+FORMAT = 7
 _PAGE_BYTES = 1024
 _TIMEOUT = 30  # seconds that one process waits for the others
 
@@ -121,8 +121,20 @@ CREATE TABLE kept_vectors (
 DELETE FROM meta WHERE key = 'tree_position';
 """
 
+# Vectors of communities were kept in a collection of their own, which goes with the next `reindex`; what a version
+# that looks for them there would miss is why this is another format.
+#
+# Summaries stood in the order of their ids, which are hashes: each new one then lies on a page of its own.
+_SEVENTH_TABLES = """
+DELETE FROM meta WHERE key = 'tree_vectors';
+ALTER TABLE summaries RENAME TO old_summaries;
+CREATE TABLE summaries (id TEXT PRIMARY KEY, name TEXT NOT NULL, summary TEXT NOT NULL);
+INSERT INTO summaries SELECT * FROM old_summaries ORDER BY id;
+DROP TABLE old_summaries;
+"""
+
 _UPGRADES = {1: _FIRST + _SECOND_TABLES + _SECOND, 2: _THIRD_TABLES, 3: _FOURTH_TABLES, 4: _FIFTH_TABLES,
-             5: _SIXTH_TABLES}
+             5: _SIXTH_TABLES, 6: _SEVENTH_TABLES}
 """What makes the next format of a ledger of a format."""
 
 
@@ -193,7 +205,8 @@ class Database:
         with self.transaction():
             # Read again inside: another process may have been quicker.
             if self.count("PRAGMA user_version") == 0:
-                self._run(_TABLES + _SECOND_TABLES + _THIRD_TABLES + _FOURTH_TABLES + _FIFTH_TABLES + _SIXTH_TABLES)
+                self._run(_TABLES + _SECOND_TABLES + _THIRD_TABLES + _FOURTH_TABLES + _FIFTH_TABLES + _SIXTH_TABLES +
+                          _SEVENTH_TABLES)
                 self._connection.execute(f"PRAGMA user_version={FORMAT}")
 
     def _upgrade(self) -> None:

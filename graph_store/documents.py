@@ -110,7 +110,7 @@ class Documents:
         Raises:
             UnknownDocumentError: there is none of that id.
         """
-        rows = self._db.rows("SELECT id, title, text, source FROM documents WHERE id = ?", document_id)
+        rows = self._db.rows(f"{_DOCUMENT} WHERE id = ?", document_id)
         if not rows:
             raise UnknownDocumentError(f"there is no document {document_id!r}; see `banyan documents`")
         return Document(**dict(rows[0]))
@@ -150,9 +150,8 @@ class Documents:
         """The documents, or the new content that waits for them, of some chunks, given as JSON, or of all."""
         found: dict[tuple[str, bool], Document] = {}
         if len(parents) > 1:
-            every = "SELECT id, title, text, source FROM documents"
-            rows = self._db.rows(every) if ids is None else self._db.rows(
-                f"{every} WHERE id IN (SELECT document FROM chunks WHERE revision = 0 AND {_AMONG})", ids)  # noqa: S608
+            rows = self._db.rows(_DOCUMENT) if ids is None else self._db.rows(
+                f"{_DOCUMENT} WHERE id IN (SELECT document FROM chunks WHERE revision = 0 AND {_AMONG})", ids)  # noqa: S608
             found = {(str(row["id"]), False): Document(**dict(row)) for row in rows}
         return {one: found.get(one) or self._read(*one) for one in parents}
 
@@ -228,6 +227,7 @@ class Documents:
             "WHERE c.status = 'failed' ORDER BY c.document, c.ordinal")]
 
 
+_DOCUMENT = "SELECT id, title, text, source FROM documents"
 _AMONG = "id IN (SELECT value FROM json_each(?))"
 _CHUNK = 'chunks.id AS id, document, ordinal, start, "end", heading, revision'
 

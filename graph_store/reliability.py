@@ -15,7 +15,7 @@ import numpy as np
 
 from ..ingest.scripts import script_of
 from ..ingest.sentences import split_sentences
-from ..models.embedding import Vectors
+from ..models.embedding import Vectors, products
 from ..schemas.documents import Chunk
 
 # 128 samples put the standard error of a share below 0.045.
@@ -70,7 +70,7 @@ def measure(chunks: Sequence[Chunk], vectors: Vectors, encode: Callable[[Sequenc
     chosen = sample(chunks)
     if not chosen:
         return Reliability()
-    nearest = np.argmax(encode([text for _, text in chosen]) @ vectors.T, axis=1)
+    nearest = np.argmax(products(encode([text for _, text in chosen]), vectors), axis=1)
     found: dict[str, list[bool]] = {}
     for (row, text), best in zip(chosen, nearest, strict=True):
         found.setdefault(script_of(text), []).append(int(best) == row)

@@ -160,6 +160,8 @@ def numerals_spelled(folded: FoldedName) -> str:
 
 def legal_form(folded: FoldedName, name: str) -> tuple[str, str]:
     """A company's name as (the key without its legal form, that form); the form is "" where there is none."""
+    if folded.key.isascii() and (not folded.words or folded.words[-1] not in LEGAL):
+        return folded.key, ""  # as nearly all names; forms stand at the end, but in other scripts
     words, forms = list(folded.words), list[str]()
     written: set[str] = set()
     if words and words[-1] in LEGAL:

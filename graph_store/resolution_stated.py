@@ -11,6 +11,11 @@ _MARKER = re.compile(
     r"(?:\b(?:also|otherwise|better|commonly|formerly|previously) (?:known|called|named|referred to)(?: as)?"
     r"|\b(?:abbreviated|hereinafter|shortened)(?: (?:as|to|referred to as))?|\ba\.?k\.?a\.?(?=\W)"
     r"|以下简称为?|下称|简称为?|又称为?|又名|亦称|也称为?|别名为?|全称为?|曾用名为?|原名为?)", re.IGNORECASE)
+# One of these stands in every text with a marker, and in few others: looked for first, because each build reads all
+# texts.
+_SIGNS = ("known", "called", "named", "referred", "abbrev", "nafter", "shortened", "aka", "a.ka", "ak.a", "a.k.a", "称",
+          "名")
+_BRACKETS = ("(", "（")
 _ALIAS_RELATIONS = frozenset("""
     also known as|is also known as|was also known as|aka|a.k.a.|alias|also called|is also called|abbreviated as
     is abbreviated as|abbreviation|short for|is short for|stands for|formerly known as|was formerly known as
@@ -47,10 +52,15 @@ def statements(text: str, names: Iterable[str]) -> list[Statement]:
     Returns:
         The pairs of names, in the order of the text.
     """
+    folded = text.casefold()
+    marked, bracketed = (any(sign in folded for sign in signs) for signs in (_SIGNS, _BRACKETS))
+    if not (marked or bracketed):
+        return []
     known = sorted((name for name in set(names) if name), key=lambda name: (-len(name), name))
     if len(known) < 2:  # noqa: PLR2004
         return []
-    return sorted({*_marked(text, known), *_in_parentheses(text, known)}, key=lambda found: (found.start, found))
+    found = {*(_marked(text, known) if marked else ()), *(_in_parentheses(text, known) if bracketed else ())}
+    return sorted(found, key=lambda one: (one.start, one))
 
 
 def _marked(text: str, names: list[str]) -> Iterator[Statement]:

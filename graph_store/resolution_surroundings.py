@@ -40,6 +40,7 @@ class Surroundings:
         self._network = graph.network
         self._schema = schema
         self._chains: dict[str, list[str]] = {}
+        self._names_of_type: dict[str, frozenset[str]] = {}
         self._neighbours: dict[str, frozenset[str]] = {}
         self._support: dict[str, frozenset[str]] = {}
         self._dates: dict[str, dict[str, set[str]]] = {}
@@ -120,8 +121,12 @@ class Surroundings:
         """Whether the types of some entities all say that they are persons."""
         return all(self._called(one) & _PERSONS for one in entities)
 
-    def _called(self, one: str) -> set[str]:
-        return {label_key(name) for kind in self._chain(self.type(one)) for name in self._labels(kind)}
+    def _called(self, one: str) -> frozenset[str]:
+        kind = self.type(one)
+        if kind not in self._names_of_type:
+            self._names_of_type[kind] = frozenset(
+                label_key(name) for above in self._chain(kind) for name in self._labels(above))
+        return self._names_of_type[kind]
 
     def _labels(self, kind: str) -> tuple[str, ...]:
         known = self._schema.entity_type(kind)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..ingest.scripts import script_of
-from ..models.embedding import Embedder, Vectors
+from ..models.embedding import Embedder, Vectors, products
 from ..schemas.delta import ElementKind
 from ..schemas.graph_schema import GraphSchema, SchemaElement
 from ..schemas.naming import label_key
@@ -159,6 +159,6 @@ class SimilarLabels:
         self._encode([*ones, *others])
         if not ones or not others:
             return np.zeros((len(ones), len(others)))
-        table = np.stack([self._vectors[one] for one in ones]) @ np.stack([self._vectors[o] for o in others]).T
+        table = products(np.stack([self._vectors[one] for one in ones]), np.stack([self._vectors[o] for o in others]))
         rounded: NDArray[np.float64] = table.astype(np.float64).round(_DECIMALS)
         return rounded

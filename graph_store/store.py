@@ -378,13 +378,11 @@ class KnowledgeBase:
 
     def vectors_behind(self) -> bool:
         """Whether the vectors do not reflect the ledger as it was read."""
-        return self._vectors.behind(self._state()) or self._tree.vectors_behind()
+        return self._vectors.behind(self._state())
 
     def sync_vectors(self) -> None:
         """Embed what is new and drop what is gone."""
         self._vectors.sync(self.graph, self._state())
-        if self._tree.vectors_behind():
-            self._tree.put_vectors()
         self._vectors.done(self._state())
 
     # The tree.
@@ -392,6 +390,10 @@ class KnowledgeBase:
     def tree_behind(self) -> bool:
         """Whether the communities do not reflect the ledger's position."""
         return self._tree.state() != self._state()
+
+    def tree_described(self) -> bool:
+        """Whether all communities were described since they were found."""
+        return self._tree.described()
 
     def build_tree(self, summarise: Summarise, settings: CommunitySettings | None = None, *, anew: bool = False) -> int:
         """Find the communities of the graph as it is, then describe those that are new (see `TreeKeeper.build`)."""
@@ -407,7 +409,7 @@ class KnowledgeBase:
             self.describe(summarise)
 
     def describe(self, summarise: Summarise) -> None:
-        """Name and summarise the communities that are not described yet, and embed what is said of them."""
+        """Name and summarise the communities that are not described yet."""
         self._tree.describe(self.graph, summarise)
 
     def build_view(self, spec: ViewSpec, settings: CommunitySettings | None = None) -> list[Community]:

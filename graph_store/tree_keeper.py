@@ -1,4 +1,4 @@
-"""The tree of a knowledge base: built, kept up with the graph, described, searchable."""
+"""The tree of a knowledge base: built, kept up with the graph, described."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -48,14 +48,12 @@ class TreeKeeper:
         before = None if anew else self._before(now, settings)
         found = find_tree(graph, self._vectors, settings, before)
         with self._db.transaction():
-            gone = {c.id for c in self._communities.all()} - {c.id for c in found}
             self._communities.replace(found, marks=now)
             self._communities.forget_views()
             self._db.set_meta("tree_position", str(state.position))
             self._db.set_meta("tree_resolution", str(state.resolution))
             self._db.set_meta("tree_drift", str(self._drift() + len(before.changed) if before else 0))
-            self._db.set_meta("tree_vectors", "behind")
-        self._vectors.drop("communities", gone)
+            self._revise()
 
     def _drift(self) -> int:
         """How many entities changed since all communities were found anew."""
@@ -72,7 +70,7 @@ class TreeKeeper:
         return Before(self._communities.all(), changed)
 
     def describe(self, graph: KnowledgeGraph, summarise: Summarise) -> None:
-        """Name and summarise the communities that are not described yet, and embed what is said of them.
+        """Name and summarise the communities that are not described yet.
 
         What was described stands, whatever ends the rest.
 
@@ -86,23 +84,16 @@ class TreeKeeper:
             said = summarise(digests(graph, some))
             with self._db.transaction():
                 self._communities.describe(zip([community.id for community in some], said, strict=True))
-                self._db.set_meta("tree_vectors", "behind")
-        self.put_vectors()
+                self._revise()
 
-    def vectors_behind(self) -> bool:
-        """Whether the communities' vectors are not those of the communities, because something ended in between."""
-        return self._db.get_meta("tree_vectors") == "behind"
+    def described(self) -> bool:
+        """Whether all communities were described since they were found; none of them waits for it then."""
+        return self._db.get_meta("tree_described") == "yes"
 
-    def put_vectors(self) -> None:
-        """Embed the communities that retrieval searches, where they are not yet, and drop what is left of others."""
-        communities = self._communities.searchable()
-        ids = [community.id for community in communities]
-        self._vectors.put("communities", ids, [c.text() for c in communities])
-        if self.vectors_behind():
-            self._vectors.drop("communities", self._vectors.ids("communities") - set(ids))
-            with self._db.transaction():
-                self._db.set_meta("tree_revision", str(int(self._db.get_meta("tree_revision") or 0) + 1))
-                self._db.set_meta("tree_vectors", "")
+    def _revise(self) -> None:
+        """Tell readers that the tree is another one, and the next run whether it is whole."""
+        self._db.set_meta("tree_revision", str(int(self._db.get_meta("tree_revision") or 0) + 1))
+        self._db.set_meta("tree_described", "" if self._communities.undescribed() else "yes")
 
     def view(self, graph: KnowledgeGraph, spec: ViewSpec, settings: CommunitySettings) -> list[Community]:
         """Build a view beside the default one; it stands until the tree is built anew."""

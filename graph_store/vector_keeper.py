@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from ..models.embedding import Embedder
 from ..schemas.naming import triple_id
-from .community_table import CommunityTable
 from .database import Database
 from .documents import Documents
 from .errors import EmbeddingMismatchError
@@ -28,7 +27,6 @@ class VectorKeeper:
         self._db = database
         self._documents = documents
         self._embedder = embedder
-        self._communities = CommunityTable(database)
         self._generations = VectorGenerations(layout, database)
         self._generation = self._generations.current()
         self.store = VectorStore(self._generations.open(self._generation), embedder)
@@ -109,7 +107,7 @@ class VectorKeeper:
     # Bringing them up.
 
     def sync(self, graph: KnowledgeGraph, state: GraphState) -> None:
-        """Bring the vectors up to a graph, those of communities excepted; that it is done is for `done` to note."""
+        """Bring the vectors up to a graph; that it is done is for `done` to note."""
         self._generations.drop_others()
         self._note_embedding()
         if self._reconcile and not self.store.generation.stand():
@@ -178,15 +176,13 @@ class VectorKeeper:
 
     def _compare(self, graph: KnowledgeGraph) -> None:
         """All ids, for when it is not known what changed."""
-        edges, communities = graph.edges(), self._communities.searchable()
+        edges = graph.edges()
         self._put_entities(graph, graph.entity_ids())
         self._put_edges(graph, edges)
-        self.store.put("communities", [c.id for c in communities], [c.text() for c in communities])
         chunks = [chunk.id for chunk in self._documents.chunks() if self._documents.status(chunk.id) == "done"]
         self._put_chunks(chunks)
         wanted = {"entities": set(graph.entity_ids()), "triples": {triple_id(*edge) for edge in edges},
-                  "relations": {relation_id(relation) for _, relation, _ in edges},
-                  "communities": {c.id for c in communities}, "chunks": set(chunks)}
+                  "relations": {relation_id(relation) for _, relation, _ in edges}, "chunks": set(chunks)}
         for kind in KINDS:
             self.store.drop(kind, self.store.ids(kind) - wanted[kind])
         self._reconcile = False

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
 
 _T = TypeVar("_T")
-Kind = Literal["entities", "triples", "relations", "communities", "chunks"]
-KINDS: tuple[Kind, ...] = ("entities", "triples", "relations", "communities", "chunks")
+Kind = Literal["entities", "triples", "relations", "chunks"]
+KINDS: tuple[Kind, ...] = ("entities", "triples", "relations", "chunks")
 """What is kept up with the graph."""
 
 EF_SEARCH = 200

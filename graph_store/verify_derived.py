@@ -59,8 +59,6 @@ def _texts(kb: KnowledgeBase, kind: Kind) -> dict[str, str]:
         return {triple_id(*edge): kb.graph.triple_text(edge) for edge in edges}
     if kind == "relations":
         return {relation_id(relation): relation_text(relation) for _, relation, _ in edges}
-    if kind == "communities":
-        return {community.id: community.text() for community in kb.communities.searchable()}
     return {chunk.id: chunk.titled_text() for chunk in kb.documents.chunks()
             if kb.documents.status(chunk.id) == "done"}
 
@@ -104,7 +102,9 @@ def _unsound(kb: KnowledgeBase, kind: Kind, ids: Sequence[str], texts: dict[str,
 
 
 def communities(kb: KnowledgeBase) -> Iterator[Problem]:
-    """Each level of the tree partitions the entities, within the level above; so does each view."""
+    """Each level of the tree partitions the entities, within the level above; so does each view; all are described."""
+    if kb.tree_described() and (lost := len(kb.communities.undescribed())):
+        yield Problem(what=f"{lost} communities have lost their description", mend=REINDEX)
     if kb.tree_behind():
         return  # no community claims to describe the graph as it is now
     for what in (*_tree(kb), *_views(kb)):

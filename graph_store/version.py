@@ -15,7 +15,7 @@ class Version(NamedTuple):
     tree: int
     """The position that the communities reflect."""
     tree_revision: int
-    """How often communities were described."""
+    """How often communities were found or described."""
     schema: int
     resolution: int
     """How often the aliases of entities changed."""

@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections import Counter
+from functools import lru_cache
 
 CJK = ("\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u3035\u303b\u3040-\u30fa\u30fc-\u318f\u31a0-\u31ff"
        "\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uff9f"
@@ -12,6 +13,11 @@ CJK = ("\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u3035\u303b\u3040-\u30fa\
 _CJK = re.compile(f"[{CJK}]")
 
 
+@lru_cache(maxsize=8192)
+def _script(letter: str) -> str:
+    return "cjk" if _CJK.match(letter) else unicodedata.name(letter, "unnamed").split(" ")[0].lower()
+
+
 def script_of(text: str) -> str:
     """The script that most letters of a text belong to.
 
@@ -19,6 +25,5 @@ def script_of(text: str) -> str:
         "cjk" for Chinese, Japanese and Korean together, else the first word of the letters' Unicode
         names in lower case ("latin", "cyrillic", "arabic", ...); "" for a text without letters.
     """
-    counts = Counter("cjk" if _CJK.match(letter) else unicodedata.name(letter, "unnamed").split(" ")[0].lower()
-                     for letter in text if letter.isalpha())
+    counts = Counter(map(_script, filter(str.isalpha, text)))
     return min(counts, key=lambda script: (-counts[script], script), default="")

@@ -146,7 +146,7 @@ class Workshop:
         """The ids of what can be found by vectors."""
         with self.resources() as resources:
             kb = resources.knowledge_base("kb")
-            return {kind: kb.vectors.ids(kind) for kind in ("entities", "triples", "chunks", "communities")}
+            return {kind: kb.vectors.ids(kind) for kind in ("entities", "triples", "chunks")}
 
 
 def run_build(resources: Resources, given: dict[str, Any], context: BuildContext | None = None) -> BuildReport:

@@ -43,10 +43,9 @@ def search(index: RetrievalIndex, query: Query, limit: int) -> list[Evidence]:
 
 def _facts(index: RetrievalIndex, query: Query, community: Community, limit: int) -> list[Evidence]:
     """The facts about a community's keywords that are nearest to the question."""
-    found = [index.incident_rows[one] for one in community.keywords if one in index.incident_rows]
-    if not found:
+    rows = index.rows_of(community.keywords)
+    if not len(rows):
         return []
-    rows = np.unique(np.concatenate(found))
     cosines = query.meaning.triples[rows]
     evidence = []
     for place in best_rows(cosines, limit):

@@ -1,10 +1,12 @@
 """What retrieval holds in memory of a knowledge base: made once, read by every question."""
 
+from collections.abc import Iterable
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
+from ..graph_store.community_features import unit
 from ..graph_store.community_table import Community
 from ..graph_store.graph import EdgeKey
 from ..graph_store.store import KnowledgeBase
@@ -113,18 +115,33 @@ class RetrievalIndex:
 
     @cached_property
     def communities(self) -> dict[str, Community]:
-        """The communities by id."""
-        return {community.id: community for community in self.store.communities.all()}
+        """The communities that are described, by id."""
+        return {community.id: community for community in self.store.communities.searchable()}
 
     @cached_property
     def community_vectors(self) -> tuple[list[str], Vectors]:
-        """The communities that have a vector, by id, and the vectors, shape (communities, d).
+        """The communities by id, and a unit vector of each, shape (communities, d).
 
-        There are few: reading all of them takes a hundredth of what an approximate search does.
+        The mean of its members' triples; where they have none, of its keywords' names. So nothing is embedded for a
+        community, however often it changes, and all its triples count: a model cuts long texts.
         """
-        absent = set(self.store.vectors.missing("communities", list(self.communities)))
-        ids = [one for one in self.communities if one not in absent]
-        return ids, self.store.vectors.get("communities", ids)
+        rows = {one: self.rows_of(community.members) for one, community in self.communities.items()}
+        names = sorted({name for one, community in self.communities.items() if not len(rows[one])
+                        for name in community.keywords})
+        absent = set(self.store.vectors.missing("entities", names))
+        there = [name for name in names if name not in absent]
+        named = dict(zip(there, self.store.vectors.get("entities", there), strict=True))
+        parts = {one: self.triple_vectors[rows[one]] if len(rows[one]) else
+                 np.array([named[name] for name in community.keywords if name in named], np.float32)
+                 for one, community in self.communities.items()}
+        ids = [one for one, part in parts.items() if len(part)]
+        means = [parts[one].mean(axis=0) for one in ids]
+        return ids, unit(np.array(means, np.float32).reshape(len(ids), self.embedder.dimension))
+
+    def rows_of(self, entities: Iterable[str]) -> Rows:
+        """The rows of all triples of some entities, ascending."""
+        found = [self.incident_rows[one] for one in entities if one in self.incident_rows]
+        return np.unique(np.concatenate(found)) if found else np.zeros(0, np.intp)
 
     @cached_property
     def community_chunks(self) -> dict[str, Rows]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from ..embedding import Embedder, Vectors
+from ..embedding import Embedder, Vectors, products
 from .cues import CompiledSchema, TypeCues, fold, is_han
 from .lexicon import words as word_set
 from .mentions import ANAPHORS, Mention, Sentence, Source
@@ -210,7 +210,7 @@ class EntityTyper:
         if not mentions or self._vectors is None:
             return [self._cues.fallback] * len(mentions)
         texts = [f"{m.name}: {source.text[max(0, m.start - _CONTEXT) : m.end + _CONTEXT]}" for m in mentions]
-        similarity = self._embedder.encode(texts) @ self._vectors.T
+        similarity = products(self._embedder.encode(texts), self._vectors)
         best = np.argmax(similarity, axis=1)
         least = _LEAST_SIMILARITY if self._cues.fallback in self._names else -1.0
         return [self._names[k] if similarity[i, k] >= least else self._cues.fallback for i, k in enumerate(best)]

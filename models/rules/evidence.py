@@ -9,7 +9,7 @@ import numpy as np
 
 from ...ingest.sentences import split_sentences
 from ...schemas.retrieval import Passage, Quote, TypedFact
-from ..embedding import Embedder
+from ..embedding import Embedder, products
 from .answer_spans import Candidate, candidates
 from .answer_times import agree, times
 from .answer_types import Expected, Question, analyse
@@ -147,7 +147,7 @@ class SentencePool:
     def _cosines(self, question: Question, sentences: list[Sentence]) -> list[float]:
         texts = [f"{sentence.title}: {sentence.text}" if sentence.title else sentence.text for sentence in sentences]
         vectors = self._embedder.encode([question.text, *texts])
-        return [float(value) for value in np.clip(vectors[1:] @ vectors[0], 0.0, 1.0)]
+        return [float(value) for value in np.clip(products(vectors[:1], vectors[1:])[0], 0.0, 1.0)]
 
     def _support(self, question: Question, sentence: Sentence, cosine: float, covered: float,
                  named: float) -> Support:

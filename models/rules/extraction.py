@@ -15,7 +15,7 @@ from ...schemas.extraction import (
 )
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.loading import load_schema
-from ..embedding import Embedder, Vectors
+from ..embedding import Embedder, Vectors, products
 from .attributes import AttributeFinder, Described
 from .chinese import ChineseMentions
 from .coreference import AnaphorResolver, find_subject, unify_names
@@ -170,7 +170,7 @@ class RulesExtractor:
         if not fresh or prepared.relation_vectors is None:
             return
         names = [r.name for r in prepared.compiled.schema.relation_types]
-        similarity = self._embedder.encode(fresh) @ prepared.relation_vectors.T
+        similarity = products(self._embedder.encode(fresh), prepared.relation_vectors)
         with self._lock:
             if len(prepared.similar) + len(fresh) > _PHRASES_KEPT:
                 prepared.similar.clear()

@@ -115,7 +115,7 @@ class World:
                     "communities": [community.model_dump() for community in kb.communities.all(level=None)],
                     "failures": kb.documents.failures(), "rejected": kb.extractions.rejected(),
                     "vectors": {kind: kb.vectors.ids(kind)
-                                for kind in ("entities", "triples", "chunks", "communities")}}
+                                for kind in ("entities", "triples", "chunks")}}
 
     def ask(self, settings: Settings) -> dict[str, Any]:
         with Resources(settings, self.embedder) as resources:

@@ -60,7 +60,7 @@ def test_a_base_comes_back_under_another_name_without_a_call(stored):
     with stored.resources() as resources:
         one, other = resources.knowledge_base("kb"), resources.knowledge_base("other")
         assert one.graph.dump() == other.graph.dump()
-        for kind in ("entities", "triples", "relations", "communities", "chunks"):
+        for kind in ("entities", "triples", "relations", "chunks"):
             ids = sorted(one.vectors.ids(kind))
             assert sorted(other.vectors.ids(kind)) == ids
             assert (one.vectors.get(kind, ids) == other.vectors.get(kind, ids)).all()

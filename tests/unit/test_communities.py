@@ -1,5 +1,8 @@
 """Communities: a partition of the entities that depends on the graph alone, described only once."""
 
+import sqlite3
+from contextlib import closing
+
 import numpy as np
 import pytest
 from banyan.graph_store import tree
@@ -7,6 +10,7 @@ from banyan.graph_store.communities import CommunitySettings, affinity, detect, 
 from banyan.graph_store.store import KnowledgeBase
 from banyan.graph_store.verify import verify
 from banyan.schemas.graph_schema import open_schema
+from banyan.tools.index import RetrievalIndex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -157,12 +161,13 @@ def test_a_description_that_fails_is_taken_up_where_it_ended(base):
             kb.build_tree(fail)
         assert sorted(one for group in members(kb) for one in group) == kb.graph.entity_ids()
         assert kb.communities.undescribed()
-        assert verify(kb) == [], "what is not described is not searched"
+        assert verify(kb) == []
+        assert not set(RetrievalIndex(kb).community_vectors[0]) & {c.id for c in kb.communities.undescribed()}
         describing = Describing()
         kb.describe(describing)
         assert len(describing.asked) == len({c.id for c in kb.communities.all()} - {c.id for c in before})
         assert kb.communities.undescribed() == []
-        assert kb.vectors.ids("communities") == {c.id for c in kb.communities.all()}
+        assert set(RetrievalIndex(kb).community_vectors[0]) == {c.id for c in kb.communities.all()}
 
 
 def test_what_was_described_before_an_end_is_not_described_again(base, monkeypatch):
@@ -269,3 +274,18 @@ def test_marks_are_lost_without_harm(base):
         kb.build_tree(small_base.summarise, SETTINGS)
         assert kb.communities.marks() == tree.marks(kb.graph)
         assert verify(kb) == []
+
+
+def test_descriptions_of_the_format_before_are_kept(base, tmp_path):
+    with base("kb", CIRCLES) as kb:
+        kb.build_tree(Describing())
+        before = kb.communities.all(level=None)
+    with closing(sqlite3.connect(kb.layout.ledger)) as old:
+        old.executescript(
+            "ALTER TABLE summaries RENAME TO new; CREATE TABLE summaries (id TEXT PRIMARY KEY, name TEXT NOT NULL, "
+            "summary TEXT NOT NULL) WITHOUT ROWID; INSERT INTO summaries SELECT * FROM new; DROP TABLE new; "
+            "INSERT INTO meta VALUES ('tree_vectors', ''); PRAGMA user_version=6")
+    with KnowledgeBase.open(tmp_path, "kb", kb.embedder) as opened:
+        assert opened.communities.all(level=None) == before
+        assert set(RetrievalIndex(opened).community_vectors[0]) == {one.id for one in before if one.level == 0}
+        assert opened.database.get_meta("tree_vectors") is None

@@ -24,6 +24,7 @@ from banyan.graph_store.community_score import Perception
 from banyan.graph_store.community_start import initial_clusters, places, renumbered
 from banyan.graph_store.store import KnowledgeBase
 from banyan.schemas.graph_schema import open_schema
+from banyan.tools.index import RetrievalIndex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import homogeneity_score, normalized_mutual_info_score
@@ -340,4 +341,4 @@ def test_levels_of_the_tree_have_ids_of_their_own(tmp_path, hashed_embedder):
             assert (above is None) == (one.level == len(levels) - 1)
             assert above is None or (above.level == one.level + 1 and set(one.members) <= set(above.members))
         # Only the finest level is what retrieval searches.
-        assert kb.vectors.ids("communities") == {one.id for one in levels[0]}
+        assert set(RetrievalIndex(kb).community_vectors[0]) == {one.id for one in levels[0]}

@@ -282,7 +282,7 @@ def test_verify_sees_a_fact_that_does_not_fit_the_schema(sound):
     assert "(P0; met; P1) does not fit the schema" in whats(sound)
 
 
-@pytest.mark.parametrize("kind", ["entities", "triples", "relations", "chunks", "communities"])
+@pytest.mark.parametrize("kind", ["entities", "triples", "relations", "chunks"])
 def test_verify_sees_a_vector_that_is_gone_and_reindex_mends_it(sound, kind):
     sound.vectors.drop(kind, sorted(sound.vectors.ids(kind))[:1])
     assert whats(sound) == f"the vectors of the {kind}: 1 missing, 0 left over"

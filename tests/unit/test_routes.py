@@ -1,9 +1,11 @@
 """The entity, triple and community routes, and what all routes have in common."""
 
+import numpy as np
 import pytest
 from banyan.schemas.naming import entity_id
 from banyan.schemas.retrieval import ROUTES, SubQuery
 from banyan.tools import community_route, entity_route, triple_route
+from banyan.tools.index import RetrievalIndex
 from banyan.tools.retriever import Retriever
 
 from ..conftest import load_test_module
@@ -142,6 +144,31 @@ def test_a_wrong_relation_and_one_that_is_nearest_anyway_leave_no_place_empty(pl
         for limit in (1, 2, 3, 8, 15):
             query = ask(places, "Was Ida born in Rome?", relations=relations)
             assert len(triple_route.search(places.index, query, limit)) == limit
+
+
+def test_a_communitys_vector_is_the_mean_of_what_is_known_of_its_members(retriever):
+    index = retriever.index
+    ids, vectors = index.community_vectors
+    assert set(ids) == set(index.communities)
+    for one, vector in zip(ids, vectors, strict=True):
+        members = set(index.communities[one].members)
+        triples = [index.triple_vectors[row] for row, edge in enumerate(index.edges) if members & {edge[0], edge[2]}]
+        mean = np.mean(triples, axis=0)
+        assert np.allclose(vector, mean / np.linalg.norm(mean), atol=1e-6)
+
+
+def test_a_community_without_triples_is_found_by_its_keywords(tmp_path, hashed_embedder):
+    with base.create(tmp_path, "names", hashed_embedder) as kb, kb.writing():
+        base.put(kb, "names", "Ada, Ben and Cid.", entities=dict.fromkeys(("Ada", "Ben", "Cid"), "Person"))
+        base.finish(kb)
+        index = RetrievalIndex(kb)
+        ids, vectors = index.community_vectors
+        assert ids
+        for one, vector in zip(ids, vectors, strict=True):
+            mean = kb.vectors.get("entities", index.communities[one].keywords).mean(axis=0)
+            assert np.allclose(vector, mean / np.linalg.norm(mean), atol=1e-6)
+        kb.database.execute("DELETE FROM summaries")
+        assert RetrievalIndex(kb).community_vectors[0] == [], "what is not described is not searched"
 
 
 def test_the_community_route_goes_down_to_facts(retriever):

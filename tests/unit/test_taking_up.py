@@ -60,7 +60,7 @@ def delete(shop, document):
 
 @pytest.mark.parametrize(("owner", "name"), [
     (KnowledgeBase, "sync_vectors"), (KnowledgeBase, "grow_schema"), (KnowledgeBase, "build_tree"),
-    (TreeKeeper, "describe"), (TreeKeeper, "put_vectors"), (KnowledgeBase, "save_graph"),
+    (TreeKeeper, "describe"), (KnowledgeBase, "save_graph"),
 ])
 def test_a_deletion_that_was_killed_is_taken_up_by_the_same_command(shop, tmp_path, monkeypatch, owner, name):
     killed(monkeypatch, owner, name, lambda: delete(shop, "c.txt"))
@@ -102,15 +102,6 @@ def test_a_relation_s_vector_goes_with_its_last_triple(shop):
     assert relations() == both > before
     delete(shop, "f.txt")
     assert relations() == before
-
-
-@pytest.mark.parametrize("again", ["opened", "built"])
-def test_communities_that_were_described_and_not_embedded_are_embedded(shop, monkeypatch, again):
-    shop.write({"e.txt": "Eva:Person --employer--> Birch:Organization."})
-    killed(monkeypatch, TreeKeeper, "put_vectors", lambda: shop.build([str(shop.documents)]))
-    if again == "built":
-        shop.build()
-    assert sound(shop)
 
 
 def test_summaries_are_kept_all_or_none(tmp_path, hashed_embedder):

@@ -57,7 +57,7 @@ def state(shop):
                 "rejected": (kb.extractions.rejected(), kb.extractions.repaired()),
                 "reliability": kb.reliability().dump(), "failures": kb.documents.failures(),
                 "updating": [entry.id for entry in kb.documents.entries() if entry.updating],
-                "vectors": {kind: kb.vectors.ids(kind) for kind in ("entities", "triples", "chunks", "communities")}}
+                "vectors": {kind: kb.vectors.ids(kind) for kind in ("entities", "triples", "chunks")}}
 
 
 def fresh(shop, texts, name="fresh"):

@@ -149,7 +149,7 @@ A_CHUNK = "(SELECT id FROM chunks WHERE document = 'a.txt')"
     (["UPDATE communities SET parent = 'x' WHERE view = ''"], "has a parent where there is no level above"),
     (["UPDATE communities SET members = '[]' WHERE view = 'modularity'"],
      "the view 'modularity' does not partition the entities"),
-    (["DELETE FROM summaries"], "the vectors of the communities: 0 missing"),
+    (["DELETE FROM summaries"], "communities have lost their description"),
 ])
 def test_what_is_broken_in_the_ledger_is_named(kb, statements, seen):
     sql(kb, *statements)
