@@ -69,7 +69,7 @@ class ChromaFolder:
 
     def __init__(self, folder: Path) -> None:
         """Vectors in a folder, which is made at the first use where it is missing."""
-        self._folder = folder
+        self.folder = folder
         self._client: Client | None = None
         self._path = ""
         self._retired: list[tuple[Client, str]] = []
@@ -97,7 +97,7 @@ class ChromaFolder:
             raise self._unusable(error) from error
 
     def _unusable(self, error: Exception) -> StoreError:
-        return StoreError(f"the vectors in {self._folder} cannot be read or written ({error}): free space if the "
+        return StoreError(f"the vectors in {self.folder} cannot be read or written ({error}): free space if the "
                           "disk is full, else run `banyan reindex`; the ledger has all that it takes")
 
     def _retire(self) -> None:
@@ -123,7 +123,7 @@ class ChromaFolder:
             if self._client is None:
                 try:
                     self._make_catalogue()
-                    self._path = take_path(self._folder)
+                    self._path = take_path(self.folder)
                     self._client = cast("Client", chromadb.PersistentClient(
                         self._path, settings=Settings(anonymized_telemetry=False)))
                 except (AttributeError, ValueError, sqlite3.Error) as error:
@@ -141,11 +141,11 @@ class ChromaFolder:
 
     def _make_catalogue(self) -> None:
         """Make the empty file that Chroma's catalogue is to stand in: its page size is set before its tables."""
-        path = self._folder / "chroma.sqlite3"
-        with unused(self._folder) as free:
+        path = self.folder / "chroma.sqlite3"
+        with unused(self.folder) as free:
             if not free or path.is_file():
                 return
-            self._folder.mkdir(parents=True, exist_ok=True)
+            self.folder.mkdir(parents=True, exist_ok=True)
             with closing(sqlite3.connect(path, timeout=30)) as catalogue:
                 catalogue.execute(f"PRAGMA page_size={_PAGE_BYTES}")
                 catalogue.execute("VACUUM")
@@ -168,11 +168,11 @@ class ChromaFolder:
 
     def stand(self) -> bool:
         """Whether there are vectors, as far as Chroma's catalogue and the form of its index files tell."""
-        path = self._folder / "chroma.sqlite3"
+        path = self.folder / "chroma.sqlite3"
         if not path.is_file():
             return False
         try:
-            with unused(self._folder) as free:
+            with unused(self.folder) as free:
                 if free:
                     with closing(sqlite3.connect(path)) as catalogue:
                         catalogue.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -180,7 +180,7 @@ class ChromaFolder:
             return True  # another process holds it: busy is not damaged
         except sqlite3.DatabaseError:
             return False
-        return not damages(self._folder)
+        return not damages(self.folder)
 
     def mark(self, state: str) -> None:
         """Nothing: the ledger lies beside it, and notes what it reflects."""
@@ -199,14 +199,14 @@ class ChromaFolder:
         Raises:
             StoreError: another process is writing to it.
         """
-        path = self._folder / "chroma.sqlite3"
-        if not self._folder.is_dir():
+        path = self.folder / "chroma.sqlite3"
+        if not self.folder.is_dir():
             return []
         if not path.is_file() or not path.stat().st_size:
             return [f"{path} is {'empty' if path.is_file() else 'missing'}"]
-        indexes = [f"{self._folder / line}" for line in damages(self._folder)]
+        indexes = [f"{self.folder / line}" for line in damages(self.folder)]
         try:
-            with unused(self._folder) as free:
+            with unused(self.folder) as free:
                 if not free:
                     return indexes
                 with closing(sqlite3.connect(path, timeout=30)) as catalogue:

@@ -39,6 +39,7 @@ from .schema_history import SchemaHistory
 from .tree_keeper import Summarise, TreeKeeper
 from .vector_keeper import VectorKeeper
 from .vectors import VectorStore
+from .vectors_apart import wait_until_written
 from .version import Version, publish, version_of
 from .view_spec import ViewSpec
 
@@ -155,6 +156,8 @@ class KnowledgeBase:
 
     def release(self) -> None:
         """Take back one `acquire`."""
+        if self._lock.lock_counter == 1:
+            self.vectors.write_here()
         self._lock.release()
 
     def publish(self) -> None:
@@ -168,6 +171,7 @@ class KnowledgeBase:
         self._published = self.database.changes()
         read = self._position
         self.vectors.close()  # it may have missed what other processes wrote
+        wait_until_written(self.layout.vectors)
         self.refresh()
         self._vectors.take_over((read, self._position))
 
@@ -380,10 +384,24 @@ class KnowledgeBase:
         """Whether the vectors do not reflect the ledger as it was read."""
         return self._vectors.behind(self._state())
 
+    def gather_vectors(self) -> None:
+        """Set down which vectors are due; `embed` makes them, beside which the graph may change again."""
+        self._vectors.gather(self.graph, self._state())
+
+    def embed(self, *, apart: bool = False) -> None:
+        """Embed what is new and drop what is gone, as far as it was gathered.
+
+        Args:
+            apart: much is to come, for which it pays that a process of its own writes to Chroma.
+        """
+        if apart:
+            self.vectors.write_apart()
+        self._vectors.carry_out()
+
     def sync_vectors(self) -> None:
         """Embed what is new and drop what is gone."""
-        self._vectors.sync(self.graph, self._state())
-        self._vectors.done(self._state())
+        self.gather_vectors()
+        self.embed()
 
     # The tree.
 

@@ -1,6 +1,9 @@
 """The vectors of a knowledge base, kept up with its graph."""
 
+import threading
+from collections import deque
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from ..models.embedding import Embedder
 from ..schemas.naming import triple_id
@@ -12,7 +15,17 @@ from .graph_state import GraphState
 from .layout import Layout
 from .tree import relation_id
 from .vector_generations import VectorGenerations
-from .vectors import KINDS, VectorStore
+from .vectors import Kind, Put, VectorStore
+
+
+class Changes(NamedTuple):
+    """What is to be done for the vectors to reflect a state of the ledger, if they reflect the one before."""
+
+    touched: Touched
+    """What changed, for when that cannot be done."""
+    put: list[Put]
+    drop: list[tuple[Kind, list[str]]]
+    state: GraphState
 
 
 class VectorKeeper:
@@ -31,6 +44,9 @@ class VectorKeeper:
         self._generation = self._generations.current()
         self.store = VectorStore(self._generations.open(self._generation), embedder)
         self._unsynced = Touched()
+        self._gathered: deque[Changes] = deque()
+        self._noting = threading.Lock()
+        self._carrying_out = threading.Lock()
         self._reconcile = False
 
     def check_embedding(self) -> None:
@@ -75,6 +91,7 @@ class VectorKeeper:
 
     def take_over(self, positions: tuple[int, int]) -> None:
         """Go on where another writer ended: changes between two positions were noted."""
+        self._take_back()
         self._reconcile = self._reconcile or self.store.generation.lost or self.position() not in positions
 
     def moved(self) -> bool:
@@ -86,6 +103,7 @@ class VectorKeeper:
             return False
         self._generation = self._generations.current()
         self.store.move(self._generations.open(self._generation))
+        self._gathered.clear()
         self._unsynced, self._reconcile = Touched(), True
         return True
 
@@ -106,23 +124,48 @@ class VectorKeeper:
 
     # Bringing them up.
 
-    def sync(self, graph: KnowledgeGraph, state: GraphState) -> None:
-        """Bring the vectors up to a graph; that it is done is for `done` to note."""
-        self._generations.drop_others()
-        self._note_embedding()
+    def gather(self, graph: KnowledgeGraph, state: GraphState) -> None:
+        """Set down what has to be done for the vectors to reflect a graph.
+
+        It is for `carry_out` to do, beside which the graph may change again.
+        """
         if self._reconcile and not self.store.generation.stand():
             self.make_anew(graph, state)
         elif self._reconcile:
+            self._note_embedding()
             self._compare(graph)
-        touched, self._unsynced = self._unsynced, Touched()
-        try:
-            self._bring(graph, touched)
-        except BaseException:
-            # A full disk, say: this process may live on, and has still to do it.
-            self._unsynced.add(touched)
-            raise
+        with self._noting:
+            touched, self._unsynced = self._unsynced, Touched()
+            self._gathered.append(self._changes(graph, touched, state))
 
-    def done(self, state: GraphState) -> None:
+    def carry_out(self) -> None:
+        """Embed and drop what was gathered until now, in order; threads wait for each other."""
+        with self._carrying_out:
+            self._generations.drop_others()
+            self._note_embedding()
+            try:
+                for _ in range(len(self._gathered)):
+                    self._apply(self._gathered[0])
+                    self._gathered.popleft()
+            except BaseException:
+                # A full disk, say: this process may live on, and has still to do it.
+                self._take_back()
+                raise
+
+    def _apply(self, changes: Changes) -> None:
+        self.store.put_all(changes.put)
+        for kind, gone in changes.drop:
+            self.store.drop(kind, gone)
+        self.store.flush()
+        self._done(changes.state)
+
+    def _take_back(self) -> None:
+        """What was gathered is to be gathered again."""
+        with self._noting:
+            while self._gathered:
+                self._unsynced.add(self._gathered.popleft().touched)
+
+    def _done(self, state: GraphState) -> None:
         """The vectors reflect a state of the ledger."""
         self.store.generation.mark(_mark(*state))
         with self._db.transaction():
@@ -159,45 +202,43 @@ class VectorKeeper:
     def _note_embedding(self) -> None:
         self._db.set_meta("embedding", f"{self._embedder.name}\n{self._embedder.fingerprint}")
 
-    def _bring(self, graph: KnowledgeGraph, touched: Touched) -> None:
-        """What changed."""
-        entities, edges = sorted(touched.entities), sorted(touched.edges)
+    def _changes(self, graph: KnowledgeGraph, touched: Touched, state: GraphState) -> Changes:
+        """What is to be done because some of a graph changed."""
         network = graph.network
-        self._put_entities(graph, [one for one in entities if one in network])
-        self.store.drop("entities", [one for one in entities if one not in network])
+        entities, edges, chunks = sorted(touched.entities), sorted(touched.edges), sorted(touched.chunks)
         here = [edge for edge in edges if network.has_edge(edge[0], edge[2], edge[1])]
-        self._put_edges(graph, here)
         gone = sorted(set(edges) - set(here))
-        self.store.drop("triples", [triple_id(*edge) for edge in gone])
-        self.store.drop("relations", [relation_id(one) for one in _unused(graph, {edge[1] for edge in gone})])
-        self._put_chunks(sorted(touched.chunks))
-        known = {chunk.id for chunk in self._documents.chunks(sorted(touched.chunks))}
-        self.store.drop("chunks", touched.chunks - known)
+        put = [_entities(graph, [one for one in entities if one in network]), *_edges(graph, here),
+               self._chunks(chunks)]
+        known = set(put[-1][1])
+        return Changes(touched, put, [
+            ("entities", [one for one in entities if one not in network]),
+            ("triples", [triple_id(*edge) for edge in gone]),
+            ("relations", sorted(relation_id(one) for one in _unused(graph, {edge[1] for edge in gone}))),
+            ("chunks", [one for one in chunks if one not in known])], state)
 
     def _compare(self, graph: KnowledgeGraph) -> None:
         """All ids, for when it is not known what changed."""
-        edges = graph.edges()
-        self._put_entities(graph, graph.entity_ids())
-        self._put_edges(graph, edges)
-        chunks = [chunk.id for chunk in self._documents.chunks() if self._documents.status(chunk.id) == "done"]
-        self._put_chunks(chunks)
-        wanted = {"entities": set(graph.entity_ids()), "triples": {triple_id(*edge) for edge in edges},
-                  "relations": {relation_id(relation) for _, relation, _ in edges}, "chunks": set(chunks)}
-        for kind in KINDS:
-            self.store.drop(kind, self.store.ids(kind) - wanted[kind])
+        done = [chunk.id for chunk in self._documents.chunks() if self._documents.status(chunk.id) == "done"]
+        wanted = [_entities(graph, graph.entity_ids()), *_edges(graph, graph.edges()), self._chunks(done)]
+        self.store.put_all(wanted)
+        for kind, ids, _ in wanted:
+            self.store.drop(kind, self.store.ids(kind) - set(ids))
         self._reconcile = False
 
-    def _put_entities(self, graph: KnowledgeGraph, ids: Sequence[str]) -> None:
-        self.store.put("entities", ids, [graph.entity_text(one) for one in ids])
-
-    def _put_edges(self, graph: KnowledgeGraph, edges: Sequence[tuple[str, str, str]]) -> None:
-        self.store.put("triples", [triple_id(*e) for e in edges], [graph.triple_text(e) for e in edges])
-        relations = sorted({relation for _, relation, _ in edges})
-        self.store.put("relations", [relation_id(r) for r in relations], [relation_text(r) for r in relations])
-
-    def _put_chunks(self, ids: Sequence[str]) -> None:
+    def _chunks(self, ids: Sequence[str]) -> Put:
         chunks = self._documents.chunks(ids)
-        self.store.put("chunks", [c.id for c in chunks], [c.titled_text() for c in chunks])
+        return "chunks", [chunk.id for chunk in chunks], [chunk.titled_text() for chunk in chunks]
+
+
+def _entities(graph: KnowledgeGraph, ids: Sequence[str]) -> Put:
+    return "entities", list(ids), [graph.entity_text(one) for one in ids]
+
+
+def _edges(graph: KnowledgeGraph, edges: Sequence[tuple[str, str, str]]) -> tuple[Put, Put]:
+    relations = sorted({relation for _, relation, _ in edges})
+    return (("triples", [triple_id(*edge) for edge in edges], [graph.triple_text(edge) for edge in edges]),
+            ("relations", [relation_id(one) for one in relations], [relation_text(one) for one in relations]))
 
 
 def _mark(position: int, resolution: int) -> str:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 from .errors import StoreError
@@ -24,6 +25,11 @@ _WAITS = (0.02, 0.1, 0.3, 1.0)
 
 class Generation(Protocol):
     """One set of vectors: a collection of Chroma's for each kind. Threads may share it."""
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder that it stands in; None: a server."""
+        ...
 
     @property
     def lost(self) -> bool:

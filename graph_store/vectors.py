@@ -4,8 +4,8 @@ Derived from the ledger and the graph. What is embedded for an id is a function 
 that is there needs no second look, and writing it twice changes nothing.
 """
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Literal, cast
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
 
@@ -13,11 +13,19 @@ from ..models.embedding import Embedder, Vectors
 from ..models.llm.cancellation import current
 from .errors import StoreError
 from .vector_place import KINDS, Generation, Kind
+from .vector_writer import CollectionWriter, VectorWriter
+from .vectors_apart import VectorsApart
 
 if TYPE_CHECKING:
+    from chromadb.api.models.Collection import Collection
     from chromadb.api.types import GetResult
 
-__all__ = ["KINDS", "Kind", "VectorStore"]
+_T = TypeVar("_T")
+
+__all__ = ["KINDS", "Kind", "Put", "VectorStore"]
+
+Put = tuple[Kind, Sequence[str], Sequence[str]]
+"""Ids of a kind, and the text of each."""
 
 # Chroma limits one call to about 5,461 items (SQLite's variables); 1,000 keeps memory small as well.
 _PAGE = 1000
@@ -31,10 +39,35 @@ class VectorStore:
         self.generation = generation
         self._embedder = embedder
         self._kept: dict[Kind, dict[str, Vectors]] | None = None
+        self._apart: VectorsApart | None = None
 
     def freeze(self) -> None:
         """For reading alone: what `missing` finds is there for `get`, whatever a writer drops in between."""
         self._kept = {}
+
+    def write_apart(self) -> None:
+        """From here on a process of its own writes what stands in a folder, until something else is asked of it."""
+        if self._apart is None and self.generation.folder is not None:
+            self.generation.close()
+            self._apart = VectorsApart(self.generation.folder)
+
+    @property
+    def _writer(self) -> VectorWriter:
+        return self._apart or CollectionWriter(self.generation)
+
+    def flush(self) -> None:
+        """All that was to be written is written.
+
+        Raises:
+            StoreError: something of it could not be.
+        """
+        self._writer.flush()
+
+    def write_here(self) -> None:
+        """From here on this process writes, when the other has done what it was told."""
+        apart, self._apart = self._apart, None
+        if apart is not None:
+            apart.close()
 
     def missing(self, kind: Kind, ids: Sequence[str]) -> list[str]:
         """Which of some ids have no vector yet, in their order."""
@@ -42,30 +75,38 @@ class VectorStore:
             kept = self._kept.setdefault(kind, {})
             kept.update(self._found(kind, [one for one in ids if one not in kept]))
             return [one for one in ids if one not in kept]
-        known: set[str] = set()
-        for page in _pages(ids):
-            known.update(self._get(kind, page)["ids"])
+        known = self._present(kind, ids)
         return [one for one in ids if one not in known]
 
-    def _get(self, kind: Kind, ids: list[str], *include: Literal["embeddings"]) -> "GetResult":
-        return self.generation.read(kind, lambda collection: collection.get(ids=ids, include=list(include)))
+    def _present(self, kind: Kind, ids: Sequence[str]) -> set[str]:
+        return {one for page in _pages(ids) for one in self._writer.present(kind, page)}
+
+    def _read(self, kind: Kind, ask: "Callable[[Collection], _T]") -> _T:
+        """What is asked of a collection; it needs a client of this process."""
+        self.write_here()
+        return self.generation.read(kind, ask)
+
+    def _get(self, kind: Kind, ids: list[str]) -> "GetResult":
+        return self._read(kind, lambda collection: collection.get(ids=ids, include=["embeddings"]))
 
     def _found(self, kind: Kind, ids: Sequence[str]) -> dict[str, Vectors]:
         """The vectors of those of some ids that have one."""
         found: dict[str, Vectors] = {}
         for page in _pages(ids):
-            got = self._get(kind, page, "embeddings")
+            got = self._get(kind, page)
             embeddings = got["embeddings"] if got["embeddings"] is not None else ()
             found.update(zip(got["ids"], np.asarray(embeddings, np.float32), strict=True))
         return found
 
     def put(self, kind: Kind, ids: Sequence[str], texts: Sequence[str]) -> int:
+        """Embed and store the texts of those ids that have no vector yet (see `put_all`); returns how many."""
+        return self.put_all([(kind, ids, texts)])
+
+    def put_all(self, wanted: Sequence[Put]) -> int:
         """Embed and store the texts of those ids that have no vector yet.
 
         Args:
-            kind: the collection.
-            ids: distinct ids.
-            texts: the text of each.
+            wanted: kinds, distinct ids of each, and the text of each id.
 
         Returns:
             How many were added.
@@ -73,32 +114,23 @@ class VectorStore:
         Raises:
             CallCancelled: the run was cancelled; some may be there.
         """
-        by_id = dict(zip(ids, texts, strict=True))
-        new = self.missing(kind, list(by_id))
-        for page in _pages(new):
-            current().check()
-            vectors = self._embedder.encode([by_id[one] for one in page])
-            self._upsert(kind, page, cast("list[Sequence[float]]", vectors))
-            self.generation.grew(kind)
-        return len(new)
-
-    def _upsert(self, kind: Kind, ids: list[str], vectors: "list[Sequence[float]]") -> None:
-        self.generation.write(kind, lambda collection: collection.upsert(ids=ids, embeddings=vectors))
-
-    def _remove(self, kind: Kind, ids: list[str]) -> None:
-        self.generation.write(kind, lambda collection: collection.delete(ids=ids))
+        # All are looked up first: a process that writes apart is not to be waited for between them.
+        new = [(kind, dict(zip(ids, texts, strict=True)), self.missing(kind, ids)) for kind, ids, texts in wanted]
+        for kind, by_id, absent in new:
+            for page in _pages(absent):
+                current().check()
+                self._writer.upsert(kind, page, self._embedder.encode([by_id[one] for one in page]))
+        return sum(len(absent) for _, _, absent in new)
 
     def drop(self, kind: Kind, ids: Iterable[str]) -> None:
         """Remove the vectors of some ids, as far as they are there."""
-        for page in _pages(sorted(ids)):
-            # Chroma writes a note of what it is to remove, whether it has it or not.
-            there = self._get(kind, page)["ids"]
-            if there:
-                self._remove(kind, sorted(there))
+        # Chroma writes a note of what it is to remove, whether it has it or not.
+        for page in _pages(sorted(self._present(kind, sorted(ids)))):
+            self._writer.remove(kind, page)
 
     def ids(self, kind: Kind) -> set[str]:
         """All ids that have a vector."""
-        return set(self.generation.read(kind, lambda collection: collection.get(include=[])["ids"]))
+        return set(self._read(kind, lambda collection: collection.get(include=[])["ids"]))
 
     def get(self, kind: Kind, ids: Sequence[str]) -> Vectors:
         """The vectors of some ids.
@@ -133,7 +165,7 @@ class VectorStore:
         """
         if not len(queries):
             return []
-        found = self.generation.read(kind, lambda collection: collection.query(
+        found = self._read(kind, lambda collection: collection.query(
             query_embeddings=cast("list[Sequence[float]]", queries), n_results=limit, include=["distances"]))
         distances = found["distances"] or []
         return [sorted(((one, 1.0 - float(d)) for one, d in zip(ids, row, strict=True)),
@@ -142,6 +174,7 @@ class VectorStore:
 
     def close(self) -> None:
         """Let go of what is open."""
+        self.write_here()
         self.generation.close()
 
     def move(self, generation: Generation) -> None:
