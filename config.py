@@ -58,7 +58,7 @@ class Settings(BaseSettings):
 
     chunk_tokens: int = Field(400, ge=32, description="upper size of a chunk, estimated tokens")
     chunk_overlap: int = Field(60, ge=0, description="whole sentences repeated, up to these tokens")
-    batch_chunks: int = Field(128, ge=1, description="chunks between two commits of a build")
+    batch_chunks: int = Field(64, ge=1, description="chunks between two commits of a build")
 
     max_file_mb: float = Field(100.0, gt=0, description="largest file or record read, unpacked and as text too, in MB")
     max_documents: int = Field(1_000_000, ge=1, description="most documents that one build reads")

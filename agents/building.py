@@ -105,6 +105,8 @@ class BuildState(BuildInput, BuildOutput, total=False):
     """Chunks that are extracted, or were and have to be written."""
     next_batch: list[str]
     """Chunks that are extracted while `batch` is written."""
+    ahead: list[str]
+    """Chunks after those, that an endpoint is asked for when it has nothing else to do."""
     candidates: list[dict[str, Any]]
     undecided: bool
     """Whether the schema has still to be looked at before the build ends."""
@@ -121,3 +123,5 @@ class ExtractInput(TypedDict):
     knowledge_base: str
     run: str
     chunks: list[str]
+    ahead: list[str]
+    """Those to begin with when all of these are under way; nobody waits for them yet."""

@@ -1,9 +1,10 @@
 """The construction graph: documents in, knowledge base out.
 
-    ingest -> [extract x n -> propose_schema_delta -> accept_or_reject -> write] per batch -> index
+    ingest -> [extract x n -> propose_schema_delta -> accept_or_reject -> write -> embed] per batch -> index
 
-While a batch is written and embedded, the next one is extracted: that waits for an endpoint, this keeps the processor
-busy. What the reasoner is shown is fixed before both: the schema as it was decided on after the batch before.
+While a batch is written, the next one is extracted, and the one before is embedded: the first waits for an endpoint,
+the others keep the processor busy. What the reasoner is shown is fixed before: the schema as it was decided on after
+the batch before.
 
 The state carries ids and counts; texts and facts live in the ledger, where every step commits what it
 has done, so that a run that ends anywhere is taken up by the next one. Read from top to bottom.
@@ -11,6 +12,7 @@ has done, so that a run that ends anywhere is taken up by the next one. Read fro
 
 import time
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
@@ -30,7 +32,6 @@ from ..ingest.loaders import FORMATS, IngestError, LoadFailure, load_documents
 from ..ingest.recorded import RecordedFormat, RecordedPassage, load_recorded
 from ..models.llm.accounts import Budget, BudgetExceeded, charged
 from ..models.llm.breaker import EndpointDown, EndpointFailed
-from ..models.llm.cancellation import in_parallel
 from ..models.reasoner import ReasonerError
 from ..schemas.delta import Candidate
 from ..schemas.documents import Chunk, Document
@@ -53,8 +54,11 @@ _STORED_AT_ONCE, _CHARACTERS_AT_ONCE = 64, 1_000_000
 """Documents between two commits while they are read: a commit of its own for each wrote six pages, most of them again
 and again."""
 _EXTRACTED_TOGETHER = 32
-"""Chunks that one node extracts: side by side where each is a call, else one after the other and stored in one commit.
-An asynchronous run, a server's, has a thread for six nodes at most on two cores: with the one that writes they fit."""
+"""Chunks that one node extracts where that costs nothing: one after the other, stored in one commit. An asynchronous
+run, a server's, has a thread for six nodes at most on two cores: with those that write and embed they fit."""
+_APART_FROM = 256
+"""Chunks of a build whose vectors are written by a process of its own: to start that takes a second of a core, which so
+many chunks' vectors take of this process's lock."""
 REVIEWED_AT_ONCE = 20
 """Candidates that a person is shown in one go."""
 
@@ -100,11 +104,11 @@ class _Nodes:
             self._store_recorded(kb, records)
             if (runtime.context or BuildContext()).retry_failed:
                 kb.documents.retry_failed()
-            # The first batch is small: until it is extracted there is nothing to write and embed beside.
-            batch = kb.documents.next_batch(min(self._resources.settings.batch_chunks, _EXTRACTED_TOGETHER))
+            chosen = self._choose(kb, 0, [], [], runtime)
             total = kb.documents.count("pending") + kb.documents.count("extracted")
         # "undecided": a build that ended before it decided on what its last batch brought is taken up as well.
-        return {"run": run, "started": time.time(), "batch": batch, "next_batch": [], "total": total, "stopped": "",
+        return {"run": run, "started": time.time(), "batch": chosen["next_batch"], "next_batch": [],
+                "ahead": chosen["ahead"], "total": total, "stopped": "",
                 "undecided": True, "documents": [], "files_failed": [f"{f.path}: {f.reason}" for f in failures]}
 
     def _budget(self, state: BuildState | ExtractInput, runtime: Runtime[BuildContext]) -> Budget | None:
@@ -146,8 +150,8 @@ class _Nodes:
         return self._extractions(state, state["batch"]) or "propose_schema_delta"
 
     def write_and_extract(self, state: BuildState) -> list[Send | str]:
-        """What was extracted is written, and beside it the next batch is extracted."""
-        return ["write", *self._extractions(state, state["next_batch"])]
+        """What was extracted is written, and beside it what was written is embedded and the next batch is extracted."""
+        return ["write", "embed", *self._extractions(state, state["next_batch"])]
 
     def go_on(self, state: BuildState) -> Literal["propose_schema_delta", "index"]:
         """To the batch that was extracted beside; when no chunk is left, to the schema's growth, then to the end."""
@@ -155,9 +159,11 @@ class _Nodes:
         return "index" if done else "propose_schema_delta"
 
     def _extractions(self, state: BuildState, chunks: list[str]) -> list[Send]:
+        free = self._resources.reasoner(state["knowledge_base"]).free
+        size = _EXTRACTED_TOGETHER if free else max(1, len(chunks))
         return [Send("extract", ExtractInput(knowledge_base=state["knowledge_base"], run=state["run"],
-                                             chunks=chunks[start:start + _EXTRACTED_TOGETHER]))
-                for start in range(0, len(chunks), _EXTRACTED_TOGETHER)]
+                                             chunks=chunks[start:start + size], ahead=state["ahead"]))
+                for start in range(0, len(chunks), size)]
 
     def extract(self, state: ExtractInput, runtime: Runtime[BuildContext]) -> dict[str, Any]:
         """Ask the reasoner for some chunks' extractions; what was extracted before is not asked again.
@@ -180,15 +186,19 @@ class _Nodes:
                     _store(kb, reasoner.fingerprint, [(chunk.id, said)])
                 return said
 
-            wanted = [chunk for chunk in kb.documents.chunks(state["chunks"])
+            wanted = [chunk for chunk in kb.documents.chunks([*state["chunks"], *state["ahead"]])
                       if kb.documents.status(chunk.id) != "extracted" or kb.extractions.said(chunk.id) is None]
-            at_once = 1 if reasoner.free else self._resources.settings.llm_concurrency
-            said = list(zip((chunk.id for chunk in wanted), in_parallel(ask, wanted, at_once), strict=True))
             if reasoner.free:
+                said = [(chunk.id, ask(chunk)) for chunk in wanted]
                 _store(kb, reasoner.fingerprint, said)
+            else:
+                asked = self._resources.asked_ahead(state["run"])
+                for chunk in wanted:
+                    asked.begin(chunk.id, partial(ask, chunk))
+                said = asked.answers(state["chunks"])
         stopped = next((str(one) for _, one in said if isinstance(one, BudgetExceeded | EndpointDown)), "")
         return {"stopped": stopped, "extracted": 0 if stopped else len(state["chunks"]),
-                "unanswered": [chunk_id for chunk_id, one in said if isinstance(one, EndpointFailed)]}
+                "unanswered": _unanswered(said)}
 
     def propose_schema_delta(self, state: BuildState, runtime: Runtime[BuildContext]) -> dict[str, Any]:
         """Collect what did not fit the schema, in this batch and before; a person is shown the strongest of it."""
@@ -220,19 +230,42 @@ class _Nodes:
                 ask_person(state["knowledge_base"], candidates, lambda said, who: kb.decide(said, who, support))
             elif policy == "auto" and not state["undecided"]:
                 kb.grow_schema(self._resources.thresholds)
-            after = [] if state["stopped"] else kb.documents.next_batch(self._resources.settings.batch_chunks,
-                                                                        after=state["batch"])
-        return {"candidates": [], "next_batch": after}
+            chosen: dict[str, Any] = {"next_batch": []}
+            if not state["stopped"]:
+                chosen = self._choose(kb, state["extracted"], state["batch"], state["ahead"], runtime)
+        return {"candidates": [], **chosen}
+
+    def _choose(self, kb: KnowledgeBase, extracted: int, begun: Sequence[str], before: Sequence[str],
+                runtime: Runtime[BuildContext]) -> dict[str, Any]:
+        """The next batch to extract, which begins with what was asked ahead, and some chunks after it."""
+        settings = self._resources.settings
+        # The first ones are small, each as large as those before it together: until something is extracted there is
+        # nothing to write, and until it is written nothing to embed.
+        size = min(settings.batch_chunks, max(_EXTRACTED_TOGETHER, extracted))
+        batch = [*before, *kb.documents.next_batch(max(0, size - len(before)), after=[*begun, *before])]
+        ahead: list[str] = []
+        # What a person decides changes what is asked after it.
+        if not ((runtime.context or BuildContext()).review or self._resources.reasoner(kb.layout.name).free):
+            ahead = kb.documents.next_batch(min(size, settings.llm_concurrency), after=[*begun, *batch])
+        return {"next_batch": batch, "ahead": ahead}
 
     def write(self, state: BuildState) -> dict[str, Any]:
-        """Make what was admitted part of the knowledge base, in one transaction; its vectors, while more is to come."""
+        """Make what was admitted part of the knowledge base, in one transaction."""
         with self._resources.writer(state["knowledge_base"], state["run"]) as kb:
             kb.write_chunks(state["batch"])
-            # The last one's vectors are made by `index`, when it is known what stays; a reasoner is asked with them.
-            if state["next_batch"] or self._resources.reasoner(state["knowledge_base"]).resolves:
+            if state["next_batch"]:
+                kb.gather_vectors()
+            elif self._resources.reasoner(state["knowledge_base"]).resolves:
+                # The last one's are else made by `index`, when it is known what stays; a reasoner is asked with them.
                 kb.sync_vectors()
             _progress("write", kb.documents.count("done"), kb.documents.count())
         return {"batch": state["next_batch"]}
+
+    def embed(self, state: BuildState) -> dict[str, Any]:
+        """Make the vectors of what was written before this batch."""
+        with self._resources.writer(state["knowledge_base"], state["run"]) as kb:
+            kb.embed(apart=state["total"] >= _APART_FROM)
+        return {}
 
     def index(self, state: BuildState, runtime: Runtime[BuildContext]) -> dict[str, Any]:
         """Find and describe the communities, save the graph, and report."""
@@ -241,7 +274,8 @@ class _Nodes:
             _progress("index", 0, None)
             if stopped:
                 # The endpoint's failures, not theirs: whoever goes on with the build asks for them again.
-                kb.documents.retry_failed(state["unanswered"])
+                under_way = self._resources.asked_ahead(state["run"]).end()
+                kb.documents.retry_failed([*state["unanswered"], *_unanswered(under_way)])
                 kb.sync_vectors()
             else:
                 with charged(build=state["run"], budget=self._budget(state, runtime)):
@@ -283,6 +317,11 @@ def _store(kb: KnowledgeBase, reasoner: str, said: Sequence[tuple[str, _Said]]) 
                 kb.extractions.save(chunk_id, reasoner, one)
             elif not isinstance(one, BudgetExceeded | EndpointDown):
                 kb.extractions.fail(chunk_id, str(one))
+
+
+def _unanswered(said: Sequence[tuple[str, _Said]]) -> list[str]:
+    """The chunks that failed by a failure of the endpoint."""
+    return [chunk_id for chunk_id, one in said if isinstance(one, EndpointFailed)]
 
 
 def _check_input(state: BuildInput) -> None:
@@ -368,12 +407,13 @@ def build_graph(resources: Resources | None = None, checkpointer: BaseCheckpoint
     graph.add_node("propose_schema_delta", cancellable_node(nodes.propose_schema_delta))
     graph.add_node("accept_or_reject", cancellable_node(nodes.accept_or_reject))
     graph.add_node("write", cancellable_node(nodes.write))
+    graph.add_node("embed", cancellable_node(nodes.embed))
     graph.add_node("index", cancellable_node(nodes.index))
     graph.add_edge(START, "ingest")
     graph.add_conditional_edges("ingest", nodes.begin, ["extract", "propose_schema_delta"])
     graph.add_edge("extract", "propose_schema_delta")
     graph.add_edge("propose_schema_delta", "accept_or_reject")
-    graph.add_conditional_edges("accept_or_reject", nodes.write_and_extract, ["write", "extract"])
+    graph.add_conditional_edges("accept_or_reject", nodes.write_and_extract, ["write", "embed", "extract"])
     graph.add_conditional_edges("write", nodes.go_on, ["propose_schema_delta", "index"])
     graph.add_edge("index", END)
     compiled = graph.compile(checkpointer=checkpointer, name="construction")

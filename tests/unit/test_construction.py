@@ -11,7 +11,7 @@ from banyan.agents.construction import build_graph
 from banyan.graph_store.errors import WriterBusyError
 from banyan.graph_store.layout import Layout
 from banyan.graph_store.store import KnowledgeBase
-from banyan.graph_store.vector_keeper import VectorKeeper
+from banyan.graph_store.vectors import VectorStore
 from banyan.graph_store.verify import verify
 from banyan.models.llm.accounts import BudgetExceeded
 from banyan.models.reasoner import ReasonerError
@@ -320,10 +320,15 @@ def test_a_build_that_died_between_steps_is_taken_up_where_it_was(shop, monkeypa
 
 def test_a_failure_in_a_running_service_leaves_no_vector_out(shop, monkeypatch):
     """The next build of the same process must not believe that the vectors were written."""
-    paths = shop.write(TEXTS)
+    paths, put_all = shop.write(TEXTS), VectorStore.put_all
+
+    def fail(self, wanted):
+        put_all(self, wanted[:1])
+        raise OSError(28, "No space left")
+
     with shop.resources() as resources:
         with monkeypatch.context() as patch:
-            patch.setattr(VectorKeeper, "_put_edges", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left")))
+            patch.setattr(VectorStore, "put_all", fail)
             with pytest.raises(OSError, match="No space"):
                 scripted.run_build(resources, shop.given(paths))
         scripted.run_build(resources, shop.given(paths))
