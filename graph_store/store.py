@@ -394,9 +394,7 @@ class KnowledgeBase:
         Args:
             apart: much is to come, for which it pays that a process of its own writes to Chroma.
         """
-        if apart:
-            self.vectors.write_apart()
-        self._vectors.carry_out()
+        self._vectors.carry_out(apart=apart)
 
     def sync_vectors(self) -> None:
         """Embed what is new and drop what is gone."""

@@ -129,18 +129,30 @@ class VectorKeeper:
 
         It is for `carry_out` to do, beside which the graph may change again.
         """
-        if self._reconcile and not self.store.generation.stand():
-            self.make_anew(graph, state)
-        elif self._reconcile:
-            self._note_embedding()
-            self._compare(graph)
+        if self._reconcile:
+            with self._carrying_out:
+                self._catch_up(graph, state)
         with self._noting:
             touched, self._unsynced = self._unsynced, Touched()
             self._gathered.append(self._changes(graph, touched, state))
 
-    def carry_out(self) -> None:
-        """Embed and drop what was gathered until now, in order; threads wait for each other."""
+    def _catch_up(self, graph: KnowledgeGraph, state: GraphState) -> None:
+        """Bring the vectors up to a graph, where it is not known what changed."""
+        if self.store.generation.stand():
+            self._note_embedding()
+            self._compare(graph)
+        else:
+            self.make_anew(graph, state)
+
+    def carry_out(self, *, apart: bool = False) -> None:
+        """Embed and drop what was gathered until now, in order; threads wait for each other.
+
+        Args:
+            apart: by a process of its own, from here on.
+        """
         with self._carrying_out:
+            if apart:
+                self.store.write_apart()
             self._generations.drop_others()
             self._note_embedding()
             try:

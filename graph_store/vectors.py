@@ -14,7 +14,7 @@ from ..models.llm.cancellation import current
 from .errors import StoreError
 from .vector_place import KINDS, Generation, Kind
 from .vector_writer import CollectionWriter, VectorWriter
-from .vectors_apart import VectorsApart
+from .vectors_apart import AVAILABLE, VectorsApart
 
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
@@ -46,8 +46,11 @@ class VectorStore:
         self._kept = {}
 
     def write_apart(self) -> None:
-        """From here on a process of its own writes what stands in a folder, until something else is asked of it."""
-        if self._apart is None and self.generation.folder is not None:
+        """From here on a process of its own writes what stands in a folder, until something else is asked of it.
+
+        Where there can be none, this process goes on.
+        """
+        if AVAILABLE and self._apart is None and self.generation.folder is not None:
             self.generation.close()
             self._apart = VectorsApart(self.generation.folder)
 

@@ -25,6 +25,8 @@ from .errors import StoreError
 from .vector_place import Kind
 from .vector_writer import CollectionWriter
 
+AVAILABLE = os.name == "posix"
+"""Whether the system hands open pipes on to a process that is started."""
 _LOCK = "vectors.lock"
 _ENDING_SECONDS = 60.0
 """How long what it was last told to write may take it when nobody is there any more."""

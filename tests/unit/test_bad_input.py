@@ -11,7 +11,7 @@ import pytest
 from banyan.graph_store import store
 from banyan.graph_store.layout import check_name
 from banyan.graph_store.store import KnowledgeBase
-from banyan.graph_store.vector_keeper import VectorKeeper
+from banyan.graph_store.vectors import VectorStore
 from banyan.ingest.chunking import chunk_document
 from banyan.schemas.documents import Document
 
@@ -203,13 +203,14 @@ def test_a_store_of_another_embedding_model(shell):
 
 def test_a_reindex_that_ended_in_the_middle_is_taken_up(shell, monkeypatch):
     shell.run_build(*shell.write(TEXTS))
-    before = shell.vectors()
+    before, put_all = shell.vectors(), VectorStore.put_all
 
-    def full(*_):
+    def full(self, wanted):
+        put_all(self, wanted[:1])
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(VectorKeeper, "_put_chunks", full)
+        patch.setattr(VectorStore, "put_all", full)
         result = shell("reindex", "--kb", "kb")
     assert result.code == 1
     assert "No space left on device" in result.err
