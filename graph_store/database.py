@@ -167,7 +167,7 @@ class Database:
         try:
             # Of a new file: commits are small and SQLite writes whole pages, so small ones are less to write.
             self._connection.execute(f"PRAGMA page_size={_PAGE_BYTES}")
-            self._write_ahead()
+            write_ahead(self._connection)
             self._connection.execute("PRAGMA foreign_keys=ON")
             # WAL with NORMAL never corrupts; FULL would also keep the last commit through a power cut.
             self._connection.execute("PRAGMA synchronous=FULL")
@@ -183,22 +183,6 @@ class Database:
         elif found > FORMAT:
             raise FormatError(f"{path} has format {found}; this version of Banyan reads formats up to {FORMAT}: "
                               "use the version that wrote it, or a later one")
-
-    def _write_ahead(self) -> None:
-        """Set the write-ahead log.
-
-        SQLite does not wait here, as it does elsewhere, for others that set it on the same new file.
-        """
-        until = time.monotonic() + _TIMEOUT
-        while True:
-            try:
-                self._connection.execute("PRAGMA journal_mode=WAL")
-            except sqlite3.OperationalError as error:
-                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
-                    raise
-                time.sleep(0.01)
-            else:
-                return
 
     def _create(self) -> None:
         """Make the tables of a new ledger, in one transaction."""
@@ -336,3 +320,23 @@ class Database:
         broken = [f"table {row[0]}, row {row[1]}: refers to a missing {row[2]}"
                   for row in self.rows("PRAGMA foreign_key_check")]
         return [line for line in found if line != "ok"] + broken
+
+
+def write_ahead(connection: sqlite3.Connection) -> None:
+    """Set the write-ahead log of a database.
+
+    SQLite does not wait here, as it does elsewhere, for others that set it on the same new file.
+
+    Raises:
+        sqlite3.OperationalError: others hold it for too long.
+    """
+    until = time.monotonic() + _TIMEOUT
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+            time.sleep(0.01)
+        else:
+            return

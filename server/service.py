@@ -12,6 +12,7 @@ from fastapi import Depends, Request
 from langgraph.checkpoint.sqlite import SqliteSaver
 
 from ..agents.resources import Resources
+from ..graph_store.database import write_ahead
 from ..schemas.errors import BanyanError
 from .builds import Builds
 from .graph_view import GraphViews
@@ -37,6 +38,7 @@ class Service:
         self.views = GraphViews()
         resources.settings.home.mkdir(parents=True, exist_ok=True)
         self._connection = sqlite3.connect(resources.settings.home / CHECKPOINTS, check_same_thread=False)
+        write_ahead(self._connection)
         self.saver = SqliteSaver(self._connection)
         self.threads = Threads(self.saver)
         self.questions = Questions(resources, self.threads)

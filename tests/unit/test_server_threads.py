@@ -1,8 +1,12 @@
 """Conversations kept by thread: apart from each other, over restarts, and bounded."""
 
-from contextlib import contextmanager
+import sqlite3
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
 
 import pytest
+from banyan.graph_store.database import write_ahead
 from banyan.graph_store.layout import KnowledgeBaseNameError
 from banyan.server.errors import StateError
 from banyan.server.threads import KEPT_MESSAGES, Thread, ThreadNameError, Threads
@@ -93,3 +97,19 @@ def test_names_that_cannot_be_are_refused(name):
 def test_a_thread_is_of_a_knowledge_base_with_a_name():
     with pytest.raises(KnowledgeBaseNameError):
         Thread("", "../kb", "t").key  # noqa: B018
+
+
+def test_servers_that_begin_at_once_on_a_new_home_all_begin(tmp_path):
+    """SQLite does not wait for another connection that sets the write-ahead log of the same new file."""
+    for attempt in range(10):
+        path, barrier = tmp_path / f"{attempt}.sqlite", threading.Barrier(4)
+
+        def begin(path=path, barrier=barrier):
+            barrier.wait()
+            with closing(sqlite3.connect(path)) as connection:
+                write_ahead(connection)
+                SqliteSaver(connection).setup()
+
+        with ThreadPoolExecutor(4) as pool:
+            for begun in [pool.submit(begin) for _ in range(4)]:
+                begun.result()
