@@ -156,9 +156,11 @@ class KnowledgeBase:
 
     def release(self) -> None:
         """Take back one `acquire`."""
-        if self._lock.lock_counter == 1:
-            self.vectors.write_here()
-        self._lock.release()
+        try:
+            if self._lock.lock_counter == 1:
+                self.vectors.write_here()
+        finally:
+            self._lock.release()
 
     def publish(self) -> None:
         """Tell readers that have this open of what was written; until then they stay with what they have."""
