@@ -13,7 +13,7 @@ from ..ingest.quiet import ignoring
 from .chroma_paths import give_back, take_path, unused
 from .errors import StoreError
 from .hnsw_files import damages
-from .vector_place import EF_SEARCH, Kind, patiently
+from .vector_place import Kind, index_settings, patiently
 
 if TYPE_CHECKING:
     from chromadb.api.client import Client
@@ -135,7 +135,7 @@ class ChromaFolder:
                 self._collections[kind] = self._client.get_collection(kind, embedding_function=None)
             except NotFoundError:
                 self._collections[kind] = self._client.get_or_create_collection(
-                    kind, embedding_function=None, configuration={"hnsw": {"space": "cosine", "ef_search": EF_SEARCH,
+                    kind, embedding_function=None, configuration={"hnsw": {**index_settings(kind),
                                                                            "sync_threshold": _SYNC_FIRST}})
         return self._collections[kind]
 

@@ -15,7 +15,7 @@ import httpx
 
 from ..schemas.chroma_server import ChromaServer
 from .errors import StoreError
-from .vector_place import EF_SEARCH, KINDS, Kind, patiently
+from .vector_place import KINDS, Kind, index_settings, patiently
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
@@ -126,7 +126,7 @@ class ServerGeneration:
     def _make(self, kind: Kind) -> None:
         self._connection.ask(lambda client: client.get_or_create_collection(
             f"{self._prefix}-{kind}", embedding_function=None, metadata={"knowledge_base": self._name},
-            configuration={"hnsw": {"space": "cosine", "ef_search": EF_SEARCH}}))
+            configuration={"hnsw": index_settings(kind)}))
 
     def stand(self) -> bool:
         """Whether the server has all collections."""

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from banyan.graph_store.vectors import KINDS
 from banyan.schemas.naming import entity_id
 from banyan.schemas.retrieval import ROUTES, SubQuery
 from banyan.tools import community_route, entity_route, triple_route
@@ -54,6 +55,17 @@ def places(tmp_path_factory, hashed_embedder):
 
 def ask(retriever, question, **elements):
     return retriever.queries([SubQuery(question=question, **elements)])[0]
+
+
+def test_chroma_indexes_with_care_what_the_routes_ask_it_for(kb, retriever, monkeypatch):
+    asked = set()
+    nearest = type(kb.vectors).nearest
+    monkeypatch.setattr(type(kb.vectors), "nearest", lambda store, kind, *given: asked.add(kind) or nearest(
+        store, kind, *given))
+    retriever.evidence(ask(retriever, "Where was the describer of the engine born?"))
+    effort = {kind: kb.vectors.generation.collection(kind).configuration_json["hnsw"]["ef_construction"]
+              for kind in KINDS}
+    assert asked == {kind for kind in KINDS if effort[kind] == max(effort.values())} == {"entities"}
 
 
 @pytest.mark.parametrize("route", ROUTES)
