@@ -1,8 +1,8 @@
 """The construction graph: documents in, knowledge base out.
 
-    ingest -> [extract x n -> propose_schema_delta -> accept_or_reject -> write -> embed] per batch -> index
+    ingest -> [extract x n -> propose_schema_delta -> accept_or_reject -> write] per batch -> index
 
-While a batch is written, the next one is extracted, and the one before is embedded: the first waits for an endpoint,
+While a batch is written, the next one is extracted, and a thread embeds those before: the first waits for an endpoint,
 the others keep the processor busy. What the reasoner is shown is fixed before: the schema as it was decided on after
 the batch before.
 
@@ -106,6 +106,8 @@ class _Nodes:
                 kb.documents.retry_failed()
             chosen = self._choose(kb, 0, [], [], runtime)
             total = kb.documents.count("pending") + kb.documents.count("extracted")
+            if total >= _APART_FROM:
+                kb.write_vectors_apart()  # it starts while the first answers are awaited
         # "undecided": a build that ended before it decided on what its last batch brought is taken up as well.
         return {"run": run, "started": time.time(), "batch": chosen["next_batch"], "next_batch": [],
                 "ahead": chosen["ahead"], "total": total, "stopped": "",
@@ -150,8 +152,8 @@ class _Nodes:
         return self._extractions(state, state["batch"]) or "propose_schema_delta"
 
     def write_and_extract(self, state: BuildState) -> list[Send | str]:
-        """What was extracted is written, and beside it what was written is embedded and the next batch is extracted."""
-        return ["write", "embed", *self._extractions(state, state["next_batch"])]
+        """What was extracted is written, and beside it the next batch is extracted."""
+        return ["write", *self._extractions(state, state["next_batch"])]
 
     def go_on(self, state: BuildState) -> Literal["propose_schema_delta", "index"]:
         """To the batch that was extracted beside; when no chunk is left, to the schema's growth, then to the end."""
@@ -254,18 +256,12 @@ class _Nodes:
         with self._resources.writer(state["knowledge_base"], state["run"]) as kb:
             kb.write_chunks(state["batch"])
             if state["next_batch"]:
-                kb.gather_vectors()
+                kb.sync_vectors_beside()
             elif self._resources.reasoner(state["knowledge_base"]).resolves:
                 # The last one's are else made by `index`, when it is known what stays; a reasoner is asked with them.
                 kb.sync_vectors()
             _progress("write", kb.documents.count("done"), kb.documents.count())
         return {"batch": state["next_batch"]}
-
-    def embed(self, state: BuildState) -> dict[str, Any]:
-        """Make the vectors of what was written before this batch."""
-        with self._resources.writer(state["knowledge_base"], state["run"]) as kb:
-            kb.embed(apart=state["total"] >= _APART_FROM)
-        return {}
 
     def index(self, state: BuildState, runtime: Runtime[BuildContext]) -> dict[str, Any]:
         """Find and describe the communities, save the graph, and report."""
@@ -407,13 +403,12 @@ def build_graph(resources: Resources | None = None, checkpointer: BaseCheckpoint
     graph.add_node("propose_schema_delta", cancellable_node(nodes.propose_schema_delta))
     graph.add_node("accept_or_reject", cancellable_node(nodes.accept_or_reject))
     graph.add_node("write", cancellable_node(nodes.write))
-    graph.add_node("embed", cancellable_node(nodes.embed))
     graph.add_node("index", cancellable_node(nodes.index))
     graph.add_edge(START, "ingest")
     graph.add_conditional_edges("ingest", nodes.begin, ["extract", "propose_schema_delta"])
     graph.add_edge("extract", "propose_schema_delta")
     graph.add_edge("propose_schema_delta", "accept_or_reject")
-    graph.add_conditional_edges("accept_or_reject", nodes.write_and_extract, ["write", "embed", "extract"])
+    graph.add_conditional_edges("accept_or_reject", nodes.write_and_extract, ["write", "extract"])
     graph.add_conditional_edges("write", nodes.go_on, ["propose_schema_delta", "index"])
     graph.add_edge("index", END)
     compiled = graph.compile(checkpointer=checkpointer, name="construction")

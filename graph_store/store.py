@@ -38,7 +38,6 @@ from .schema_control import SchemaControl
 from .schema_history import SchemaHistory
 from .tree_keeper import Summarise, TreeKeeper
 from .vector_keeper import VectorKeeper
-from .vectors import VectorStore
 from .vectors_apart import wait_until_written
 from .version import Version, publish, version_of
 from .view_spec import ViewSpec
@@ -91,7 +90,7 @@ class KnowledgeBase:
         self._position = self._published = 0
         self.graph_lost = False
         # A reader that nobody holds any more closes its files by itself.
-        self._close = weakref.finalize(self, _close_all, self._lock, self.vectors, self.database)
+        self._close = weakref.finalize(self, _close_all, self._lock, self._vectors, self.database)
         try:
             if not any_embedding:
                 self._vectors.check_embedding()
@@ -158,6 +157,7 @@ class KnowledgeBase:
         """Take back one `acquire`."""
         try:
             if self._lock.lock_counter == 1:
+                self._vectors.settle()
                 self.vectors.write_here()
         finally:
             self._lock.release()
@@ -386,22 +386,23 @@ class KnowledgeBase:
         """Whether the vectors do not reflect the ledger as it was read."""
         return self._vectors.behind(self._state())
 
-    def gather_vectors(self) -> None:
-        """Set down which vectors are due; `embed` makes them, beside which the graph may change again."""
-        self._vectors.gather(self.graph, self._state())
-
-    def embed(self, *, apart: bool = False) -> None:
-        """Embed what is new and drop what is gone, as far as it was gathered.
-
-        Args:
-            apart: much is to come, for which it pays that a process of its own writes to Chroma.
-        """
-        self._vectors.carry_out(apart=apart)
-
     def sync_vectors(self) -> None:
         """Embed what is new and drop what is gone."""
-        self.gather_vectors()
-        self.embed()
+        self._vectors.gather(self.graph, self._state())
+        self._vectors.carry_out()
+
+    def write_vectors_apart(self) -> None:
+        """Until the writer ends, a process of its own writes to Chroma what `sync_vectors_beside` begins."""
+        self._vectors.write_apart()
+
+    def sync_vectors_beside(self) -> None:
+        """Begin to embed what is new and to drop what is gone; the graph may change again beside it.
+
+        Raises:
+            Exception: what could not be done of that since the last call.
+        """
+        self._vectors.gather(self.graph, self._state())
+        self._vectors.carry_out_beside()
 
     # The tree.
 
@@ -459,7 +460,9 @@ class KnowledgeBase:
         return self.documents.put(document, chunks)
 
 
-def _close_all(lock: FileLock, vectors: VectorStore, database: Database) -> None:
-    lock.release(force=True)
-    vectors.close()
-    database.close()
+def _close_all(lock: FileLock, vectors: VectorKeeper, database: Database) -> None:
+    try:
+        vectors.close()
+    finally:
+        lock.release(force=True)
+        database.close()

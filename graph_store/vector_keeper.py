@@ -1,11 +1,16 @@
 """The vectors of a knowledge base, kept up with its graph."""
 
+import logging
 import threading
 from collections import deque
 from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
+from functools import partial
 from typing import NamedTuple
 
 from ..models.embedding import Embedder
+from ..models.llm.cancellation import CallCancelled
 from ..schemas.naming import triple_id
 from .database import Database
 from .documents import Documents
@@ -16,6 +21,12 @@ from .layout import Layout
 from .tree import relation_id
 from .vector_generations import VectorGenerations
 from .vectors import Kind, Put, VectorStore
+
+_LOG = logging.getLogger(__name__)
+
+_DUE_BESIDE = 2
+"""What may wait while a thread embeds: one to begin with at once when it is done, and one more while a process that
+writes apart is starting. More would only be longer in coming when a build is stopped."""
 
 
 class Changes(NamedTuple):
@@ -47,6 +58,9 @@ class VectorKeeper:
         self._gathered: deque[Changes] = deque()
         self._noting = threading.Lock()
         self._carrying_out = threading.Lock()
+        self._apart = False
+        self._thread: ThreadPoolExecutor | None = None
+        self._beside: deque[Future[None]] = deque()
         self._reconcile = False
 
     def check_embedding(self) -> None:
@@ -72,7 +86,8 @@ class VectorKeeper:
 
     def note(self, touched: Touched) -> None:
         """Some of the graph changed."""
-        self._unsynced.add(touched)
+        with self._noting:
+            self._unsynced.add(touched)
 
     def begin(self, positions: tuple[int, int], resolution: int) -> None:
         """From here on all changes of the graph are noted.
@@ -127,7 +142,7 @@ class VectorKeeper:
     def gather(self, graph: KnowledgeGraph, state: GraphState) -> None:
         """Set down what has to be done for the vectors to reflect a graph.
 
-        It is for `carry_out` to do, beside which the graph may change again.
+        It is for `carry_out` and `carry_out_beside` to do, beside which the graph may change again.
         """
         if self._reconcile:
             with self._carrying_out:
@@ -144,15 +159,60 @@ class VectorKeeper:
         else:
             self.make_anew(graph, state)
 
-    def carry_out(self, *, apart: bool = False) -> None:
-        """Embed and drop what was gathered until now, in order; threads wait for each other.
+    def carry_out(self) -> None:
+        """Embed and drop what was gathered until now, in order, and wait for what a thread does of it.
 
-        Args:
-            apart: by a process of its own, from here on.
+        Raises:
+            Exception: of the first that could not be done; it is to be gathered again.
         """
+        self._wait(due=0)
+        self._carry_out()
+
+    def carry_out_beside(self) -> None:
+        """Let a thread embed and drop what was gathered, and wait only while much is due.
+
+        Raises:
+            Exception: what it met since the last call; what it had to do is to be gathered again.
+        """
+        if self._thread is None:
+            self._thread = ThreadPoolExecutor(1, "banyan-vectors")
+        self._beside.append(self._thread.submit(copy_context().run, partial(self._carry_out, apart=self._apart)))
+        self._wait(_DUE_BESIDE)
+
+    def write_apart(self) -> None:
+        """Much is to come: what a thread embeds is written by a process of its own, which starts now."""
+        self._apart = True
+        if not self._reconcile:  # else the vectors are read first, which would end it
+            self.store.write_apart()
+
+    def _wait(self, due: int) -> None:
+        while len(self._beside) > due:
+            self._beside.popleft().result()
+
+    def settle(self) -> None:
+        """No thread is at work any more: it has ended what it had begun; the rest is to be gathered again."""
+        self._apart = False
+        if self._thread is None:
+            return
+        self._thread.shutdown(cancel_futures=True)
+        self._thread = None
+        for error in [future.exception() for future in self._beside if not future.cancelled()]:
+            if error is not None and not isinstance(error, CallCancelled):
+                _LOG.warning("vectors were not made: %s; they will be when something is written next", error)
+        self._beside.clear()
+        self._take_back()
+
+    def close(self) -> None:
+        """Let go of what is open."""
+        self.settle()
+        self.store.close()
+
+    def _carry_out(self, *, apart: bool = False) -> None:
         with self._carrying_out:
             if apart:
                 self.store.write_apart()
+            if not self._gathered:
+                return
             self._generations.drop_others()
             self._note_embedding()
             try:
