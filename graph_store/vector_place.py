@@ -16,11 +16,11 @@ Kind = Literal["entities", "triples", "relations", "chunks"]
 KINDS: tuple[Kind, ...] = ("entities", "triples", "relations", "chunks")
 """What is kept up with the graph."""
 
-_EF_SEARCH = 200
-"""hnswlib's own advice: ef of at least the number of neighbours asked for. On 16,684 triples 200 found 99.6 % of the
-exact 20 and of the exact 50 nearest."""
 _SEARCHED: Kind = "entities"
 """The kind that Chroma is asked for the nearest of; the others are read, and compared with one by one."""
+_EF_CONSTRUCTION, _EF_SEARCH = 64, 300
+"""On the names of 17,541 entities 99.8 % of the exact 20 nearest are found and 99.6 % of the exact 50, as many as with
+100 (Chroma's) and 200: an element takes 0.24 ms instead of 0.36, a search 0.65 ms instead of 0.53."""
 _EF_UNSEARCHED = 16
 """hnswlib's least: as many as an element has links. On 10,000 triples an element took 0.13 ms instead of 0.34 with
 Chroma's 100, and 97 % of the exact 20 nearest are found still, by whoever asks Chroma for them."""
@@ -31,8 +31,8 @@ _WAITS = (0.02, 0.1, 0.3, 1.0)
 
 def index_settings(kind: Kind) -> "CreateHNSWConfiguration":
     """How Chroma is to make the index of a kind."""
-    settings: CreateHNSWConfiguration = {"space": "cosine", "ef_search": _EF_SEARCH}
-    return settings if kind == _SEARCHED else {**settings, "ef_construction": _EF_UNSEARCHED}
+    return {"space": "cosine", "ef_search": _EF_SEARCH,
+            "ef_construction": _EF_CONSTRUCTION if kind == _SEARCHED else _EF_UNSEARCHED}
 
 
 class Generation(Protocol):
