@@ -243,7 +243,8 @@ class _Nodes:
         settings = self._resources.settings
         # The first ones are small, each as large as those before it together: until something is extracted there is
         # nothing to write, and until it is written nothing to embed.
-        size = min(settings.batch_chunks, max(_EXTRACTED_TOGETHER, extracted))
+        left = kb.documents.count("pending") - len(before)
+        size = min(settings.batch_chunks, max(_EXTRACTED_TOGETHER, extracted), max(_EXTRACTED_TOGETHER, left // 3))
         batch = [*before, *kb.documents.next_batch(max(0, size - len(before)), after=[*begun, *before])]
         ahead: list[str] = []
         # What a person decides changes what is asked after it.
