@@ -146,6 +146,12 @@ class Documents:
         documents = self._read_all(parents, ids)
         return [_chunk(row, documents[str(row["document"]), bool(row["revision"])]) for row in rows]
 
+    def texts(self) -> dict[str, str]:
+        """The texts of all chunks in service, by id; in order of document and position."""
+        documents = {str(row[0]): str(row[1]) for row in self._db.rows("SELECT id, text FROM documents")}
+        return {one: documents[document][start:end] for one, document, start, end in self._db.rows(
+            'SELECT id, document, start, "end" FROM chunks WHERE revision = 0 ORDER BY document, ordinal')}
+
     def _read_all(self, parents: Collection[tuple[str, bool]], ids: str | None) -> dict[tuple[str, bool], Document]:
         """The documents, or the new content that waits for them, of some chunks, given as JSON, or of all."""
         found: dict[tuple[str, bool], Document] = {}

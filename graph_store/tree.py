@@ -48,7 +48,7 @@ def marks(graph: KnowledgeGraph) -> dict[str, str]:
     Returns:
         `MARK` characters for each entity, by its id.
     """
-    name = {one: graph.name(one) for one in graph.entity_ids()}
+    name = graph.all_names()
     said: dict[str, list[str]] = {one: [own] for one, own in name.items()}
     for head, relation, tail in graph.edges():
         line = "\n".join((head, relation, tail, name[head], name[tail]))
