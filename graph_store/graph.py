@@ -137,7 +137,8 @@ class KnowledgeGraph:
 
     def all_names(self) -> dict[str, str]:
         """The name that most chunks use for each entity (see `name`), by its id, sorted."""
-        return {one: _most_used(node["names"]) for one, node in sorted(self.network.nodes(data=True))}
+        nodes = self.network.nodes
+        return {one: _most_used(nodes[one]["names"]) for one in self.entity_ids()}
 
     def names(self, one: str) -> list[str]:
         """All names that the sources use for an entity, sorted."""

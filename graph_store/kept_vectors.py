@@ -18,7 +18,7 @@ Purpose = Literal["growth", "reliability"]
 # Fewer new ones than one in so many are made again in each build rather than written: they take milliseconds, and
 # wherever they belong among the others a page is written.
 _MADE_AGAIN = 16
-_LENGTH_ERROR = 1e-3
+LENGTH_ERROR = 1e-3
 
 
 class KeptVectors:
@@ -51,7 +51,7 @@ class KeptVectors:
             self._embedder.dimension * np.dtype(np.float32).itemsize)
         found = {row["text"]: np.frombuffer(row["vector"], np.float32) for row in rows}
         # Compared so that what is no number at all counts as wrong, too.
-        return {text: vector for text, vector in found.items() if abs(np.linalg.norm(vector) - 1) < _LENGTH_ERROR}
+        return {text: vector for text, vector in found.items() if abs(np.linalg.norm(vector) - 1) < LENGTH_ERROR}
 
     def _write(self, new: Sequence[str], gone: Sequence[str]) -> None:
         vectors = self._embedder.encode(new)

@@ -81,7 +81,7 @@ class KnowledgeBase:
         self.vectors = self._vectors.store
         # Of earlier samples as many are kept as of this one, and more until there is something to write.
         self._sampled = KeptVectors(self.database, "reliability", RememberingEmbedder(embedder, 3 * SAMPLE))
-        self._tree = TreeKeeper(self.database, self.vectors, self.communities)
+        self._tree = TreeKeeper(self.database, self.vectors, self.communities, embedder)
         self.entities = EntityTable(self.database)
         self._resolver = ResolutionKeeper(self.entities, self.documents, self.vectors, embedder)
         self.graph = ResolvedGraph()
