@@ -15,9 +15,9 @@ from ..models.embedding import Embedder, RememberingEmbedder, Vectors
 from .database import Database
 
 Purpose = Literal["growth", "reliability"]
-# Fewer new ones than one in so many are made again in each build rather than written: they take milliseconds, and
-# wherever they belong among the others a page is written.
-_MADE_AGAIN = 16
+# Fewer new ones than one in so many are made again in each build rather than written: wherever they belong among the
+# others a page is written. To make one takes 3 ms, so they are to stay few: of 128 sentences two.
+_MADE_AGAIN = 64
 LENGTH_ERROR = 1e-3
 
 

@@ -48,22 +48,21 @@ def candidate_pairs(names: Mapping[str, str]) -> set[Pair]:
     Args:
         names: an entity's name by its id.
     """
+    folds = {one: fold(name) for one, name in names.items()}
+    known: dict[str, str] = {}
     blocks: dict[str, list[str]] = {}
     acronyms: dict[str, list[str]] = {}
     unspaced: dict[str, str] = {}
-    for one, name in names.items():
-        folded = fold(name)
+    for one, folded in folds.items():
         if not folded.date and not folded.numbers:
             unspaced[one] = folded.key.replace(" ", "")
-        for key in _keys(folded, name):
-            if key in blocks:
-                blocks[key].append(one)
-            else:
-                blocks[key] = [one]
-        if is_acronym(folded, name):
+        for key in _keys(folded, names[one]):
+            if known.setdefault(key, one) is not one:  # most keys are of one entity
+                blocks.setdefault(key, []).append(one)
+        if is_acronym(folded, names[one]):
             acronyms.setdefault(folded.key, []).append(one)
-    found = set(_within([*blocks.values(), *slip_blocks(unspaced)]))
-    expansions = _expansions(names, acronyms.keys())
+    found = set(_within([*([known[key], *block] for key, block in blocks.items()), *slip_blocks(unspaced)]))
+    expansions = _expansions(folds, acronyms.keys())
     for letters, short in acronyms.items():
         long = expansions.get(letters, [])
         if len(short) + len(long) <= _MOST_SHARED:
@@ -71,13 +70,12 @@ def candidate_pairs(names: Mapping[str, str]) -> set[Pair]:
     return found
 
 
-def _expansions(names: Mapping[str, str], acronyms: Collection[str]) -> dict[str, list[str]]:
+def _expansions(folds: Mapping[str, FoldedName], acronyms: Collection[str]) -> dict[str, list[str]]:
     """The entities whose names some acronyms may be made of."""
     # Of few names an acronym is known, and of nearly all the first word's letter tells.
     first_letters = {letters[0] for letters in acronyms}
     found: dict[str, list[str]] = {}
-    for one, name in names.items():
-        folded = fold(name)
+    for one, folded in folds.items():
         words = folded.words
         if words and (words[0][0] in first_letters or words[0] in SMALL_WORDS):
             for letters in initials_of(folded):

@@ -71,7 +71,7 @@ class ResolutionKeeper:
     def _said(self, around: Surroundings) -> dict[str, list[Statement]]:
         found: dict[str, list[Statement]] = {}
         read: dict[tuple[str, frozenset[str]], list[Statement]] = {}
-        for chunk, text in self._documents.texts().items():
+        for chunk, text in self._documents.texts():
             key = chunk, frozenset(around.called(chunk))
             said = self._read.get(key) or statements(text, key[1])
             if said:

@@ -13,8 +13,9 @@ _MARKER = re.compile(
     r"|以下简称为?|下称|简称为?|又称为?|又名|亦称|也称为?|别名为?|全称为?|曾用名为?|原名为?)", re.IGNORECASE)
 # One of these stands in every text with a marker, and in few others: looked for first, because each build reads all
 # texts.
-_SIGNS = (*(f"{end} {word}" for end in ("so", "se", "er", "ly") for word in ("known", "called", "named", "referred")),
-          "abbrev", "nafter", "shortened", "aka", "a.ka", "ak.a", "a.k.a", "称", "名")
+_SIGNS = ("abbrev", "nafter", "shortened", "aka", "a.ka", "ak.a", "a.k.a", "称", "名")
+_NAMING = ("known", "called", "named", "referred")
+_OTHERWISE_NAMED = tuple(f"{end} {word}" for end in ("so", "se", "er", "ly") for word in _NAMING)
 _BRACKETS = ("(", "（")
 _ALIAS_RELATIONS = frozenset("""
     also known as|is also known as|was also known as|aka|a.k.a.|alias|also called|is also called|abbreviated as
@@ -53,7 +54,9 @@ def statements(text: str, names: Iterable[str]) -> list[Statement]:
         The pairs of names, in the order of the text.
     """
     folded = text.casefold()
-    marked, bracketed = (any(sign in folded for sign in signs) for signs in (_SIGNS, _BRACKETS))
+    bracketed = any(sign in folded for sign in _BRACKETS)
+    marked = (any(sign in folded for sign in _SIGNS)
+              or (any(word in folded for word in _NAMING) and any(sign in folded for sign in _OTHERWISE_NAMED)))
     if not (marked or bracketed):
         return []
     known = set(names) - {""}
