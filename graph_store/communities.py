@@ -143,19 +143,20 @@ def _fused(data: EntityFeatures, labels: Labels, active: NDArray[np.bool_], sett
 def _round(data: EntityFeatures, labels: Labels, active: NDArray[np.bool_], settings: CommunitySettings,
            ) -> tuple[Labels, NDArray[np.bool_], int, int]:
     """Sweeps of moving, then one of merging: the labels, who may move now, how many moved and pairs merged."""
-    pairs = adjacent(data, labels)
-    moves = 0
+    now = Perception(data, labels)
+    pairs, count, moves = adjacent(data, now), len(now.sizes), 0
     for sweep in range(settings.moves):
         every_other = np.arange(len(labels)) % 2 == sweep % 2
-        found, moved = move(data, labels, active & every_other, pairs, settings.semantic_weight, settings.max_members)
-        if not active.all():
-            gone = np.asarray(found != labels, np.float32)
+        found, moved = move(now, active & every_other, pairs, settings.semantic_weight, settings.max_members)
+        if moved and not active.all():
+            gone = np.asarray(found != now.labels, np.float32)
             active = active | (data.links @ gone > 0)
-        labels, moves = found, moves + moved
-    concerned = np.zeros(max(int(labels.max()), int(pairs.max(initial=-1))) + 1, bool)
-    concerned[labels[active]] = True
-    labels, merged = merge(data, labels, pairs[concerned[pairs].any(axis=1)], settings.semantic_weight,
-                           settings.merge_below, settings.max_members)
+        if moved:
+            now, moves = Perception(data, found, count), moves + moved
+    concerned = np.zeros(count, bool)
+    concerned[now.labels[active]] = True
+    labels, merged = merge(now, pairs[concerned[pairs].any(axis=1)], settings.semantic_weight, settings.merge_below,
+                           settings.max_members)
     return labels, active, moves, merged
 
 

@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from ..models.embedding import Vectors
@@ -31,6 +33,18 @@ class EntityFeatures:
     representations: Vectors
     relations: sparse.csr_array
     links: sparse.csr_array
+
+    @cached_property
+    def squares(self) -> NDArray[np.float32]:
+        """The squared length of each representation, shape (n,)."""
+        return np.asarray(np.einsum("ij,ij->i", self.representations, self.representations), np.float32)
+
+    @cached_property
+    def half_relations(self) -> sparse.csr_array:
+        """Half the frequencies of the relations, each row in order of relations."""
+        half = sparse.csr_array(self.relations * 0.5)
+        half.sort_indices()
+        return half
 
 
 def features(vectors: Vectors, relation_vectors: Vectors,

@@ -16,14 +16,17 @@ _NEAR = 3
 _BLOCK = 2048
 
 
-def adjacent(data: EntityFeatures, labels: Labels) -> Pairs:
+def adjacent(data: EntityFeatures, now: Perception) -> Pairs:
     """For each community those it might merge with: nearest centroids and most links.
+
+    Args:
+        data: n entities.
+        now: their communities.
 
     Returns:
         Ordered pairs (a, b) of communities, both directions, shape (pairs, 2), sorted.
     """
-    now = Perception(data, labels)
-    k = len(now.sizes)
+    k, labels = len(now.sizes), now.labels
     if k < 2:  # noqa: PLR2004  (a pair needs two)
         return np.zeros((0, 2), np.int64)
     centroids = unit(now.sums)
@@ -46,13 +49,12 @@ def adjacent(data: EntityFeatures, labels: Labels) -> Pairs:
     return np.stack([keys // k, keys % k], axis=1)
 
 
-def move(data: EntityFeatures, labels: Labels, chosen: NDArray[np.bool_], pairs: Pairs, semantic_weight: float,
+def move(now: Perception, chosen: NDArray[np.bool_], pairs: Pairs, semantic_weight: float,
          max_members: int) -> tuple[Labels, int]:
     """Put each chosen entity into the community that it fits best, if that has room.
 
     Args:
-        data: n entities.
-        labels: their communities.
+        now: the entities and their communities.
         chosen: who may move, shape (n,): not all at once, or two would swap places for ever.
         pairs: the communities adjacent to each.
         semantic_weight: lambda.
@@ -61,7 +63,7 @@ def move(data: EntityFeatures, labels: Labels, chosen: NDArray[np.bool_], pairs:
     Returns:
         The new labels (a community may have lost all its members), and how many moved.
     """
-    now = Perception(data, labels, int(pairs.max(initial=-1)) + 1)
+    labels = now.labels
     entities, communities = _within_reach(now, chosen, pairs)
     own = labels[entities] == communities
     score = phi(*now.terms(entities, communities), semantic_weight)
@@ -94,13 +96,12 @@ def _within_reach(now: Perception, chosen: NDArray[np.bool_], pairs: Pairs) -> t
     return keys % len(now.labels), keys // len(now.labels)
 
 
-def merge(data: EntityFeatures, labels: Labels, pairs: Pairs, semantic_weight: float, below: float,
+def merge(now: Perception, pairs: Pairs, semantic_weight: float, below: float,
           max_members: int) -> tuple[Labels, int]:
     """One round of pairwise fusion (eq. 7): closest pairs first, each community at most once.
 
     Args:
-        data: n entities.
-        labels: their communities.
+        now: the entities and their communities.
         pairs: ordered pairs of communities to compare, both directions.
         semantic_weight: lambda.
         below: epsilon: pairs merge whose divergence is smaller.
@@ -109,7 +110,6 @@ def merge(data: EntityFeatures, labels: Labels, pairs: Pairs, semantic_weight: f
     Returns:
         The new labels, numbered without gaps, and how many pairs merged.
     """
-    now = Perception(data, labels, int(pairs.max(initial=-1)) + 1)
     k = len(now.sizes)
     pairs = pairs[(now.sizes[pairs] > 0).all(axis=1) & (now.sizes[pairs].sum(axis=1) <= max_members)]
     loss = _divergence(now, pairs, semantic_weight)
@@ -121,7 +121,7 @@ def merge(data: EntityFeatures, labels: Labels, pairs: Pairs, semantic_weight: f
         if free[a] and free[b]:
             into[b] = a
             free[a] = free[b] = False
-    return renumbered(into[labels]), int(np.count_nonzero(~free)) // 2
+    return renumbered(into[now.labels]), int(np.count_nonzero(~free)) // 2
 
 
 def _divergence(now: Perception, pairs: Pairs, semantic_weight: float) -> NDArray[np.float64]:
@@ -134,8 +134,11 @@ def _divergence(now: Perception, pairs: Pairs, semantic_weight: float) -> NDArra
     pair = np.repeat(np.arange(len(a)), counts)
     place = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
     fit = phi(*now.terms(order[np.repeat(first[a], counts) + place], b[pair]), semantic_weight)
-    own = phi(*now.terms(order, now.labels[order]), semantic_weight)
-    within = np.bincount(now.labels[order], weights=own, minlength=len(now.sizes)) / np.maximum(now.sizes, 1)
+    concerned = np.zeros(len(now.sizes), bool)
+    concerned[a] = True
+    theirs = order[concerned[now.labels[order]]]
+    own = phi(*now.terms(theirs, now.labels[theirs]), semantic_weight)
+    within = np.bincount(now.labels[theirs], weights=own, minlength=len(now.sizes)) / np.maximum(now.sizes, 1)
     loss = np.empty(len(pairs))
     loss[by_other] = within[a] - np.bincount(pair, weights=fit, minlength=len(a)) / np.maximum(counts, 1)
     return loss

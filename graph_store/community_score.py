@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .community_features import EntityFeatures, shares
+from .community_features import EntityFeatures
 from .community_start import Labels
 
 Scores = NDArray[np.float32]
@@ -30,22 +30,23 @@ class Perception:
         self.sizes = np.bincount(labels, minlength=communities)
         self.representations = data.representations
         n, k = len(labels), len(self.sizes)
-        members = sparse.csr_array((np.ones(n, np.float32), (np.arange(n), labels)), shape=(n, k))
+        # Written as rows at once: to make them of coordinates, or to turn a matrix, takes longer than to multiply them.
+        one, starts = np.ones(n, np.float32), np.concatenate([[0], np.cumsum(self.sizes)])
+        belong = sparse.csr_array((one, labels, np.arange(n + 1)), shape=(n, k))
+        members = sparse.csr_array((one, np.argsort(labels, kind="stable"), starts), shape=(k, n))
         # Psi: for each triple its relation, and the community at its other end.
-        towards = shares(sparse.csr_array(data.links @ members))
-        self.towards = towards
-        self._psi = sparse.csr_array(sparse.hstack([data.relations * 0.5, towards * 0.5], format="csr"))
-        self._psi.sort_indices()
+        self.towards = _shares(sparse.csr_array(data.links @ belong))
+        self._psi = _beside(data.half_relations, self.towards * 0.5)
         self._mass = np.asarray(self._psi.sum(axis=1)).ravel()
         # Sums over the members: leaving one out is then a subtraction.
-        total = sparse.csr_array(members.T @ self._psi)
+        total = sparse.csr_array(members @ self._psi)
         total.sort_indices()
         self._width = total.shape[1]
         self._keys = np.repeat(np.arange(k), np.diff(total.indptr)) * self._width + total.indices
         self._values = total.data
         self._masses = np.bincount(labels, weights=self._mass, minlength=k)
-        self.sums = np.asarray(members.T @ data.representations, np.float32)
-        self._norms = np.einsum("ij,ij->i", data.representations, data.representations)
+        self.sums = np.asarray(members @ data.representations, np.float32)
+        self._norms = data.squares
         self._squares = np.einsum("ij,ij->i", self.sums, self.sums)
 
     def terms(self, entities: Labels, communities: Labels) -> tuple[Scores, Scores]:
@@ -87,6 +88,26 @@ class Perception:
         itself = np.where(own, self._norms[entities], 0.0)
         squares = self._squares[communities] - np.where(own, 2 * dots, 0.0) + itself
         return np.asarray((dots - itself) / np.sqrt(np.maximum(squares, 1e-6)), np.float32)
+
+
+def _shares(counts: sparse.csr_array) -> sparse.csr_array:
+    """The same matrix, its rows divided by their sums and in order of columns."""
+    total = np.asarray(counts.sum(axis=1)).ravel()
+    counts.data *= np.repeat(np.asarray(1.0 / np.where(total > 0, total, 1.0), np.float32), np.diff(counts.indptr))
+    counts.sort_indices()
+    return counts
+
+
+def _beside(left: sparse.csr_array, right: sparse.csr_array) -> sparse.csr_array:
+    """Two matrices side by side, whose rows are in order of columns."""
+    (rows, width), starts = left.shape, left.indptr + right.indptr
+    at_left = np.arange(left.nnz) + np.repeat(right.indptr[:-1], np.diff(left.indptr))
+    at_right = np.arange(right.nnz) + np.repeat(left.indptr[1:], np.diff(right.indptr))
+    columns = np.empty(left.nnz + right.nnz, left.indices.dtype)
+    values = np.empty(len(columns), np.float32)
+    columns[at_left], columns[at_right] = left.indices, right.indices + width
+    values[at_left], values[at_right] = left.data, right.data
+    return sparse.csr_array((values, columns, starts), shape=(rows, width + right.shape[1]))
 
 
 def phi(overlap: Scores, cosine: Scores, semantic_weight: float) -> Scores:

@@ -133,8 +133,12 @@ class KnowledgeGraph:
 
     def name(self, one: str) -> str:
         """The name that most chunks use for an entity (the first in order of equals)."""
-        names: dict[str, Any] = self.network.nodes[one]["names"]
-        return min(names, key=lambda name: (-len(names[name]), name)) if len(names) > 1 else next(iter(names))
+        return _most_used(self.network.nodes[one]["names"])
+
+    def all_names(self) -> dict[str, str]:
+        """The name that most chunks use for each entity (see `name`), by its id, sorted."""
+        nodes = self.network.nodes
+        return {one: _most_used(nodes[one]["names"]) for one in self.entity_ids()}
 
     def names(self, one: str) -> list[str]:
         """All names that the sources use for an entity, sorted."""
@@ -200,16 +204,25 @@ class KnowledgeGraph:
             KeyError, TypeError, ValueError: the data is not of that form.
         """
         graph = cls()
+        network = graph.network
+        network.add_nodes_from(data["nodes"])
         for one, node in data["nodes"].items():
-            graph.network.add_node(one, **node)
+            network.nodes[one].update(node)
             for chunks in node["names"].values():
                 for chunk in chunks:
-                    graph._by_chunk.setdefault(chunk, Touched(chunks={chunk})).entities.add(one)
+                    graph._owned(chunk).entities.add(one)
         for head, relation, tail, edge in data["edges"]:
-            graph.network.add_edge(head, tail, relation, **edge)
+            network.add_edge(head, tail, relation, **edge)
             for chunk in edge["support"]:
-                graph._by_chunk.setdefault(chunk, Touched(chunks={chunk})).edges.add((head, relation, tail))
+                graph._owned(chunk).edges.add((head, relation, tail))
         return graph
+
+    def _owned(self, chunk_id: str) -> Touched:
+        """What a chunk supports, to be added to."""
+        owned = self._by_chunk.get(chunk_id)
+        if owned is None:
+            owned = self._by_chunk[chunk_id] = Touched(chunks={chunk_id})
+        return owned
 
 
 def _named(contribution: Contribution) -> Iterator[tuple[str, str]]:
@@ -224,6 +237,10 @@ def _named(contribution: Contribution) -> Iterator[tuple[str, str]]:
 def relation_text(relation: str) -> str:
     """A relation's name as words."""
     return relation.replace("_", " ")
+
+
+def _most_used(names: dict[str, Any]) -> str:
+    return min(names, key=lambda name: (-len(names[name]), name)) if len(names) > 1 else next(iter(names))
 
 
 def _drop(support: dict[str, dict[str, Any]], chunk_id: str) -> None:

@@ -17,6 +17,7 @@ from ..ingest.scripts import script_of
 from ..ingest.sentences import split_sentences
 from ..models.embedding import Vectors, products
 from ..schemas.documents import Chunk
+from .documents import ChunkText
 
 # 128 samples put the standard error of a share below 0.045.
 SAMPLE = 128
@@ -42,7 +43,7 @@ class Reliability:
         return cls(json.loads(text)) if text else cls()
 
 
-def sample(chunks: Sequence[Chunk]) -> list[tuple[int, str]]:
+def sample(chunks: Sequence[Chunk | ChunkText]) -> list[tuple[int, str]]:
     """Up to `SAMPLE` (row, sentence) of chunks of several sentences, a middle one of each.
 
     Ids are hashes of content, so those that sort first are a random sample that does not depend on
@@ -59,7 +60,8 @@ def sample(chunks: Sequence[Chunk]) -> list[tuple[int, str]]:
     return chosen
 
 
-def measure(chunks: Sequence[Chunk], vectors: Vectors, encode: Callable[[Sequence[str]], Vectors]) -> Reliability:
+def measure(chunks: Sequence[Chunk | ChunkText], vectors: Vectors, encode: Callable[[Sequence[str]], Vectors],
+            ) -> Reliability:
     """How often a sentence's nearest chunk is its own.
 
     Args:

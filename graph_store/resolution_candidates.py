@@ -4,7 +4,7 @@ Every key and cell is a function of one entity alone, so the pairs are a functio
 their number stays near-linear. A key that many share says little and is left out.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -20,6 +20,7 @@ from .resolution_names import (
     without_title,
 )
 from .resolution_slips import slip_blocks
+from .resolution_words import SMALL_WORDS
 
 Pair = tuple[str, str]
 """Two entities' ids, ascending."""
@@ -27,6 +28,8 @@ Pair = tuple[str, str]
 _MOST_SHARED = 40
 """Entities that may share a key for all their pairs to be looked at: 780 pairs."""
 _PERSON_WORDS = range(2, 6)
+# What tells other kinds of keys from a name's forms, which never begin with white space.
+_DATE, _WORDS, _PERSON = " date:", " words:", " person:"
 
 # Cells of random hyperplanes (Charikar 2002): two vectors with cosine 0.9 agree on a plane's side with probability
 # 0.857, so on all 12 of a table's with 0.157, and in at least one of 24 tables with 0.98.
@@ -45,25 +48,39 @@ def candidate_pairs(names: Mapping[str, str]) -> set[Pair]:
     Args:
         names: an entity's name by its id.
     """
+    folds = {one: fold(name) for one, name in names.items()}
+    known: dict[str, str] = {}
     blocks: dict[str, list[str]] = {}
     acronyms: dict[str, list[str]] = {}
-    expansions: dict[str, list[str]] = {}
     unspaced: dict[str, str] = {}
-    for one, name in names.items():
-        folded = fold(name)
+    for one, folded in folds.items():
         if not folded.date and not folded.numbers:
             unspaced[one] = folded.key.replace(" ", "")
-        for key in _keys(folded, name):
-            blocks.setdefault(key, []).append(one)
-        if is_acronym(folded, name):
+        for key in _keys(folded, names[one]):
+            if known.setdefault(key, one) is not one:  # most keys are of one entity
+                blocks.setdefault(key, []).append(one)
+        if is_acronym(folded, names[one]):
             acronyms.setdefault(folded.key, []).append(one)
-        for letters in initials_of(folded):
-            expansions.setdefault(letters, []).append(one)
-    found = set(_within([*blocks.values(), *slip_blocks(unspaced)]))
+    found = set(_within([*([known[key], *block] for key, block in blocks.items()), *slip_blocks(unspaced)]))
+    expansions = _expansions(folds, acronyms.keys())
     for letters, short in acronyms.items():
         long = expansions.get(letters, [])
         if len(short) + len(long) <= _MOST_SHARED:
             found.update(pair_of(first, second) for first in short for second in long if first != second)
+    return found
+
+
+def _expansions(folds: Mapping[str, FoldedName], acronyms: Collection[str]) -> dict[str, list[str]]:
+    """The entities whose names some acronyms may be made of."""
+    # Of few names an acronym is known, and of nearly all the first word's letter tells.
+    first_letters = {letters[0] for letters in acronyms}
+    found: dict[str, list[str]] = {}
+    for one, folded in folds.items():
+        words = folded.words
+        if words and (words[0][0] in first_letters or words[0] in SMALL_WORDS):
+            for letters in initials_of(folded):
+                if letters in acronyms:
+                    found.setdefault(letters, []).append(one)
     return found
 
 
@@ -77,18 +94,18 @@ def _keys(folded: FoldedName, name: str) -> set[str]:
     if not folded.key:
         return set()
     if folded.date:
-        return {f"date:{folded.date}"}
-    joined = folded.key.replace(" ", "")
+        return {f"{_DATE}{folded.date}"}
     # One kind of key for all forms of a whole name: the forms of one entity meet those of another.
-    keys = {f"name:{form}" for form in (folded.key, folded.base, legal_form(folded, name)[0],
-                                        without_title(folded)[0], joined) if form}
+    keys = {folded.key, folded.base, legal_form(folded, name)[0], without_title(folded)[0],
+            folded.key.replace(" ", "")}
+    keys.discard("")
     if folded.qualifier:
-        keys.add(f"name:{fold(folded.qualifier).key}")
-    keys.add(f"words:{numerals_spelled(folded)}")
+        keys.add(fold(folded.qualifier).key)
     if "," in name:
-        keys.add(f"name:{fold(name.split(',', maxsplit=1)[0]).key}")
+        keys.add(fold(name.split(",", maxsplit=1)[0]).key)
+    keys.add(f"{_WORDS}{numerals_spelled(folded)}")
     if len(folded.words) in _PERSON_WORDS and name[0].isupper():
-        keys.add(f"person:{folded.words[0][0]} {folded.words[-1]}")
+        keys.add(f"{_PERSON}{folded.words[0][0]} {folded.words[-1]}")
     return keys
 
 

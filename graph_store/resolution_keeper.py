@@ -71,12 +71,12 @@ class ResolutionKeeper:
     def _said(self, around: Surroundings) -> dict[str, list[Statement]]:
         found: dict[str, list[Statement]] = {}
         read: dict[tuple[str, frozenset[str]], list[Statement]] = {}
-        for chunk in self._documents.chunks():
-            key = chunk.id, frozenset(around.called(chunk.id))
-            read[key] = self._read.get(key) or statements(chunk.text, key[1])
-            if read[key]:
-                found[chunk.id] = read[key]
-        self._read = {key: said for key, said in read.items() if said}
+        for chunk, text in self._documents.texts():
+            key = chunk, frozenset(around.called(chunk))
+            said = self._read.get(key) or statements(text, key[1])
+            if said:
+                read[key] = found[chunk] = said
+        self._read = read
         return found
 
     def _near(self, around: Surroundings, found: Resolution, reliability: Reliability) -> list[tuple[Pair, float]]:

@@ -7,6 +7,7 @@ letters lose their accents, because marks are letters of their own elsewhere (Cy
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -51,6 +52,7 @@ _SIMILAR = 0.86
 _LONG_WORD = 6
 _LEAST_LEFT = 2
 _LEAST_PLURAL = 4
+_OPPOSITE_WORDS, _OPPOSITE_SIGNS = frozenset().union(*OPPOSITES), frozenset().union(*HAN_OPPOSITES)
 _MONTH_FIRST = re.compile(r"\d{4}-\d{1,2}")
 
 
@@ -155,7 +157,10 @@ def _numbers(words: tuple[str, ...], text: str) -> tuple[tuple[str, int], ...]:
 def numerals_spelled(folded: FoldedName) -> str:
     """The name's key with all numerals as figures and its words in order: "2 war world" for "World War II"."""
     # "one season" is not "first season": words that count stay as they are.
-    return " ".join(sorted(ORDINALS.get(word, word) for word in folded.words))
+    words: Iterable[str] = folded.words
+    if not ORDINALS.keys().isdisjoint(folded.words):
+        words = (ORDINALS.get(word, word) for word in folded.words)
+    return " ".join(sorted(words))
 
 
 def legal_form(folded: FoldedName, name: str) -> tuple[str, str]:
@@ -184,6 +189,8 @@ def without_title(folded: FoldedName) -> tuple[str, str]:
 
     At least two words are left, so that no king is taken for all of his name.
     """
+    if not folded.words or folded.words[0] not in TITLES:
+        return folded.key, ""  # as nearly all names
     words, titles = list(folded.words), list[str]()
     while len(words) > _LEAST_LEFT and words[0] in TITLES and words[1] not in SMALL_WORDS:
         titles.append(words.pop(0))
@@ -213,11 +220,14 @@ def contradict(first: FoldedName, second: FoldedName) -> bool:
         return first.date != second.date
     if first.numbers != second.numbers and not _only_qualified(first, second):
         return True
-    one, other = set(first.words) - set(second.words), set(second.words) - set(first.words)
-    if any(one & group and other & group for group in OPPOSITES):
-        return True
-    here, there = set(first.key) - set(second.key), set(second.key) - set(first.key)
-    return any(here & group and there & group for group in HAN_OPPOSITES)
+    return (_opposite(set(first.words), set(second.words), _OPPOSITE_WORDS, OPPOSITES)
+            or _opposite(set(first.key), set(second.key), _OPPOSITE_SIGNS, HAN_OPPOSITES))
+
+
+def _opposite(first: set[str], second: set[str], known: frozenset[str], opposites: Iterable[frozenset[str]]) -> bool:
+    """Whether each of two names has a word, or sign, without its like in the other, and these are opposites."""
+    one, other = (first - second) & known, (second - first) & known
+    return bool(one and other) and any(one & group and other & group for group in opposites)
 
 
 def _only_qualified(first: FoldedName, second: FoldedName) -> bool:

@@ -31,10 +31,8 @@ def slip_blocks(names: Mapping[str, str]) -> list[list[str]]:
             of_length[len(name)].append((row, name))
     found = [_forms(named, length) for length, named in of_length.items()]
     numbers, rows, places = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    order = np.argsort(numbers, kind="stable")
-    numbers = numbers[order]
-    same = np.flatnonzero(numbers[1:] == numbers[:-1])
-    shared = order[np.union1d(same, same + 1)]
+    in_order = np.sort(numbers)
+    shared = np.flatnonzero(np.isin(numbers, in_order[1:][in_order[1:] == in_order[:-1]]))
     blocks: dict[str, set[int]] = {}
     for row, place in zip(rows[shared].tolist(), places[shared].tolist(), strict=True):
         name = names[ids[row]]

@@ -1,7 +1,7 @@
 """Names that a text itself says are of one thing: "World Health Organization (WHO)", "also known as", 以下简称."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from ..schemas.naming import label_key
@@ -13,8 +13,9 @@ _MARKER = re.compile(
     r"|以下简称为?|下称|简称为?|又称为?|又名|亦称|也称为?|别名为?|全称为?|曾用名为?|原名为?)", re.IGNORECASE)
 # One of these stands in every text with a marker, and in few others: looked for first, because each build reads all
 # texts.
-_SIGNS = ("known", "called", "named", "referred", "abbrev", "nafter", "shortened", "aka", "a.ka", "ak.a", "a.k.a", "称",
-          "名")
+_SIGNS = ("abbrev", "nafter", "shortened", "aka", "a.ka", "ak.a", "a.k.a", "称", "名")
+_NAMING = ("known", "called", "named", "referred")
+_OTHERWISE_NAMED = tuple(f"{end} {word}" for end in ("so", "se", "er", "ly") for word in _NAMING)
 _BRACKETS = ("(", "（")
 _ALIAS_RELATIONS = frozenset("""
     also known as|is also known as|was also known as|aka|a.k.a.|alias|also called|is also called|abbreviated as
@@ -53,18 +54,26 @@ def statements(text: str, names: Iterable[str]) -> list[Statement]:
         The pairs of names, in the order of the text.
     """
     folded = text.casefold()
-    marked, bracketed = (any(sign in folded for sign in signs) for signs in (_SIGNS, _BRACKETS))
+    bracketed = any(sign in folded for sign in _BRACKETS)
+    marked = (any(sign in folded for sign in _SIGNS)
+              or (any(word in folded for word in _NAMING) and any(sign in folded for sign in _OTHERWISE_NAMED)))
     if not (marked or bracketed):
         return []
-    known = sorted((name for name in set(names) if name), key=lambda name: (-len(name), name))
+    known = set(names) - {""}
     if len(known) < 2:  # noqa: PLR2004
         return []
     found = {*(_marked(text, known) if marked else ()), *(_in_parentheses(text, known) if bracketed else ())}
     return sorted(found, key=lambda one: (one.start, one))
 
 
-def _marked(text: str, names: list[str]) -> Iterator[Statement]:
-    for marker in _MARKER.finditer(text):
+def _longest_first(names: Collection[str]) -> list[str]:
+    return sorted(names, key=lambda name: (-len(name), name))
+
+
+def _marked(text: str, known: Collection[str]) -> Iterator[Statement]:
+    markers = list(_MARKER.finditer(text))
+    names = _longest_first(known) if markers else []
+    for marker in markers:
         left_end = len(text[:marker.start()].rstrip(_BEFORE))
         right_start = marker.end() + len(text[marker.end():]) - len(text[marker.end():].lstrip(_AFTER))
         left = next((name for name in names if _ends(text, left_end, name)), "")
@@ -75,13 +84,14 @@ def _marked(text: str, names: list[str]) -> Iterator[Statement]:
             yield Statement(left, right, left_end - len(left), right_start + len(right))
 
 
-def _in_parentheses(text: str, names: list[str]) -> Iterator[Statement]:
+def _in_parentheses(text: str, known: Collection[str]) -> Iterator[Statement]:
     for found in _PARENTHESIS.finditer(text):
+        right = found[1].strip(_BEFORE + "”’」")
+        if right not in known:
+            continue  # a year, or an aside
         left_end = len(text[:found.start()].rstrip())
-        left = next((name for name in names if _ends(text, left_end, name)), "")
-        inside = found[1].strip(_BEFORE + "”’」")
-        right = next((name for name in names if name == inside), "")
-        if left and right and left != right and stand_for(fold(left), fold(right), left, right):
+        left = next((name for name in _longest_first(known) if _ends(text, left_end, name)), "")
+        if left and left != right and stand_for(fold(left), fold(right), left, right):
             yield Statement(left, right, left_end - len(left), found.end())
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from ..schemas.graph_schema import ROOT_TYPE, GraphSchema
 from ..schemas.naming import label_key
@@ -14,9 +14,10 @@ from .resolution_stated import is_alias_relation
 
 # What a thing has one of. A population or a rank may well differ between two passages; its first day does not.
 # ruff: noqa: SIM905  (lists of words read better as text)
-_ONCE = {"birth": "born birth birthdate birthday 出生 生于 诞生 родился родилась рождения", "death":
-         "died death deceased 逝世 去世 卒于 умер умерла смерти", "founding":
-         "founded established inception incorporated founding 成立 创立 创办 建立 основан основана"}
+_ONCE = {kind: tuple(cues.split()) for kind, cues in {
+    "birth": "born birth birthdate birthday 出生 生于 诞生 родился родилась рождения",
+    "death": "died death deceased 逝世 去世 卒于 умер умерла смерти",
+    "founding": "founded established inception incorporated founding 成立 创立 创办 建立 основан основана"}.items()}
 _ORGANISATIONS = frozenset("""organization organisation company corporation institution business firm enterprise bank
     university 组织 机构 公司 企业 组织机构 银行 организация компания""".split())
 _PERSONS = frozenset("person people human 人物 人 人名 человек персона per".split())
@@ -48,7 +49,7 @@ class Surroundings:
     @cached_property
     def names(self) -> dict[str, str]:
         """Each entity's most used name, by its id."""
-        return {one: self._graph.name(one) for one in self._graph.entity_ids()}
+        return self._graph.all_names()
 
     def text(self, one: str) -> str:
         """What is embedded for an entity."""
@@ -192,11 +193,11 @@ class Surroundings:
         said += [(relation, self.names[tail]) for head, relation, tail in self._graph.incident(one) if head == one]
         found: dict[str, set[str]] = {}
         for label, value in said:
-            key = label_key(label)
-            kind = next((kind for kind, cues in _ONCE.items() if any(cue in key for cue in cues.split())), None)
-            date = parse_date(value).rstrip("~")
-            if kind and date[:1].isdigit() and "X" not in date:
-                found.setdefault(kind, set()).add(date)
+            kind = _kind_of(label)
+            if kind is not None:
+                date = parse_date(value).rstrip("~")
+                if date[:1].isdigit() and "X" not in date:
+                    found.setdefault(kind, set()).add(date)
         return found
 
     def facts(self, one: str, most: int) -> Sequence[str]:
@@ -204,6 +205,13 @@ class Surroundings:
         triples = [self._graph.triple(edge).text() for edge in self._graph.incident(one)[:most]]
         values = [f"{name}: {', '.join(found)}" for name, found in self._graph.attributes(one).items()]
         return (values + triples)[:most]
+
+
+@lru_cache(maxsize=10_000)
+def _kind_of(label: str) -> str | None:
+    """What a thing has one of that a label speaks of, if of any."""
+    key = label_key(label)
+    return next((kind for kind, cues in _ONCE.items() if any(cue in key for cue in cues)), None)
 
 
 def _compatible(first: set[str], second: set[str]) -> bool:

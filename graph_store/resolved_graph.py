@@ -34,7 +34,7 @@ class ResolvedGraph(KnowledgeGraph):
         self._members: dict[str, set[str]] = {}
         self._edge_place: dict[EdgeKey, EdgeKey] = {}
         self._sources: dict[EdgeKey, set[EdgeKey]] = {}
-        self._follow(set(self.mentions.network.nodes), set(self.mentions.edges()))
+        self._follow_all()
 
     @classmethod
     def load(cls, data: dict[str, Any]) -> Self:
@@ -81,11 +81,28 @@ class ResolvedGraph(KnowledgeGraph):
         """The name of its canonical entity that most chunks use for a node (the first in order of equals)."""
         return self.mentions.name(one)
 
+    def all_names(self) -> dict[str, str]:
+        """The name of its canonical entity that most chunks use for each node, by its id, sorted."""
+        names = self.mentions.all_names()
+        return {one: names[one] for one in self.entity_ids()}
+
     def entity_text(self, one: str) -> str:
         """What is embedded for a node: its canonical entity's name."""
         return self.mentions.entity_text(one)
 
     # Following the mentions.
+
+    def _follow_all(self) -> None:
+        """Make all nodes and edges, of which there is none yet."""
+        for one in self.mentions.network:
+            self._place[one] = self.canonical(one)
+            self._members.setdefault(self._place[one], set()).add(one)
+        for key in self.mentions.edges():
+            self._move_edge(key)
+        for node in sorted(self._members):
+            self._make_node(node)
+        for key in sorted(self._sources):
+            self._make_edge(key)
 
     def _follow(self, entities: set[str], edges: set[EdgeKey], chunks: Iterable[str] = ()) -> Touched:
         """Bring the nodes and edges up to date that some mentions and facts belong, or belonged, to."""
@@ -145,6 +162,9 @@ class ResolvedGraph(KnowledgeGraph):
         if not members:
             if node in self.network:
                 self.network.remove_node(node)
+            return
+        if members == [node]:  # as nearly all
+            self.network.add_node(node, **self.mentions.network.nodes[node])
             return
         parts = [self.mentions.network.nodes[one] for one in members]
         kind = next((self._aliases[one].type for one in members if one != node),

@@ -5,7 +5,7 @@ import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal, Self
+from typing import Literal, Self, TypeVar
 
 from filelock import FileLock, Timeout
 
@@ -20,7 +20,7 @@ from .accounts import Calls
 from .communities import CommunitySettings
 from .community_table import Community, CommunityTable
 from .database import Database
-from .documents import Documents
+from .documents import ChunkText, Documents
 from .entity_decisions import check_carried_out, found_pair
 from .entity_table import EntityTable
 from .errors import WriterBusyError
@@ -43,6 +43,7 @@ from .version import Version, publish, version_of
 from .view_spec import ViewSpec
 
 _LOG = logging.getLogger("banyan")
+_Chunk = TypeVar("_Chunk", Chunk, ChunkText)
 
 # The snapshot is written again when a quarter of the chunks changed since: each byte of it is then
 # written a bounded number of times however small the additions, and replay at opening stays short.
@@ -81,7 +82,7 @@ class KnowledgeBase:
         self.vectors = self._vectors.store
         # Of earlier samples as many are kept as of this one, and more until there is something to write.
         self._sampled = KeptVectors(self.database, "reliability", RememberingEmbedder(embedder, 3 * SAMPLE))
-        self._tree = TreeKeeper(self.database, self.vectors, self.communities)
+        self._tree = TreeKeeper(self.database, self.vectors, self.communities, embedder)
         self.entities = EntityTable(self.database)
         self._resolver = ResolutionKeeper(self.entities, self.documents, self.vectors, embedder)
         self.graph = ResolvedGraph()
@@ -243,13 +244,15 @@ class KnowledgeBase:
 
     def searchable_chunks(self) -> list[Chunk]:
         """The chunks that have a vector, by document and position."""
-        chunks = self.documents.chunks()
+        return self._searchable(self.documents.chunks())
+
+    def _searchable(self, chunks: Sequence[_Chunk]) -> list[_Chunk]:
         absent = set(self.vectors.missing("chunks", [chunk.id for chunk in chunks]))
         return [chunk for chunk in chunks if chunk.id not in absent]
 
     def measure_reliability(self) -> None:
         """Measure how far the embedding model can be trusted with these texts, for retrieval."""
-        chunks = self.searchable_chunks()
+        chunks = self._searchable(self.documents.texts())
         vectors = self.vectors.get("chunks", [chunk.id for chunk in chunks])
         with self._sampled.kept() as embedder:
             measured = measure(chunks, vectors, embedder.encode)

@@ -5,7 +5,7 @@ id of a community is made from the digest that its summary is written from, so o
 change keeps its name and summary.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 
@@ -26,6 +26,7 @@ from .communities import (
 )
 from .community_table import MARK, Community
 from .graph import EdgeKey, KnowledgeGraph
+from .tree_vectors import TreeVectors
 from .vectors import VectorStore
 from .views import View, ViewSettings, boundaries
 
@@ -48,7 +49,7 @@ def marks(graph: KnowledgeGraph) -> dict[str, str]:
     Returns:
         `MARK` characters for each entity, by its id.
     """
-    name = {one: graph.name(one) for one in graph.entity_ids()}
+    name = graph.all_names()
     said: dict[str, list[str]] = {one: [own] for one, own in name.items()}
     for head, relation, tail in graph.edges():
         line = "\n".join((head, relation, tail, name[head], name[tail]))
@@ -65,8 +66,8 @@ class Before:
     changed: frozenset[str]
 
 
-def find_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySettings, before: Before | None = None,
-              ) -> list[Community]:
+def find_tree(graph: KnowledgeGraph, vectors: VectorStore | TreeVectors, settings: CommunitySettings,
+              before: Before | None = None) -> list[Community]:
     """The communities of the graph, and communities of communities above them; without names.
 
     Args:
@@ -115,7 +116,7 @@ def view_communities(graph: KnowledgeGraph, vectors: VectorStore, view: View, se
     return [c.model_copy(update={"label": title[c.members]}) for c in _communities(graph, data, labels, 0, settings)]
 
 
-def _features(graph: KnowledgeGraph, vectors: VectorStore) -> EntityFeatures:
+def _features(graph: KnowledgeGraph, vectors: VectorStore | TreeVectors) -> EntityFeatures:
     ids = graph.entity_ids()
     edges = graph.edges()
     relations = sorted({relation for _, relation, _ in edges})
@@ -154,16 +155,22 @@ def _identified(community: Community, told: CommunityDigest) -> Community:
 def digests(graph: KnowledgeGraph, communities: Sequence[Community]) -> list[CommunityDigest]:
     """What a reasoner reads to name and summarise communities, each completed at its boundary (UniAI eq. 4)."""
     outside = boundaries(graph, [community.members for community in communities], ViewSettings().tau)
-    return [_digest(graph, community, [one for one, _ in beside])
+    # Most entities have no triple, or one: to look at all triples once is quicker than to ask each entity for its own.
+    incident: dict[str, list[EdgeKey]] = {}
+    for head, tail, relation in graph.network.edges(keys=True):
+        for one in (head, tail):
+            incident.setdefault(one, []).append((head, relation, tail))
+    return [_digest(graph, community, incident, [one for one, _ in beside])
             for community, beside in zip(communities, outside, strict=True)]
 
 
-def _digest(graph: KnowledgeGraph, community: Community, boundary: Collection[str]) -> CommunityDigest:
+def _digest(graph: KnowledgeGraph, community: Community, incident: Mapping[str, Sequence[EdgeKey]],
+            boundary: Collection[str]) -> CommunityDigest:
     """Its keywords, and its facts: those about keywords first, those that lead over its boundary last."""
     members = set(community.members)
     seen = members | set(boundary)
     rank = {one: number for number, one in enumerate(community.keywords)}
-    told: set[EdgeKey] = {edge for one in community.members for edge in graph.incident(one)
+    told: set[EdgeKey] = {edge for one in community.members for edge in incident.get(one, ())
                           if edge[0] in seen and edge[2] in seen}
     leading = sorted(told, key=lambda e: (not members.issuperset((e[0], e[2])),
                                           min(rank.get(e[0], len(rank)), rank.get(e[2], len(rank))), e))

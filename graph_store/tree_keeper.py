@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
+from ..models.embedding import Embedder
 from ..schemas.retrieval import CommunityDigest, CommunitySummary
 from .communities import CommunitySettings
 from .community_table import Community, CommunityTable
@@ -9,6 +10,7 @@ from .database import Database
 from .graph import KnowledgeGraph
 from .graph_state import GraphState
 from .tree import Before, digests, find_tree, marks, view_communities
+from .tree_vectors import TreeVectors
 from .vectors import VectorStore
 from .view_spec import ViewSpec
 from .views import ViewSettings, build_view
@@ -26,9 +28,11 @@ class TreeKeeper:
     with the communities, so the tree is a function of the one before and of the graph, whatever was killed in between.
     """
 
-    def __init__(self, database: Database, vectors: VectorStore, communities: CommunityTable) -> None:
+    def __init__(self, database: Database, vectors: VectorStore, communities: CommunityTable, embedder: Embedder,
+                 ) -> None:
         self._db = database
         self._vectors = vectors
+        self._kept = TreeVectors(database, vectors, embedder)
         self._communities = communities
 
     def state(self) -> GraphState:
@@ -46,8 +50,13 @@ class TreeKeeper:
         """
         now = marks(graph)
         before = None if anew else self._before(now, settings)
-        found = find_tree(graph, self._vectors, settings, before)
+        # All vectors are read for what is found anew by request: they may have been made anew themselves.
+        found = find_tree(graph, self._vectors if anew else self._kept, settings, before)
         with self._db.transaction():
+            if anew:
+                self._kept.forget()
+            elif before:
+                self._kept.keep()
             self._communities.replace(found, marks=now)
             self._communities.forget_views()
             self._db.set_meta("tree_position", str(state.position))

@@ -25,5 +25,7 @@ def script_of(text: str) -> str:
         "cjk" for Chinese, Japanese and Korean together, else the first word of the letters' Unicode
         names in lower case ("latin", "cyrillic", "arabic", ...); "" for a text without letters.
     """
+    if text.isascii():  # as most texts in Latin script
+        return "latin" if any(map(str.isalpha, text)) else ""
     counts = Counter(map(_script, filter(str.isalpha, text)))
     return min(counts, key=lambda script: (-counts[script], script), default="")

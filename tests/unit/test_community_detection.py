@@ -138,10 +138,12 @@ def test_halves_of_a_community_merge_and_different_ones_do_not():
     vectors, relations, triples, truth = planted()
     data = features(vectors, relations, triples)
     halves = truth * 2 + np.arange(len(truth)) % 2
-    merged, count = merge(data, halves, adjacent(data, halves), 0.5, 0.2, 200)
+    now = Perception(data, halves)
+    merged, count = merge(now, adjacent(data, now), 0.5, 0.2, 200)
     assert count == 4
     assert merged.tolist() == truth.tolist()
-    again, none = merge(data, merged, adjacent(data, merged), 0.5, 0.05, 200)
+    now = Perception(data, merged)
+    again, none = merge(now, adjacent(data, now), 0.5, 0.05, 200)
     assert none == 0
     assert again.tolist() == truth.tolist()
 
@@ -150,9 +152,10 @@ def test_no_union_exceeds_the_size_that_a_prompt_holds():
     vectors, relations, triples, truth = planted()
     data = features(vectors, relations, triples)
     halves = truth * 2 + np.arange(len(truth)) % 2
-    pairs = adjacent(data, halves)
-    assert merge(data, halves, pairs, 0.5, np.inf, 20)[1] == 0
-    assert merge(data, halves, pairs, 0.5, np.inf, 30)[1] > 0
+    now = Perception(data, halves)
+    pairs = adjacent(data, now)
+    assert merge(now, pairs, 0.5, np.inf, 20)[1] == 0
+    assert merge(now, pairs, 0.5, np.inf, 30)[1] > 0
 
 
 def test_an_entity_in_the_wrong_community_moves_to_its_own():
@@ -160,10 +163,11 @@ def test_an_entity_in_the_wrong_community_moves_to_its_own():
     data = features(vectors, relations, triples)
     wrong = truth.copy()
     wrong[[0, 30, 60]] = (truth[[0, 30, 60]] + 2) % 4
-    moved, count = move(data, wrong, np.ones(len(truth), bool), adjacent(data, wrong), 0.5, 200)
+    now = Perception(data, wrong)
+    moved, count = move(now, np.ones(len(truth), bool), adjacent(data, now), 0.5, 200)
     assert count == 3
     assert moved.tolist() == truth.tolist()
-    full = move(data, wrong, np.ones(len(truth), bool), adjacent(data, wrong), 0.5, 24)
+    full = move(now, np.ones(len(truth), bool), adjacent(data, now), 0.5, 24)
     assert full[1] == 0 or np.bincount(full[0]).max() <= np.bincount(wrong).max()
 
 

@@ -25,7 +25,7 @@ def asked(path: Path, *texts: str, purpose: str = "growth", embedder: Counting |
     """What is embedded where a process of its own asks for some texts."""
     counting = embedder or Counting()
     database = Database(path)
-    with KeptVectors(database, purpose, RememberingEmbedder(counting, 100)).kept() as kept:  # type: ignore[arg-type]
+    with KeptVectors(database, purpose, RememberingEmbedder(counting, 200)).kept() as kept:  # type: ignore[arg-type]
         found = kept.encode(texts)
     assert np.allclose(found, HashedEmbedder().encode(list(texts)))
     database.close()
@@ -42,7 +42,7 @@ def test_a_text_is_embedded_once_as_long_as_it_is_asked_for(tmp_path: Path) -> N
 
 
 def test_a_few_new_ones_are_not_written(tmp_path: Path) -> None:
-    path, many = tmp_path / "l.sqlite", [f"label {number}" for number in range(32)]
+    path, many = tmp_path / "l.sqlite", [f"label {number}" for number in range(128)]
     asked(path, *many)
     for _ in range(2):
         assert asked(path, *many, "one", "two") == ["one", "two"]

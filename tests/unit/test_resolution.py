@@ -121,6 +121,17 @@ def test_a_statement_about_the_whole_is_not_taken_for_one_about_its_place() -> N
     assert statements(text, ["Rome", "the Nest"]) == []
 
 
+@pytest.mark.parametrize("said", [
+    *(f"{how} {named}{last}" for how in ("also", "otherwise", "better", "commonly", "Formerly", "PREVIOUSLY")
+      for named in ("known", "called", "named", "referred to") for last in (" as", "")),
+    "abbreviated as", "hereinafter referred to as", "Hereinafter", "shortened to", "a.k.a.", "aka", "A.K.A", "ak.a.",
+    "以下简称", "下称", "又称为", "又名", "亦称", "别名", "全称", "曾用名", "原名为"])
+def test_no_way_to_state_another_name_is_missed(said):
+    """Texts that have nothing to say of other names are passed over unread; these are not."""
+    assert [(one.first, one.second) for one in statements(f"Ada Byron, {said} Countess.", ["Ada Byron", "Countess"])
+            ] == [("Ada Byron", "Countess")]
+
+
 def test_a_stated_acronym_holds_for_its_documents_and_not_for_others() -> None:
     stated = facts(names=("World Health Organization", "WHO"))
     assert groups(graph_of(a=stated), a=WHO) == [{"World Health Organization", "WHO"}]
