@@ -25,8 +25,8 @@ from .vectors import Kind, Put, VectorStore
 _LOG = logging.getLogger(__name__)
 
 _DUE_BESIDE = 2
-"""What may wait while a thread embeds: one to begin with at once when it is done, and one more while a process that
-writes apart is starting. More would only be longer in coming when a build is stopped."""
+"""What may be due while the graph changes on: what a thread embeds, and what it is to go on with. More would only take
+longer to come to an end when a build is stopped."""
 
 
 class Changes(NamedTuple):

@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import signal
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -18,6 +19,10 @@ DATA = TESTS.parent.parent / "shared" / "data"
 settings.register_profile("banyan", deadline=None, suppress_health_check=[HealthCheck.too_slow],
                           derandomize="CI" in os.environ)
 settings.load_profile("banyan")
+
+# Started in a shell's background, pytest ignores Ctrl-C, and so would the processes that tests interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def load_test_module(name: str) -> ModuleType:

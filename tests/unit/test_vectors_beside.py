@@ -1,0 +1,119 @@
+"""Vectors that a thread of the store's makes while a build goes on: nothing waits for them, and none is left out."""
+
+import threading
+
+import pytest
+from banyan.graph_store.store import KnowledgeBase
+from banyan.graph_store.vectors import VectorStore
+from banyan.graph_store.verify import verify
+
+from ..conftest import load_test_module
+
+scripted = load_test_module("scripted")
+small_base = load_test_module("small_base")
+TEXTS = {f"{number}.txt": f"Ada{number}:Person --employer--> Acme{number % 3}:Organization." for number in range(9)}
+FULL = OSError(28, "No space left on device")
+
+
+def workshop(folder, embedder):
+    return scripted.Workshop(folder, embedder, batch_chunks=1)
+
+
+def failing_once(monkeypatch, error=FULL):
+    """The first vectors of all cannot be stored."""
+    put_all, failed = VectorStore.put_all, []
+
+    def fail(store, wanted):
+        if not failed:
+            failed.append(wanted)
+            raise error
+        return put_all(store, wanted)
+
+    monkeypatch.setattr(VectorStore, "put_all", fail)
+
+
+def put(kb, number):
+    small_base.put(kb, f"{number}", f"Ada{number} lives in Ulm.", entities={f"Ada{number}": "Person", "Ulm": "City"},
+                   triples=[(f"Ada{number}", "lives_in", "Ulm")])
+
+
+@pytest.fixture
+def kb(tmp_path, hashed_embedder):
+    with small_base.create(tmp_path, "kb", hashed_embedder) as made:
+        yield made
+
+
+def test_batches_are_written_while_the_first_is_embedded(tmp_path, hashed_embedder, monkeypatch):
+    put_all, write, third, written = VectorStore.put_all, KnowledgeBase.write_chunks, threading.Event(), []
+
+    def put_late(store, wanted):
+        assert third.wait(30), "the third batch is not written until the first is embedded"
+        return put_all(store, wanted)
+
+    def noted(kb, chunks):
+        written.append(chunks)
+        if len(written) > 2:
+            third.set()
+        write(kb, chunks)
+
+    monkeypatch.setattr(VectorStore, "put_all", put_late)
+    monkeypatch.setattr(KnowledgeBase, "write_chunks", noted)
+    shop = workshop(tmp_path, hashed_embedder)
+    shop.build(shop.write(TEXTS))
+    with KnowledgeBase.open(shop.settings.home, "kb", shop.embedder) as built:
+        assert verify(built) == []
+
+
+def test_only_few_batches_wait_for_their_vectors(kb, monkeypatch):
+    put_all, free, last = VectorStore.put_all, threading.Semaphore(0), threading.Event()
+    monkeypatch.setattr(VectorStore, "put_all",
+                        lambda store, wanted: free.acquire(timeout=30) and put_all(store, wanted))
+
+    def write():
+        for number in range(3):
+            put(kb, number)
+            if number == 2:
+                last.set()
+            kb.sync_vectors_beside()
+
+    with kb.writing():
+        writer = threading.Thread(target=write)
+        writer.start()
+        assert last.wait(30)
+        writer.join(0.2)
+        assert writer.is_alive(), "one is embedded and another waits: the third is too many"
+        free.release(4)
+        writer.join(30)
+        assert not writer.is_alive()
+        kb.sync_vectors()
+    assert not kb.vectors_behind()
+    assert {chunk.document_id for chunk in kb.searchable_chunks()} == {"0", "1", "2"}
+
+
+def test_what_a_thread_cannot_do_ends_the_build_and_is_done_by_the_next(tmp_path, hashed_embedder, monkeypatch):
+    shop = workshop(tmp_path / "shop", hashed_embedder)
+    paths = shop.write(TEXTS)
+    with shop.resources() as resources:
+        with monkeypatch.context() as patch, pytest.raises(OSError, match="No space left"):
+            failing_once(patch)
+            scripted.run_build(resources, shop.given(paths))
+        scripted.run_build(resources, shop.given(paths))
+    whole = workshop(tmp_path / "whole", hashed_embedder)
+    whole.build(whole.write(TEXTS))
+    assert shop.dump() == whole.dump()
+    assert shop.vectors() == whole.vectors()
+
+
+def test_a_writer_that_ends_leaves_no_thread_at_work(kb, monkeypatch, caplog):
+    with kb.writing():
+        failing_once(monkeypatch)
+        for number in range(3):
+            put(kb, number)
+        kb.sync_vectors_beside()
+    assert not any(thread.name.startswith("banyan-vectors") for thread in threading.enumerate())
+    assert "vectors were not made: [Errno 28] No space left on device; they will be" in caplog.text
+    assert kb.vectors_behind()
+    with kb.writing():
+        kb.sync_vectors()
+    assert not kb.vectors_behind()
+    assert {"Ada0", "Ada1", "Ada2", "Ulm"} <= {kb.graph.name(one) for one in kb.vectors.ids("entities")}
