@@ -186,7 +186,8 @@ class VectorKeeper:
             self.store.write_apart()
 
     def _wait(self, due: int) -> None:
-        while len(self._beside) > due:
+        """Wait for all but so many of what a thread does; what has ended already is heard of in any case."""
+        while self._beside and (len(self._beside) > due or self._beside[0].done()):
             self._beside.popleft().result()
 
     def settle(self) -> None:
