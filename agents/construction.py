@@ -104,8 +104,8 @@ class _Nodes:
             self._store_recorded(kb, records)
             if (runtime.context or BuildContext()).retry_failed:
                 kb.documents.retry_failed()
-            chosen = self._choose(kb, 0, [], [], runtime)
             total = kb.documents.count("pending") + kb.documents.count("extracted")
+            chosen = self._choose(kb, self._batch_size(0, total), [], [], runtime)
             if total >= _APART_FROM:
                 kb.write_vectors_apart()  # it starts while the first answers are awaited
         # "undecided": a build that ended before it decided on what its last batch brought is taken up as well.
@@ -234,17 +234,23 @@ class _Nodes:
                 kb.grow_schema(self._resources.thresholds)
             chosen: dict[str, Any] = {"next_batch": []}
             if not state["stopped"]:
-                chosen = self._choose(kb, state["extracted"], state["batch"], state["ahead"], runtime)
+                size = self._batch_size(state["extracted"], state["total"] - state["extracted"])
+                chosen = self._choose(kb, size, state["batch"], state["ahead"], runtime)
         return {"candidates": [], **chosen}
 
-    def _choose(self, kb: KnowledgeBase, extracted: int, begun: Sequence[str], before: Sequence[str],
+    def _batch_size(self, extracted: int, left: int) -> int:
+        """Chunks of a batch, with so many extracted before it and so many left.
+
+        The first ones are small, each as large as those before it together: until something is extracted there is
+        nothing to write, and until it is written nothing to embed. So are the last: little is then left to do after the
+        last answer.
+        """
+        return min(self._resources.settings.batch_chunks, max(_EXTRACTED_TOGETHER, min(extracted, left // 3)))
+
+    def _choose(self, kb: KnowledgeBase, size: int, begun: Sequence[str], before: Sequence[str],
                 runtime: Runtime[BuildContext]) -> dict[str, Any]:
         """The next batch to extract, which begins with what was asked ahead, and some chunks after it."""
         settings = self._resources.settings
-        # The first ones are small, each as large as those before it together: until something is extracted there is
-        # nothing to write, and until it is written nothing to embed.
-        left = kb.documents.count("pending") - len(before)
-        size = min(settings.batch_chunks, max(_EXTRACTED_TOGETHER, extracted), max(_EXTRACTED_TOGETHER, left // 3))
         batch = [*before, *kb.documents.next_batch(max(0, size - len(before)), after=[*begun, *before])]
         ahead: list[str] = []
         # What a person decides changes what is asked after it.

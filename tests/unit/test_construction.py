@@ -6,6 +6,7 @@ import sys
 import threading
 
 import pytest
+from banyan.agents import construction
 from banyan.agents.building import BuildContext
 from banyan.agents.construction import build_graph
 from banyan.graph_store.errors import WriterBusyError
@@ -274,6 +275,15 @@ def test_a_batch_is_extracted_while_the_one_before_is_written(tmp_path, hashed_e
     report = shop.build(shop.write(TEXTS))
     assert len(written) == len(set(written)) == report["chunks"] == 4
     assert problems(shop) == []
+
+
+def test_the_first_batches_and_the_last_are_small(tmp_path, hashed_embedder, monkeypatch):
+    shop = scripted.Workshop(tmp_path, hashed_embedder, batch_chunks=4)
+    write, sizes = KnowledgeBase.write_chunks, []
+    monkeypatch.setattr(construction, "_EXTRACTED_TOGETHER", 2)
+    monkeypatch.setattr(KnowledgeBase, "write_chunks", lambda kb, chunks: sizes.append(len(chunks)) or write(kb, chunks))
+    shop.build(shop.write({f"{n}.txt": f"Ada{n}:Person --employer--> Acme:Organization." for n in range(24)}))
+    assert sizes == [2, 2, 4, 4, 4, 2, 2, 2, 2]
 
 
 def test_a_batch_is_extracted_with_what_a_person_decided_on_the_one_before(tmp_path, hashed_embedder):
