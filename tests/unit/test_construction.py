@@ -281,9 +281,9 @@ def test_the_first_batches_and_the_last_are_small(tmp_path, hashed_embedder, mon
     shop = scripted.Workshop(tmp_path, hashed_embedder, batch_chunks=4)
     write, sizes = KnowledgeBase.write_chunks, []
     monkeypatch.setattr(construction, "_EXTRACTED_TOGETHER", 2)
-    monkeypatch.setattr(KnowledgeBase, "write_chunks", lambda kb, chunks: sizes.append(len(chunks)) or write(kb, chunks))
+    monkeypatch.setattr(KnowledgeBase, "write_chunks", lambda kb, ids: sizes.append(len(ids)) or write(kb, ids))
     shop.build(shop.write({f"{n}.txt": f"Ada{n}:Person --employer--> Acme:Organization." for n in range(24)}))
-    assert sizes == [2, 2, 4, 4, 4, 2, 2, 2, 2]
+    assert sizes == [2, 2, 4, 4, 4, 4, 2, 2], "four of the last eight were asked before their turn"
 
 
 def test_a_batch_is_extracted_with_what_a_person_decided_on_the_one_before(tmp_path, hashed_embedder):
