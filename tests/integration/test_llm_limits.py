@@ -165,7 +165,9 @@ def test_an_endpoint_that_goes_down_stops_the_build_and_the_next_one_goes_on(tmp
     assert "stopped:" in stopped.err
     assert stopped.report["chunks_failed"] == 0
     assert banyan("status", "--kb", "kb", "--json").json["failures"] == []
-    assert endpoint.requests <= 4 + 5 + 4, "not one call for each chunk: five in a row, and those in flight"
+    # Of four at once, three may fail before the last good answer is read, after which the count begins anew, and three
+    # are under way when the fifth has failed.
+    assert endpoint.requests <= 4 + 3 + 5 + 3, "not one call for each chunk: five in a row, and those in flight"
     answered = endpoint.server.stats.answers
     endpoint.fault = lambda _: None
     report = banyan("build", ENGLISH, "--kb", "kb", "--json").json
