@@ -55,8 +55,8 @@ _STORED_AT_ONCE, _CHARACTERS_AT_ONCE = 64, 1_000_000
 and again."""
 _EXTRACTED_TOGETHER = 32
 """Chunks that one node extracts where that costs nothing: one after the other, stored in one commit. An asynchronous
-run, a server's, has a thread for six nodes at most on two cores: with the one that writes they fit. No batch is smaller,
-as long as there are more chunks: it has work for an endpoint's usual number of calls at once."""
+run, a server's, has a thread for six nodes at most on two cores: with the one that writes they fit. Also the least that
+batches begin and end with, where the settings allow as many: as many calls as an endpoint is usually sent at once."""
 _APART_FROM = 256
 """Chunks of a build whose vectors are written by a process of its own: to start that takes a second of a core, which so
 many chunks' vectors take of this process's lock."""
