@@ -35,7 +35,10 @@ class ChunkText(NamedTuple):
 
 
 class Documents:
-    """Documents and their chunks. A chunk whose text did not change keeps its id and extraction."""
+    """Documents and their chunks. A chunk whose text did not change keeps its id and extraction.
+
+    One for each database: it keeps the last text read, and hears of no changes but its own and other processes'.
+    """
 
     def __init__(self, database: Database) -> None:
         self._db = database

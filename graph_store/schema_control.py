@@ -36,11 +36,11 @@ _LABEL_KINDS: tuple[LabelKind, ...] = (*KIND_NAMES, "name")
 class SchemaControl:
     """Bounds what was said by the schema in force, and lets that schema change."""
 
-    def __init__(self, database: Database, embedder: Embedder) -> None:
+    def __init__(self, database: Database, documents: Documents, embedder: Embedder) -> None:
         self._db = database
         self._embedder = RememberingEmbedder(embedder, _LABELS_KEPT)
         self._vectors = KeptVectors(database, "growth", self._embedder)
-        self._documents = Documents(database)
+        self._documents = documents
         self._extractions = Extractions(database)
         self._history = SchemaHistory(database)
         self.asks = Asks(database)

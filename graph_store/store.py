@@ -75,7 +75,7 @@ class KnowledgeBase:
         self.documents = Documents(self.database)
         self.extractions = Extractions(self.database)
         self.schemas = SchemaHistory(self.database)
-        self.schema_control = SchemaControl(self.database, embedder)
+        self.schema_control = SchemaControl(self.database, self.documents, embedder)
         self.calls = Calls(self.database)
         self.communities = CommunityTable(self.database)
         self._vectors = VectorKeeper(layout, self.database, self.documents, embedder)

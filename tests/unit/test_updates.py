@@ -281,3 +281,12 @@ def test_the_hash_seed_changes_nothing(tmp_path):
         assert done.returncode == 0, done.stderr
         said.append(json.loads(done.stdout))
     assert said[0] == said[1]
+
+
+def test_a_process_that_lives_on_reads_the_text_that_a_document_has_now(shop):
+    with shop.resources() as resources:
+        for fact in (OLD, NEW, NEWER):
+            scripted.run_build(resources, shop.given(shop.write({"a.txt": fact})))
+    with KnowledgeBase.open(shop.settings.home, "kb", shop.embedder) as kb:
+        assert {kb.graph.name(one) for one in kb.graph.entity_ids()} == {"Ada", "Core"}
+        assert verify(kb) == []
