@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
@@ -24,9 +24,9 @@ from .vectors import Kind, Put, VectorStore
 
 _LOG = logging.getLogger(__name__)
 
-_DUE_BESIDE = 2
-"""What may be due while the graph changes on: what a thread embeds, and what it is to go on with. More would only take
-longer to come to an end when a build is stopped."""
+_WAITING = 2
+"""Changes that may wait for the thread that embeds, while the graph changes on. What waits is done at once: the more,
+the fewer calls of Chroma's and the larger the model's batches, and the more is left to do when nothing else is."""
 
 
 class Changes(NamedTuple):
@@ -55,8 +55,9 @@ class VectorKeeper:
         self._generation = self._generations.current()
         self.store = VectorStore(self._generations.open(self._generation), embedder)
         self._unsynced = Touched()
-        self._gathered: deque[Changes] = deque()
-        self._noting = threading.Lock()
+        self._gathered: list[Changes] = []
+        self._at_work: list[Changes] = []
+        self._noting = threading.Condition()
         self._carrying_out = threading.Lock()
         self._apart = False
         self._thread: ThreadPoolExecutor | None = None
@@ -160,16 +161,17 @@ class VectorKeeper:
             self.make_anew(graph, state)
 
     def carry_out(self) -> None:
-        """Embed and drop what was gathered until now, in order, and wait for what a thread does of it.
+        """Embed and drop what was gathered until now, and wait for what a thread does of it.
 
         Raises:
-            Exception: of the first that could not be done; it is to be gathered again.
+            Exception: it could not be done, and is to be gathered again.
         """
-        self._wait(due=0)
+        while self._beside:
+            self._beside.popleft().result()
         self._carry_out()
 
     def carry_out_beside(self) -> None:
-        """Let a thread embed and drop what was gathered, and wait only while much is due.
+        """Let a thread embed and drop what was gathered, and wait only while much waits for it.
 
         Raises:
             Exception: what it met since the last call; what it had to do is to be gathered again.
@@ -177,18 +179,16 @@ class VectorKeeper:
         if self._thread is None:
             self._thread = ThreadPoolExecutor(1, "banyan-vectors")
         self._beside.append(self._thread.submit(copy_context().run, partial(self._carry_out, apart=self._apart)))
-        self._wait(_DUE_BESIDE)
+        with self._noting:
+            self._noting.wait_for(lambda: len(self._gathered) <= _WAITING)
+        while self._beside and self._beside[0].done():
+            self._beside.popleft().result()
 
     def write_apart(self) -> None:
         """Much is to come: what a thread embeds is written by a process of its own, which starts now."""
         self._apart = True
         if not self._reconcile:  # else the vectors are read first, which would end it
             self.store.write_apart()
-
-    def _wait(self, due: int) -> None:
-        """Wait for all but so many of what a thread does; what has ended already is heard of in any case."""
-        while self._beside and (len(self._beside) > due or self._beside[0].done()):
-            self._beside.popleft().result()
 
     def settle(self) -> None:
         """No thread is at work any more: it has ended what it had begun; the rest is to be gathered again."""
@@ -210,20 +210,25 @@ class VectorKeeper:
 
     def _carry_out(self, *, apart: bool = False) -> None:
         with self._carrying_out:
-            if apart:
-                self.store.write_apart()
-            if not self._gathered:
-                return
-            self._generations.drop_others()
-            self._note_embedding()
             try:
-                for _ in range(len(self._gathered)):
-                    self._apply(self._gathered[0])
-                    self._gathered.popleft()
+                if apart:
+                    self.store.write_apart()
+                self._take()
+                if self._at_work:
+                    self._generations.drop_others()
+                    self._note_embedding()
+                    self._apply(_together(self._at_work))
+                    self._at_work = []
             except BaseException:
                 # A full disk, say: this process may live on, and has still to do it.
                 self._take_back()
                 raise
+
+    def _take(self) -> None:
+        """What waited is at work."""
+        with self._noting:
+            self._at_work, self._gathered = self._gathered, []
+            self._noting.notify_all()
 
     def _apply(self, changes: Changes) -> None:
         self.store.put_all(changes.put)
@@ -235,8 +240,10 @@ class VectorKeeper:
     def _take_back(self) -> None:
         """What was gathered is to be gathered again."""
         with self._noting:
-            while self._gathered:
-                self._unsynced.add(self._gathered.popleft().touched)
+            for changes in [*self._at_work, *self._gathered]:
+                self._unsynced.add(changes.touched)
+            self._at_work, self._gathered = [], []
+            self._noting.notify_all()
 
     def _done(self, state: GraphState) -> None:
         """The vectors reflect a state of the ledger."""
@@ -312,6 +319,23 @@ def _edges(graph: KnowledgeGraph, edges: Sequence[tuple[str, str, str]]) -> tupl
     relations = sorted({relation for _, relation, _ in edges})
     return (("triples", [triple_id(*edge) for edge in edges], [graph.triple_text(edge) for edge in edges]),
             ("relations", [relation_id(one) for one in relations], [relation_text(one) for one in relations]))
+
+
+def _together(successive: Sequence[Changes]) -> Changes:
+    """Successive changes as one: each call of Chroma's costs as much as some hundred vectors do."""
+    touched = Touched()
+    put: defaultdict[Kind, dict[str, str]] = defaultdict(dict)
+    drop: defaultdict[Kind, dict[str, None]] = defaultdict(dict)
+    for changes in successive:
+        touched.add(changes.touched)
+        for kind, ids, texts in changes.put:
+            put[kind].update(zip(ids, texts, strict=True))
+            drop[kind] = {one: None for one in drop[kind] if one not in put[kind]}
+        for kind, gone in changes.drop:
+            drop[kind].update(dict.fromkeys(gone))
+            put[kind] = {one: text for one, text in put[kind].items() if one not in drop[kind]}
+    return Changes(touched, [(kind, list(texts), list(texts.values())) for kind, texts in put.items()],
+                   [(kind, list(gone)) for kind, gone in drop.items()], successive[-1].state)
 
 
 def _mark(position: int, resolution: int) -> str:

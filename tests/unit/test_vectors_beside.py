@@ -64,30 +64,68 @@ def test_batches_are_written_while_the_first_is_embedded(tmp_path, hashed_embedd
         assert verify(built) == []
 
 
+class Held:
+    """Holds all that embeds until it is let go; `asked` has what was to be embedded in each go."""
+
+    def __init__(self, monkeypatch):
+        put_all, self.begun, self.free, self.asked = VectorStore.put_all, threading.Event(), threading.Event(), []
+
+        def hold(store, wanted):
+            self.asked.append(wanted)
+            self.begun.set()
+            assert self.free.wait(30)
+            return put_all(store, wanted)
+
+        monkeypatch.setattr(VectorStore, "put_all", hold)
+
+
 def test_only_few_batches_wait_for_their_vectors(kb, monkeypatch):
-    put_all, free, last = VectorStore.put_all, threading.Semaphore(0), threading.Event()
-    monkeypatch.setattr(VectorStore, "put_all",
-                        lambda store, wanted: free.acquire(timeout=30) and put_all(store, wanted))
+    held, last = Held(monkeypatch), threading.Event()
 
     def write():
-        for number in range(3):
+        for number in range(4):
             put(kb, number)
-            if number == 2:
+            if number == 3:
                 last.set()
             kb.sync_vectors_beside()
+            assert held.begun.wait(30)
 
     with kb.writing():
         writer = threading.Thread(target=write)
         writer.start()
         assert last.wait(30)
         writer.join(0.2)
-        assert writer.is_alive(), "one is embedded and another waits: the third is too many"
-        free.release(4)
+        assert writer.is_alive(), "one is embedded and two wait: the fourth is too many"
+        held.free.set()
         writer.join(30)
         assert not writer.is_alive()
         kb.sync_vectors()
     assert not kb.vectors_behind()
-    assert {chunk.document_id for chunk in kb.searchable_chunks()} == {"0", "1", "2"}
+    assert {chunk.document_id for chunk in kb.searchable_chunks()} == {"0", "1", "2", "3"}
+
+
+@pytest.mark.parametrize("people", [["Bob"], ["Bob", "Ada"], ["Ada", "Bob"]])
+def test_what_waits_is_done_at_once_as_it_came_last(kb, monkeypatch, people):
+    def say(person):
+        small_base.put(kb, "it", f"{person} lives in Ulm.", entities={person: "Person", "Ulm": "City"},
+                       triples=[(person, "lives_in", "Ulm")])
+
+    with kb.writing():
+        say("Ada")
+        kb.sync_vectors()
+        held = Held(monkeypatch)
+        put(kb, 0)
+        kb.sync_vectors_beside()
+        assert held.begun.wait(30)
+        for person in people:
+            say(person)
+            kb.sync_vectors_beside()
+        held.free.set()
+        kb.sync_vectors()
+        assert len(held.asked) <= 3, "what was under way, what waited, and the rest of the last call"
+        small_base.finish(kb)
+    assert verify(kb) == []
+    assert {kb.graph.name(one) for one in kb.vectors.ids("entities")} == {"Ada0", "Ulm", people[-1]}
 
 
 def test_what_a_thread_cannot_do_ends_the_build_and_is_done_by_the_next(tmp_path, hashed_embedder, monkeypatch):
