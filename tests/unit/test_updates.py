@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 
@@ -240,13 +241,33 @@ def play(shop, steps):
     return left
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(steps=st.lists(_STEP, min_size=2, max_size=6), batch=st.sampled_from([1, 2, 64]))
+class Server(scripted.Workshop):
+    """A workshop whose resources stay open from one step to the next, as a server's do."""
+
+    def __enter__(self):
+        self.open = scripted.Workshop.resources(self)
+        return self
+
+    def __exit__(self, *_):
+        self.open.close()
+
+    @contextmanager
+    def resources(self):
+        yield self.open
+
+
+@settings(max_examples=16, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(steps=st.lists(_STEP, min_size=2, max_size=6), batch=st.sampled_from([1, 2, 64]), serving=st.booleans())
 def test_whatever_came_and_went_the_end_is_a_fresh_build_of_what_is_left(tmp_path_factory, hashed_embedder, steps,
-                                                                         batch):
+                                                                         batch, serving):
     folder = tmp_path_factory.mktemp("history")
-    shop = scripted.Workshop(folder, hashed_embedder, chunk_tokens=120, chunk_overlap=0, batch_chunks=batch)
-    left = play(shop, steps)
+    given = {"chunk_tokens": 120, "chunk_overlap": 0, "batch_chunks": batch}
+    shop = scripted.Workshop(folder, hashed_embedder, **given)
+    if serving:
+        with Server(folder, hashed_embedder, **given) as server:
+            left = play(server, steps)
+    else:
+        left = play(shop, steps)
     other = scripted.Workshop(folder / "fresh", hashed_embedder, chunk_tokens=120, chunk_overlap=0)
     other.build(other.write(left))
     assert state(shop) == state(other)
