@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, Literal
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.config import get_stream_writer
@@ -28,8 +28,8 @@ from ..graph_store.layout import check_name
 from ..graph_store.store import KnowledgeBase
 from ..ingest.examples import load_examples
 from ..ingest.given import given_documents
-from ..ingest.loaders import FORMATS, IngestError, LoadFailure, load_documents
-from ..ingest.recorded import RecordedFormat, RecordedPassage, load_recorded
+from ..ingest.loaders import LoadFailure, load_documents
+from ..ingest.recorded import RecordedPassage, load_recorded
 from ..models.llm.accounts import Budget, BudgetExceeded, charged
 from ..models.llm.breaker import EndpointDown, EndpointFailed
 from ..models.reasoner import ReasonerError
@@ -42,17 +42,14 @@ from ..schemas.prices import Prices
 from .building import BuildContext, BuildInput, BuildOutput, BuildReport, BuildState, ExtractInput, new_run
 from .cancelling import cancellable_node
 from .contexts import check_context
+from .reading import begun, check_input, grouped
 from .resources import Resources, default_resources
 from .reviewing import ask_person
 from .serving import check_readable, is_served
 
-_T = TypeVar("_T")
 _Said = Extraction | ReasonerError | BudgetExceeded
 
 DEFAULT_SCHEMA = "general"
-_STORED_AT_ONCE, _CHARACTERS_AT_ONCE = 64, 1_000_000
-"""Documents between two commits while they are read: a commit of its own for each wrote six pages, most of them again
-and again."""
 _EXTRACTED_TOGETHER = 32
 """Chunks that one node extracts where that costs nothing: one after the other, stored in one commit. An asynchronous
 run, a server's, has a thread for six nodes at most on two cores: with the one that writes they fit. Also the least that
@@ -78,7 +75,7 @@ class _Nodes:
         """Read documents into the ledger; unchanged ones cost nothing."""
         # Read before anything is made: a wrong name or path leaves no empty knowledge base behind.
         name, run = check_name(state.get("knowledge_base", "")), new_run()
-        _check_input(state)
+        check_input(state)
         check_context(runtime.context or BuildContext())
         if is_served():
             check_readable([*(state.get("paths") or ()), *filter(None, [state.get("examples")])],
@@ -93,9 +90,9 @@ class _Nodes:
         limits = self._resources.limits
         given = given_documents(state.get("documents") or [], limits)
         if recorded is None:
-            documents = _begun(load_documents(paths, on_failure=failures.append, limits=limits), paths, failures)
+            documents = begun(load_documents(paths, on_failure=failures.append, limits=limits), paths, failures)
         else:
-            records = _begun(load_recorded(paths, recorded, on_failure=failures.append, limits=limits), paths, failures)
+            records = begun(load_recorded(paths, recorded, on_failure=failures.append, limits=limits), paths, failures)
         with self._resources.writer(name, run) as kb:
             _set_schema(kb, wanted)
             kb.schema_control.set_policy((runtime.context or BuildContext()).policy)
@@ -132,7 +129,7 @@ class _Nodes:
     def _store_documents(self, kb: KnowledgeBase, documents: Iterator[Document]) -> None:
         settings = self._resources.settings
         count = 0
-        for some in _grouped(documents):
+        for some in grouped(documents):
             # Reading files may take long, and waits for no transaction.
             with kb.database.transaction():
                 for document in some:
@@ -326,48 +323,6 @@ def _store(kb: KnowledgeBase, reasoner: str, said: Sequence[tuple[str, _Said]]) 
 def _unanswered(said: Sequence[tuple[str, _Said]]) -> list[str]:
     """The chunks that failed by a failure of the endpoint."""
     return [chunk_id for chunk_id, one in said if isinstance(one, EndpointFailed)]
-
-
-def _check_input(state: BuildInput) -> None:
-    """Nothing, if the input has the types that it declares: a server hands on whatever a client sent.
-
-    Raises:
-        IngestError: it has not; names the field.
-    """
-    paths, recorded = state.get("paths") or [], state.get("recorded")
-    if not isinstance(paths, list) or not all(isinstance(path, str) and path for path in paths):
-        raise IngestError("`paths` is a list of paths as texts: mend the input")
-    if not all(isinstance(state.get(field, ""), str) for field in ("schema", "examples")):
-        raise IngestError("`schema` and `examples` are texts: mend the input")
-    if recorded is not None and recorded not in get_args(RecordedFormat):
-        raise IngestError(f"`recorded` is one of {', '.join(get_args(RecordedFormat))}, not {recorded!r}")
-
-
-def _begun(found: Iterator[_T], paths: Sequence[Path], failures: Sequence[LoadFailure]) -> Iterator[_T]:
-    """The same items, the first of them read.
-
-    Raises:
-        IngestError: there is none, and no failure says why.
-    """
-    first = next(found, None)
-    if first is not None:
-        return chain((first,), found)
-    if paths and not failures:
-        raise IngestError(f"there is nothing to read in {', '.join(map(str, paths))}: name files, or folders "
-                          f"with files, of these formats: {', '.join(FORMATS)}")
-    return iter(())
-
-
-def _grouped(documents: Iterator[Document]) -> Iterator[list[Document]]:
-    """The documents in groups that are stored in one transaction: so many, or so much text."""
-    group: list[Document] = []
-    for document in documents:
-        group.append(document)
-        if len(group) == _STORED_AT_ONCE or sum(len(one.text) for one in group) > _CHARACTERS_AT_ONCE:
-            yield group
-            group = []
-    if group:
-        yield group
 
 
 def _set_schema(kb: KnowledgeBase, wanted: GraphSchema | None) -> None:

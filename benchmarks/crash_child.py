@@ -30,7 +30,7 @@ import chromadb.errors
 import langgraph.checkpoint.sqlite
 import sklearn.cluster
 from banyan import cli
-from banyan.graph_store import snapshot, store
+from banyan.graph_store import graph_keeper, snapshot
 from banyan.graph_store.vectors import VectorStore
 from crash_world import scripted
 from hashed_embedding import HashedEmbedder
@@ -100,7 +100,7 @@ def run_command(arguments: tuple[str, ...], fault: Fault) -> None:
     _watch(points)
     banyan.agents.resources.load_embedder = lambda _: HashedEmbedder()
     # A snapshot within these small stores, too.
-    store._SNAPSHOT_LEAST = 8  # noqa: SLF001
+    graph_keeper._SNAPSHOT_LEAST = 8  # noqa: SLF001
     sys.argv = ["banyan", *arguments]
     try:
         cli.main()

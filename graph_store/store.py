@@ -15,7 +15,6 @@ from ..schemas.chroma_server import ChromaServer
 from ..schemas.delta import Decision
 from ..schemas.documents import Chunk, Document
 from ..schemas.resolution import EntityDecision
-from . import snapshot
 from .accounts import Calls
 from .communities import CommunitySettings
 from .community_table import Community, CommunityTable
@@ -26,7 +25,7 @@ from .entity_table import EntityTable
 from .errors import WriterBusyError
 from .evolution import Thresholds
 from .extractions import Extractions
-from .graph import KnowledgeGraph
+from .graph_keeper import GraphKeeper
 from .graph_state import GraphState
 from .kept_vectors import KeptVectors
 from .layout import Layout
@@ -45,10 +44,6 @@ from .view_spec import ViewSpec
 _LOG = logging.getLogger("banyan")
 _Chunk = TypeVar("_Chunk", Chunk, ChunkText)
 
-# The snapshot is written again when a quarter of the chunks changed since: each byte of it is then
-# written a bounded number of times however small the additions, and replay at opening stays short.
-_SNAPSHOT_SHARE = 4
-_SNAPSHOT_LEAST = 64
 _BOUNDED_AT_ONCE = 256
 
 
@@ -85,17 +80,19 @@ class KnowledgeBase:
         self._tree = TreeKeeper(self.database, self.vectors, self.communities, embedder)
         self.entities = EntityTable(self.database)
         self._resolver = ResolutionKeeper(self.entities, self.documents, self.vectors, embedder)
-        self.graph = ResolvedGraph()
-        self._resolution = 0
+        self._graph = GraphKeeper(layout.graph, self.extractions, self.entities)
         self._lock = FileLock(layout.lock, timeout=0, thread_local=False)
-        self._position = self._published = 0
-        self.graph_lost = False
+        self._published = 0
         # A reader that nobody holds any more closes its files by itself.
         self._close = weakref.finalize(self, _close_all, self._lock, self._vectors, self.database)
         try:
             if not any_embedding:
                 self._vectors.check_embedding()
-            self._load_graph()
+            self._graph.load()
+            read = self._graph.state
+            self.refresh()
+            # Changes are told apart from the snapshot on.
+            self._vectors.begin((read.position, self._state.position), self._state.resolution)
         except BaseException:
             self.close()
             raise
@@ -114,11 +111,11 @@ class KnowledgeBase:
             UnknownKnowledgeBaseError: there is none of that name.
         """
         opened = cls(Layout.of(home, name, server).require(), embedder, any_embedding=any_embedding)
-        if not any_embedding and (opened.vectors_behind() or opened.graph_lost):
+        if not any_embedding and (opened.vectors_behind() or opened._graph.lost):
             try:
                 with opened.writing():
                     opened.sync_vectors()
-                    opened.save_graph(anew=opened.graph_lost)
+                    opened.save_graph(anew=opened._graph.lost)
             except WriterBusyError:
                 # The writer is bringing them up to date; until then what is there answers.
                 _LOG.info("%s is being written to; answering from what is there", opened.layout.name)
@@ -172,11 +169,11 @@ class KnowledgeBase:
     def _take_over(self) -> None:
         """Begin where other writers ended: they may have written since this was opened, or been killed."""
         self._published = self.database.changes()
-        read = self._position
+        read = self._state
         self.vectors.close()  # it may have missed what other processes wrote
         wait_until_written(self.layout.vectors)
         self.refresh()
-        self._vectors.take_over((read, self._position))
+        self._vectors.take_over((read.position, self._state.position))
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -272,67 +269,33 @@ class KnowledgeBase:
         self.refresh()
         self.vectors.freeze()
 
-    # The graph: the snapshot, and what the ledger has beyond it.
+    # The graph.
 
-    def _load_graph(self) -> None:
-        try:
-            mentions, self._position = snapshot.load(self.layout.graph)
-        except FileNotFoundError:
-            mentions = KnowledgeGraph()
-        except snapshot.SnapshotDamagedError as error:
-            self.graph_lost, mentions = True, KnowledgeGraph()
-            _LOG.warning("%s; it is made again from the ledger", error)
-        if self._position > self.extractions.position():
-            _LOG.warning("the graph's file is ahead of the ledger; it is made again")
-            mentions, self._position = KnowledgeGraph(), 0
-        self._begin(mentions)
-        self._saved_position = self._position
-        read = self._position
-        self.refresh()
-        # Changes are told apart from the snapshot on.
-        self._vectors.begin((read, self._position), self._resolution)
+    @property
+    def graph(self) -> ResolvedGraph:
+        """The graph in memory."""
+        return self._graph.graph
+
+    @property
+    def _state(self) -> GraphState:
+        return self._graph.state
 
     def refresh(self) -> None:
         """Bring the graph in memory up to the ledger's position."""
-        position = self.extractions.position()
         if self._vectors.moved():
-            self._begin(KnowledgeGraph())
-            self._position, self._saved_position = 0, 0
-        for chunk_id, contribution in self.extractions.changed_since(self._position):
-            touched = self.graph.replace(chunk_id, contribution)
+            self._graph.begin_anew()
+        for touched in self._graph.follow():
             self._vectors.note(touched)
-        self._position = position
-        self._follow_aliases()
-
-    def _begin(self, mentions: KnowledgeGraph) -> None:
-        """Hold these mentions, resolved as the ledger has it."""
-        self._resolution = self.entities.number()
-        self.graph = ResolvedGraph(mentions, self.entities.aliases())
-
-    def _follow_aliases(self) -> None:
-        """Bring the graph in memory up to the ledger's aliases."""
-        number = self.entities.number()
-        if number != self._resolution:
-            touched = self.graph.resolve(self.entities.aliases())
-            self._vectors.note(touched)
-            self._resolution = number
 
     def save_graph(self, *, anew: bool = False) -> None:
-        """Write the snapshot if enough has changed since the last one, or if it is wanted anew.
-
-        Raises:
-            OSError: it cannot be written; the old one stands.
-        """
-        due = max(_SNAPSHOT_LEAST, self.documents.count() // _SNAPSHOT_SHARE)
-        if anew or self._position - self._saved_position >= due:
-            snapshot.save(self.layout.graph, self.graph.mentions, self._position)
-            self._saved_position = self._position
+        """Write the snapshot if it is due (see `GraphKeeper.save`)."""
+        self._graph.save(self.documents.count(), anew=anew)
 
     # Entities.
 
     def resolution_behind(self, reasoner: str = "") -> bool:
         """Whether the aliases were found for another state of the ledger, or by another reasoner."""
-        return self.entities.resolved() != self.entities.state(self._position, reasoner)
+        return self.entities.resolved() != self.entities.state(self._state.position, reasoner)
 
     def resolve_entities(self, ask: Ask | None = None, reasoner: str = "") -> bool:
         """Find out which entities are the same thing, and make them one node each.
@@ -344,16 +307,16 @@ class KnowledgeBase:
         Returns:
             Whether anything changed. What is certain is written even if asking ends with an exception.
         """
-        before = self._resolution
+        before = self._state.resolution
         try:
             aliases = self.find_aliases(ask, reasoner)
         except BaseException:
             self.entities.replace(self.find_aliases(), "")
-            self._follow_aliases()
+            self._vectors.note(self._graph.follow_aliases())
             raise
-        self.entities.replace(aliases, self.entities.state(self._position, reasoner))
-        self._follow_aliases()
-        return self._resolution != before
+        self.entities.replace(aliases, self.entities.state(self._state.position, reasoner))
+        self._vectors.note(self._graph.follow_aliases())
+        return self._state.resolution != before
 
     def find_aliases(self, ask: Ask | None = None, reasoner: str = "") -> dict[str, AliasRow]:
         """The entities that are another one, as the ledger has it now (see `ResolutionKeeper.find`)."""
@@ -377,21 +340,18 @@ class KnowledgeBase:
             self.entities.decide(EntityDecision(verdict=verdict, first=first, second=second, who=who, why=why))
             aliases = self.find_aliases()
             check_carried_out(self.graph, aliases, verdict, (first, second))
-            self.entities.replace(aliases, self.entities.state(self._position, reasoner))
-        self._follow_aliases()
+            self.entities.replace(aliases, self.entities.state(self._state.position, reasoner))
+        self._vectors.note(self._graph.follow_aliases())
 
     # Vectors.
 
-    def _state(self) -> GraphState:
-        return GraphState(self._position, self._resolution)
-
     def vectors_behind(self) -> bool:
         """Whether the vectors do not reflect the ledger as it was read."""
-        return self._vectors.behind(self._state())
+        return self._vectors.behind(self._state)
 
     def sync_vectors(self) -> None:
         """Embed what is new and drop what is gone."""
-        self._vectors.gather(self.graph, self._state())
+        self._vectors.gather(self.graph, self._state)
         self._vectors.carry_out()
 
     def write_vectors_apart(self) -> None:
@@ -404,14 +364,14 @@ class KnowledgeBase:
         Raises:
             Exception: what could not be done of that since the last call.
         """
-        self._vectors.gather(self.graph, self._state())
+        self._vectors.gather(self.graph, self._state)
         self._vectors.carry_out_beside()
 
     # The tree.
 
     def tree_behind(self) -> bool:
         """Whether the communities do not reflect the ledger's position."""
-        return self._tree.state() != self._state()
+        return self._tree.state() != self._state
 
     def tree_described(self) -> bool:
         """Whether all communities were described since they were found."""
@@ -419,7 +379,7 @@ class KnowledgeBase:
 
     def build_tree(self, summarise: Summarise, settings: CommunitySettings | None = None, *, anew: bool = False) -> int:
         """Find the communities of the graph as it is, then describe those that are new (see `TreeKeeper.build`)."""
-        self._tree.build(self.graph, self._state(), settings or CommunitySettings(), anew=anew)
+        self._tree.build(self.graph, self._state, settings or CommunitySettings(), anew=anew)
         self.describe(summarise)
         return self.communities.count()
 
@@ -447,15 +407,13 @@ class KnowledgeBase:
         done = self.documents.done()
         for start in range(0, len(done), _BOUNDED_AT_ONCE):
             self.schema_control.write(done[start:start + _BOUNDED_AT_ONCE])
-        self._begin(KnowledgeGraph())
-        self._position = 0
+        self._graph.begin_anew()
         self.refresh()
         self.resolve_entities()
-        self._vectors.make_anew(self.graph, self._state())
+        self._vectors.make_anew(self.graph, self._state)
         self.build_tree(summarise, anew=True)
         self.measure_reliability()
-        snapshot.save(self.layout.graph, self.graph.mentions, self._position)
-        self._saved_position = self._position
+        self.save_graph(anew=True)
 
     def put_document(self, document: Document, max_tokens: int, overlap_tokens: int) -> bool:
         """Store a document with its chunks; returns whether anything changed."""

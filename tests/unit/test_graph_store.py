@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import orjson
 import pytest
-from banyan.graph_store import snapshot, store
+from banyan.graph_store import graph_keeper, snapshot
 from banyan.graph_store.bounding import Bounds, bound
 from banyan.graph_store.database import FORMAT, Database
 from banyan.graph_store.documents import Documents
@@ -187,7 +187,7 @@ def fill(kb, numbers):
 
 
 def test_what_the_ledger_has_beyond_the_snapshot_is_replayed(home, monkeypatch):
-    monkeypatch.setattr(store, "_SNAPSHOT_LEAST", 3)
+    monkeypatch.setattr(graph_keeper, "_SNAPSHOT_LEAST", 3)
     with home() as kb:
         fill(kb, range(3))
         small_base.finish(kb)
@@ -208,7 +208,7 @@ def test_the_snapshot_is_written_when_enough_has_changed_and_not_before(home, mo
     saves = []
     original = snapshot.save
     monkeypatch.setattr(snapshot, "save", lambda *a: (saves.append(a[2]), original(*a)))
-    monkeypatch.setattr(store, "_SNAPSHOT_LEAST", 4)
+    monkeypatch.setattr(graph_keeper, "_SNAPSHOT_LEAST", 4)
     with home() as kb:
         for number in range(40):
             fill(kb, [number])

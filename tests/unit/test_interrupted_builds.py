@@ -9,7 +9,7 @@ import sys
 import threading
 
 import pytest
-from banyan.graph_store import snapshot, store
+from banyan.graph_store import graph_keeper, snapshot
 from banyan.graph_store.asks import Asks
 from banyan.graph_store.database import Database
 from banyan.graph_store.extractions import Extractions
@@ -58,7 +58,7 @@ def failing(original, error, *, after_calls=0):
 @pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "No space left on device"),
                                    sqlite3.OperationalError("database or disk is full")], ids=["os", "sqlite"])
 def test_a_full_disk_in_the_middle_of_a_build(shell, monkeypatch, owner, name, calls, error):
-    monkeypatch.setattr(store, "_SNAPSHOT_LEAST", 1)
+    monkeypatch.setattr(graph_keeper, "_SNAPSHOT_LEAST", 1)
     first, *rest = shell.write(TEXTS)
     assert shell.run_build(first).code == 0
     stood = shell.dump()

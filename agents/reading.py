@@ -1,0 +1,59 @@
+"""What a build is given to read: checked, and read in groups that are stored together."""
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import TypeVar, get_args
+
+from ..ingest.loaders import FORMATS, IngestError, LoadFailure
+from ..ingest.recorded import RecordedFormat
+from ..schemas.documents import Document
+from .building import BuildInput
+
+_T = TypeVar("_T")
+
+_STORED_AT_ONCE, _CHARACTERS_AT_ONCE = 64, 1_000_000
+"""Documents between two commits while they are read: a commit of its own for each wrote six pages, most of them again
+and again."""
+
+
+def check_input(given: BuildInput) -> None:
+    """Nothing, if the input has the types that it declares: a server hands on whatever a client sent.
+
+    Raises:
+        IngestError: it has not; names the field.
+    """
+    paths, recorded = given.get("paths") or [], given.get("recorded")
+    if not isinstance(paths, list) or not all(isinstance(path, str) and path for path in paths):
+        raise IngestError("`paths` is a list of paths as texts: mend the input")
+    if not all(isinstance(given.get(field, ""), str) for field in ("schema", "examples")):
+        raise IngestError("`schema` and `examples` are texts: mend the input")
+    if recorded is not None and recorded not in get_args(RecordedFormat):
+        raise IngestError(f"`recorded` is one of {', '.join(get_args(RecordedFormat))}, not {recorded!r}")
+
+
+def begun(found: Iterator[_T], paths: Sequence[Path], failures: Sequence[LoadFailure]) -> Iterator[_T]:
+    """The same items, the first of them read.
+
+    Raises:
+        IngestError: there is none, and no failure says why.
+    """
+    first = next(found, None)
+    if first is not None:
+        return chain((first,), found)
+    if paths and not failures:
+        raise IngestError(f"there is nothing to read in {', '.join(map(str, paths))}: name files, or folders "
+                          f"with files, of these formats: {', '.join(FORMATS)}")
+    return iter(())
+
+
+def grouped(documents: Iterator[Document]) -> Iterator[list[Document]]:
+    """The documents in groups that are stored in one transaction: so many, or so much text."""
+    group: list[Document] = []
+    for document in documents:
+        group.append(document)
+        if len(group) == _STORED_AT_ONCE or sum(len(one.text) for one in group) > _CHARACTERS_AT_ONCE:
+            yield group
+            group = []
+    if group:
+        yield group

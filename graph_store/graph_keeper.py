@@ -1,0 +1,98 @@
+"""The graph of a knowledge base, kept up with the ledger: the snapshot, and what the ledger has beyond it."""
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+from . import snapshot
+from .entity_table import EntityTable
+from .extractions import Extractions
+from .graph import KnowledgeGraph, Touched
+from .graph_state import GraphState
+from .resolved_graph import ResolvedGraph
+
+_LOG = logging.getLogger("banyan")
+
+# The snapshot is written again when a quarter of the chunks changed since: each byte of it is then
+# written a bounded number of times however small the additions, and replay at opening stays short.
+_SNAPSHOT_SHARE = 4
+_SNAPSHOT_LEAST = 64
+
+
+class GraphKeeper:
+    """Holds the graph in memory, resolved as the ledger has it.
+
+    Args:
+        file: the snapshot.
+        extractions: the ledger's facts.
+        entities: the ledger's aliases.
+    """
+
+    def __init__(self, file: Path, extractions: Extractions, entities: EntityTable) -> None:
+        self._file = file
+        self._extractions = extractions
+        self._entities = entities
+        self._position = self._saved = self._resolution = 0
+        self.graph = ResolvedGraph()
+        self.lost = False
+        """Whether the snapshot was damaged, so that it has to be written again."""
+
+    @property
+    def state(self) -> GraphState:
+        """The state of the ledger that the graph reflects."""
+        return GraphState(self._position, self._resolution)
+
+    def load(self) -> None:
+        """Hold the snapshot's graph."""
+        try:
+            mentions, self._position = snapshot.load(self._file)
+        except FileNotFoundError:
+            mentions = KnowledgeGraph()
+        except snapshot.SnapshotDamagedError as error:
+            self.lost, mentions = True, KnowledgeGraph()
+            _LOG.warning("%s; it is made again from the ledger", error)
+        if self._position > self._extractions.position():
+            _LOG.warning("the graph's file is ahead of the ledger; it is made again")
+            mentions, self._position = KnowledgeGraph(), 0
+        self._hold(mentions)
+        self._saved = self._position
+
+    def begin_anew(self) -> None:
+        """Hold nothing, as before the ledger's first fact."""
+        self._hold(KnowledgeGraph())
+        self._position = self._saved = 0
+
+    def _hold(self, mentions: KnowledgeGraph) -> None:
+        self._resolution = self._entities.number()
+        self.graph = ResolvedGraph(mentions, self._entities.aliases())
+
+    def follow(self) -> Iterator[Touched]:
+        """Bring the graph up to the ledger; tells what each change touched, whatever the next one may raise."""
+        position = self._extractions.position()
+        for chunk_id, contribution in self._extractions.changed_since(self._position):
+            yield self.graph.replace(chunk_id, contribution)
+        self._position = position
+        yield self.follow_aliases()
+
+    def follow_aliases(self) -> Touched:
+        """Bring the graph up to the ledger's aliases; returns what was touched."""
+        number = self._entities.number()
+        if number == self._resolution:
+            return Touched()
+        touched = self.graph.resolve(self._entities.aliases())
+        self._resolution = number
+        return touched
+
+    def save(self, chunks: int, *, anew: bool = False) -> None:
+        """Write the snapshot if enough has changed since the last one, or if it is wanted anew.
+
+        Args:
+            chunks: how many there are.
+            anew: write it in any case.
+
+        Raises:
+            OSError: it cannot be written; the old one stands.
+        """
+        if anew or self._position - self._saved >= max(_SNAPSHOT_LEAST, chunks // _SNAPSHOT_SHARE):
+            snapshot.save(self._file, self.graph.mentions, self._position)
+            self._saved = self._position
