@@ -299,8 +299,8 @@ class VectorKeeper:
 
     def _compare(self, graph: KnowledgeGraph) -> None:
         """All ids, for when it is not known what changed."""
-        done = [chunk.id for chunk in self._documents.chunks() if self._documents.status(chunk.id) == "done"]
-        wanted = [_entities(graph, graph.entity_ids()), *_edges(graph, graph.edges()), self._chunks(done)]
+        wanted = [_entities(graph, graph.entity_ids()), *_edges(graph, graph.edges()),
+                  self._chunks(self._documents.done())]
         self.store.put_all(wanted)
         for kind, ids, _ in wanted:
             self.store.drop(kind, self.store.ids(kind) - set(ids))

@@ -59,8 +59,7 @@ def _texts(kb: KnowledgeBase, kind: Kind) -> dict[str, str]:
         return {triple_id(*edge): kb.graph.triple_text(edge) for edge in edges}
     if kind == "relations":
         return {relation_id(relation): relation_text(relation) for _, relation, _ in edges}
-    return {chunk.id: chunk.titled_text() for chunk in kb.documents.chunks()
-            if kb.documents.status(chunk.id) == "done"}
+    return {chunk.id: chunk.titled_text() for chunk in kb.documents.chunks(kb.documents.done())}
 
 
 def vectors(kb: KnowledgeBase) -> Iterator[Problem]:

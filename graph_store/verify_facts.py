@@ -60,7 +60,7 @@ def bounded(kb: KnowledgeBase) -> Iterator[Problem]:
     """What each chunk adds, and what of it waits, is what the schema makes of what was said of it."""
     if not kb.schemas.version():
         return
-    done = [chunk.id for chunk in kb.documents.chunks() if kb.documents.status(chunk.id) == "done"]
+    done = kb.documents.done()
     for start in range(0, len(done), _AT_ONCE):
         for chunk, current, base in kb.schema_control.bounded_anew(done[start:start + _AT_ONCE]):
             where = f"document {chunk.document_id!r}, chunk {chunk.ordinal}"
