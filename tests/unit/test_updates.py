@@ -261,10 +261,10 @@ class Server(scripted.Workshop):
 def test_whatever_came_and_went_the_end_is_a_fresh_build_of_what_is_left(tmp_path_factory, hashed_embedder, steps,
                                                                          batch, serving):
     folder = tmp_path_factory.mktemp("history")
-    given = {"chunk_tokens": 120, "chunk_overlap": 0, "batch_chunks": batch}
-    shop = scripted.Workshop(folder, hashed_embedder, **given)
+    chunking = {"chunk_tokens": 120, "chunk_overlap": 0, "batch_chunks": batch}
+    shop = scripted.Workshop(folder, hashed_embedder, **chunking)
     if serving:
-        with Server(folder, hashed_embedder, **given) as server:
+        with Server(folder, hashed_embedder, **chunking) as server:
             left = play(server, steps)
     else:
         left = play(shop, steps)
