@@ -11,8 +11,8 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from itertools import count
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -205,8 +205,11 @@ def checks(request: pytest.FixtureRequest, hashed_embedder: Any) -> Iterator[dic
     with (tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as folder,
           ThreadPoolExecutor(AT_ONCE) as pool):
         world = World(Path(folder), hashed_embedder)
-        yield {name: [pool.submit(check, world, name, rate) for rate in RATES
-                      for check in (check_builds, check_question)] for name in names}
+        begun = {name: [pool.submit(check, world, name, rate) for rate in RATES
+                        for check in (check_builds, check_question)] for name in names}
+        # Between two tests pytest sets the filters of warnings anew, first to errors: no thread may be at work then.
+        wait(chain(*begun.values()))
+        yield begun
     sys.stdout.write("\n" + "\n".join(f"{name:>10} {rate:>5.0%}  {'; '.join(sorted(cells))}"
                                       for (name, rate), cells in sorted(_table.items())) + "\n")
 
