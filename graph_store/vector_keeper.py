@@ -24,9 +24,9 @@ from .vectors import Kind, Put, VectorStore
 
 _LOG = logging.getLogger(__name__)
 
-_WAITING = 2
-"""Changes that may wait for the thread that embeds, while the graph changes on. What waits is done at once: the more,
-the fewer calls of Chroma's and the larger the model's batches, and the more is left to do when nothing else is."""
+_WAITING = 1
+"""Changes that may wait for the thread that embeds, while the graph changes on; the next one is set down as well, but
+waited with. More would only take longer to come to an end when a build is stopped."""
 
 
 class Changes(NamedTuple):

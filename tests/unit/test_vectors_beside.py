@@ -1,9 +1,12 @@
 """Vectors that a thread of the store's makes while a build goes on: nothing waits for them, and none is left out."""
 
 import threading
+from contextlib import contextmanager
+from functools import partial
 
 import pytest
 from banyan.graph_store.store import KnowledgeBase
+from banyan.graph_store.vector_keeper import VectorKeeper
 from banyan.graph_store.vectors import VectorStore
 from banyan.graph_store.verify import verify
 
@@ -68,7 +71,9 @@ class Held:
     """Holds all that embeds until it is let go; `asked` has what was to be embedded in each go."""
 
     def __init__(self, monkeypatch):
-        put_all, self.begun, self.free, self.asked = VectorStore.put_all, threading.Event(), threading.Event(), []
+        put_all, gather = VectorStore.put_all, VectorKeeper.gather
+        self.begun, self.free, self.gathered, self.asked = (
+            threading.Event(), threading.Event(), threading.Semaphore(0), [])
 
         def hold(store, wanted):
             self.asked.append(wanted)
@@ -76,32 +81,42 @@ class Held:
             assert self.free.wait(30)
             return put_all(store, wanted)
 
+        def note(keeper, *given):
+            gather(keeper, *given)
+            self.gathered.release()
+
         monkeypatch.setattr(VectorStore, "put_all", hold)
+        monkeypatch.setattr(VectorKeeper, "gather", note)
+
+    @contextmanager
+    def while_it_holds(self, kb, puts):
+        """Another thread writes what is put, each with its vectors beside; the block begins when all is set down."""
+
+        def write():
+            for put in puts:
+                put()
+                kb.sync_vectors_beside()
+                assert self.begun.wait(30)
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        for _ in puts:
+            assert self.gathered.acquire(timeout=30)
+        yield writer
+        self.free.set()
+        writer.join(30)
+        assert not writer.is_alive()
 
 
 def test_only_few_batches_wait_for_their_vectors(kb, monkeypatch):
-    held, last = Held(monkeypatch), threading.Event()
-
-    def write():
-        for number in range(4):
-            put(kb, number)
-            if number == 3:
-                last.set()
-            kb.sync_vectors_beside()
-            assert held.begun.wait(30)
-
+    held = Held(monkeypatch)
     with kb.writing():
-        writer = threading.Thread(target=write)
-        writer.start()
-        assert last.wait(30)
-        writer.join(0.2)
-        assert writer.is_alive(), "one is embedded and two wait: the fourth is too many"
-        held.free.set()
-        writer.join(30)
-        assert not writer.is_alive()
+        with held.while_it_holds(kb, [partial(put, kb, number) for number in range(3)]) as writer:
+            writer.join(0.2)
+            assert writer.is_alive(), "one is embedded and another waits: the third is too many"
         kb.sync_vectors()
     assert not kb.vectors_behind()
-    assert {chunk.document_id for chunk in kb.searchable_chunks()} == {"0", "1", "2", "3"}
+    assert {chunk.document_id for chunk in kb.searchable_chunks()} == {"0", "1", "2"}
 
 
 @pytest.mark.parametrize("people", [["Bob"], ["Bob", "Ada"], ["Ada", "Bob"]])
@@ -114,13 +129,8 @@ def test_what_waits_is_done_at_once_as_it_came_last(kb, monkeypatch, people):
         say("Ada")
         kb.sync_vectors()
         held = Held(monkeypatch)
-        put(kb, 0)
-        kb.sync_vectors_beside()
-        assert held.begun.wait(30)
-        for person in people:
-            say(person)
-            kb.sync_vectors_beside()
-        held.free.set()
+        with held.while_it_holds(kb, [partial(put, kb, 0), *(partial(say, person) for person in people)]):
+            pass
         kb.sync_vectors()
         assert len(held.asked) <= 3, "what was under way, what waited, and the rest of the last call"
         small_base.finish(kb)
