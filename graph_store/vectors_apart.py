@@ -6,14 +6,12 @@ bounds and embeds, another one does that, on another core. `VectorsApart` is its
 
 import json
 import os
-import subprocess
 import sys
-import threading
 from collections.abc import Sequence
 from contextlib import suppress
-from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -22,6 +20,7 @@ from filelock import FileLock, Timeout
 from ..models.embedding import Vectors
 from .chroma_folder import ChromaFolder
 from .errors import StoreError
+from .kept_process import KeptProcess, keep, kept
 from .vector_place import Kind
 from .vector_writer import CollectionWriter
 
@@ -30,31 +29,32 @@ AVAILABLE = os.name == "posix"
 _LOCK = "vectors.lock"
 _ENDING_SECONDS = 60.0
 """How long what it was last told to write may take it when nobody is there any more."""
+_KEPT_SECONDS = 300.0
+"""How long a process that has nothing to do waits for another folder, in memory of some 100 MB."""
 
 
 class VectorsApart:
-    """Implements `VectorWriter`: hands everything to a process that it starts.
+    """Implements `VectorWriter`: hands everything to another process.
 
     Vectors are handed over and not waited for, so that the next ones are embedded meanwhile; what fails is told at the
-    next call. The process ends with this one, however this one ends.
+    next call. The process ends with this one, however this one ends; else it waits for the next folder.
 
     Args:
         folder: Chroma's.
     """
 
     def __init__(self, folder: Path) -> None:
-        theirs, self._orders = Pipe(duplex=False)
-        self._answers, answers = Pipe(duplex=False)
         self._folder = folder
         self._due = 0
-        self._lock = threading.Lock()
-        with theirs, answers:
-            ends = (theirs.fileno(), answers.fileno())
-            command = [sys.executable, "-P", "-m", __name__, str(folder), *map(str, ends)]
-            # A session of its own: Ctrl-C is for this process, which then ends the other.
-            self._process = subprocess.Popen(  # noqa: S603  (this module, by the interpreter that runs)
-                command, pass_fds=ends, start_new_session=True, stdin=subprocess.DEVNULL,
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+        self._lock = Lock()
+        # The other process may have been started in another folder than this one is in now.
+        opening = json.dumps(["open", str(folder.absolute())]).encode()
+        process = _reopened(opening)
+        if process is None:
+            process = KeptProcess(__name__)
+            process.send(opening)
+            self._due = 1
+        self._process = process
 
     def present(self, kind: Kind, ids: Sequence[str]) -> list[str]:
         """See `VectorWriter`."""
@@ -82,19 +82,21 @@ class VectorsApart:
             self._settle()
 
     def close(self) -> None:
-        """End the process, when it has done what it was told."""
+        """Let go of the folder, when what was told is done."""
         with self._lock:
-            self._orders.close()
-            self._process.wait()
-            self._answers.close()
+            # With an answer due it may still be at work, or have been told half of something.
+            if self._due == 0 and _answered(self._process, json.dumps(["close"]).encode()):
+                keep(self._process)
+            else:
+                self._process.end()
 
     def _order(self, what: str, kind: Kind, ids: Sequence[str], *data: bytes) -> None:
+        self._due += 1
         try:
             for part in (json.dumps([what, kind, list(ids)]).encode(), *data):
-                self._orders.send_bytes(part)
+                self._process.send(part)
         except OSError as error:
             raise self._gone() from error
-        self._due += 1
 
     def _settle(self, but: int = 0) -> None:
         """Wait for what is due, but for so many."""
@@ -103,7 +105,7 @@ class VectorsApart:
 
     def _answer(self) -> Any:
         try:
-            answer = json.loads(self._answers.recv_bytes())
+            answer = json.loads(self._process.receive())
         except (EOFError, OSError) as error:
             raise self._gone() from error
         self._due -= 1
@@ -113,7 +115,26 @@ class VectorsApart:
 
     def _gone(self) -> StoreError:
         return StoreError(f"the process that writes the vectors in {self._folder} ended (exit code "
-                          f"{self._process.wait()}); run the command again to go on from here")
+                          f"{self._process.end()}); run the command again to go on from here")
+
+
+def _reopened(opening: bytes) -> KeptProcess | None:
+    """A process that was kept and has opened a folder; None: there is none, or not any more."""
+    process = kept()
+    if process is None or _answered(process, opening):
+        return process
+    process.end()
+    return None
+
+
+def _answered(process: KeptProcess, order: bytes) -> bool:
+    """Whether a process that has nothing else to do carried out an order; else it has ended."""
+    try:
+        process.send(order)
+        process.receive()
+    except (EOFError, OSError):
+        return False
+    return True
 
 
 def wait_until_written(folder: Path) -> None:
@@ -144,21 +165,46 @@ def _carry_out(writer: CollectionWriter, order: list[Any], orders: Connection) -
     return None
 
 
-def main() -> None:
-    """Carry out orders until nobody is there to give any."""
-    folder, (theirs, answers) = Path(sys.argv[1]), map(int, sys.argv[2:])
-    with Connection(theirs, writable=False) as orders, Connection(answers, readable=False) as back, \
-            FileLock(folder.with_name(_LOCK)):
+def _answer(answers: Connection, **said: Any) -> None:
+    answers.send_bytes(json.dumps(said).encode())
+
+
+def _write(folder: Path, orders: Connection, answers: Connection) -> None:
+    """Carry out orders for one folder until it is to be closed, or nobody is there to give any."""
+    with FileLock(folder.with_name(_LOCK)):
         generation = ChromaFolder(folder)
-        with suppress(EOFError, BrokenPipeError):
-            while True:
-                order = json.loads(orders.recv_bytes())
+        try:
+            _answer(answers, found=None)
+            while (order := json.loads(orders.recv_bytes())) != ["close"]:
                 try:
-                    answer = {"found": _carry_out(CollectionWriter(generation), order, orders)}
+                    found = _carry_out(CollectionWriter(generation), order, orders)
                 except StoreError as error:
-                    answer = {"error": str(error)}
-                back.send_bytes(json.dumps(answer).encode())
-        generation.close()
+                    _answer(answers, error=str(error))
+                else:
+                    _answer(answers, found=found)
+        finally:
+            generation.close()
+    _answer(answers, found=None)
+
+
+def _stay_on_one_core() -> None:
+    """Chroma's threads hand each row on to one another: between two cores that costs a sixth more."""
+    if hasattr(os, "sched_setaffinity"):
+        cores = sorted(os.sched_getaffinity(0))
+        os.sched_setaffinity(0, {cores[os.getpid() % len(cores)]})
+
+
+def main() -> None:
+    """Write in the folders that are named, one after the other, until nobody is there who could name any."""
+    theirs, answers = map(int, sys.argv[1:])
+    _stay_on_one_core()
+    import chromadb  # noqa: F401, PLC0415  (takes half a second, while nothing is to be written yet)
+
+    with Connection(theirs, writable=False) as orders, Connection(answers, readable=False) as back, \
+            suppress(EOFError, BrokenPipeError):
+        while orders.poll(_KEPT_SECONDS):
+            _, folder = json.loads(orders.recv_bytes())
+            _write(Path(folder), orders, back)
 
 
 if __name__ == "__main__":

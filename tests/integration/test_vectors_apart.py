@@ -5,16 +5,17 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from multiprocessing import Pipe
 from pathlib import Path
 
 import numpy as np
 import pytest
 from banyan.agents import construction
-from banyan.graph_store import vectors_apart
+from banyan.graph_store import kept_process, vectors_apart
 from banyan.graph_store.chroma_folder import ChromaFolder
 from banyan.graph_store.errors import StoreError
 from banyan.graph_store.vectors import VectorStore
+from banyan.graph_store.vectors_apart import VectorsApart
 
 from ..conftest import load_test_module
 
@@ -30,11 +31,28 @@ from pathlib import Path
 import numpy as np
 from banyan.graph_store.vectors_apart import VectorsApart
 apart = VectorsApart(Path(sys.argv[1]))
+print(apart._process._process.pid, flush=True)
 assert apart.present("chunks", ["0"]) == []
 for page in range(4):
     apart.upsert("chunks", [f"{page} {n}" for n in range(500)], np.random.default_rng(page).normal(size=(500, 384)))
 os.kill(os.getpid(), signal.SIGKILL)
 """
+
+
+IDLE = """
+import sys
+from banyan.graph_store import vectors_apart
+vectors_apart._KEPT_SECONDS = 0.2
+vectors_apart.main()
+"""
+
+
+@pytest.fixture(autouse=True)
+def none_kept():
+    """No process of another test is there, nor is one left to another."""
+    kept_process._end()
+    yield
+    kept_process._end()
 
 
 @pytest.fixture()
@@ -88,8 +106,7 @@ def test_what_it_cannot_write_is_told(store, folder):
 def test_killed_it_is_missed_and_the_next_attempt_goes_on(store, folder):
     store.write_apart()
     store.put("chunks", ["a"], ["a"])
-    (process,) = _processes(folder)
-    os.kill(process, signal.SIGKILL)
+    os.kill(_number(store._apart), signal.SIGKILL)
     with pytest.raises(StoreError, match=r"the process that writes the vectors in .* ended \(exit code -9\)"):
         store.put("chunks", ["b"], ["b"])
     store.write_here()
@@ -99,16 +116,72 @@ def test_killed_it_is_missed_and_the_next_attempt_goes_on(store, folder):
 
 def test_it_ends_with_who_started_it_and_is_waited_for(store, folder):
     done = subprocess.run([sys.executable, "-c", ORPHAN, str(folder)], check=False, timeout=60,
-                          env=command_line.clean_environment())
+                          env=command_line.clean_environment(), stdout=subprocess.PIPE)
     assert done.returncode == -signal.SIGKILL
     vectors_apart.wait_until_written(folder)
     # Some of what it was sent may have been cut off; what it began is whole.
     written = store.ids("chunks")
     assert written in [{f"{page} {n}" for page in range(pages) for n in range(500)} for pages in range(2, 5)]
     deadline = time.monotonic() + 30
-    while _processes(folder):
+    while _lives(int(done.stdout)):
         assert time.monotonic() < deadline
         time.sleep(0.05)
+
+
+def test_it_is_kept_for_the_next_folder(tmp_path, hashed_embedder, monkeypatch):
+    numbers = []
+    for name in ("first", "second", "first"):
+        (tmp_path / name).mkdir(exist_ok=True)
+        monkeypatch.chdir(tmp_path / name)  # it was started elsewhere
+        store = VectorStore(ChromaFolder(Path("chroma")), hashed_embedder)
+        store.write_apart()
+        added = store.put("chunks", [name, f"{len(numbers)}"], ["a", "b"])
+        store.flush()
+        numbers.append((_number(store._apart), added))
+        store.write_here()
+        assert store.ids("chunks") == {"first", "0", "2"} if len(numbers) == 3 else {name, f"{len(numbers) - 1}"}
+        store.close()
+    assert numbers == [(numbers[0][0], 2), (numbers[0][0], 2), (numbers[0][0], 1)]
+
+
+def test_one_at_most_is_kept(tmp_path):
+    two = [_opened(tmp_path / name) for name in ("a", "b")]
+    assert _number(two[0]) != _number(two[1])
+    for one in two:
+        one.flush()
+        one.close()
+    assert _lives(_number(two[0]))
+    assert not _lives(_number(two[1]))
+
+
+def test_one_that_was_kept_and_has_ended_is_replaced(tmp_path):
+    first = _opened(tmp_path / "a")
+    first.close()
+    os.kill(_number(first), signal.SIGKILL)
+    second = _opened(tmp_path / "b")
+    assert second.present("chunks", ["x"]) == []
+    assert _number(second) != _number(first)
+    second.close()
+
+
+def test_one_that_may_be_at_work_is_not_kept(tmp_path):
+    apart = _opened(tmp_path / "a")
+    apart.upsert("chunks", ["x"], np.ones((1, 384), np.float32))
+    apart.close()
+    assert not _lives(_number(apart))
+    again = _opened(tmp_path / "a")
+    assert again.present("chunks", ["x", "y"]) == ["x"]
+    again.close()
+
+
+def test_one_that_waits_long_for_nothing_ends(tmp_path):
+    theirs, orders = Pipe(duplex=False)
+    answers, back = Pipe(duplex=False)
+    with theirs, orders, answers, back:
+        ends = (theirs.fileno(), back.fileno())
+        done = subprocess.run([sys.executable, "-c", IDLE, *map(str, ends)], check=False, timeout=60, pass_fds=ends,
+                              env=command_line.clean_environment())
+    assert done.returncode == 0
 
 
 def test_one_that_does_not_end_is_named(folder, monkeypatch):
@@ -119,12 +192,20 @@ def test_one_that_does_not_end_is_named(folder, monkeypatch):
         vectors_apart.wait_until_written(folder)
 
 
-def _processes(folder):
-    """The processes that write vectors in a folder."""
-    wanted = [b"banyan.graph_store.vectors_apart", os.fsencode(folder)]
-    found = []
-    for process in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):  # it has just ended
-            if all(part in (process / "cmdline").read_bytes().split(b"\0") for part in wanted):
-                found.append(int(process.name))
-    return found
+def _opened(folder):
+    folder.mkdir(exist_ok=True)
+    apart = VectorsApart(folder / "chroma")
+    apart.present("chunks", ["nothing"])
+    return apart
+
+
+def _number(apart):
+    return apart._process._process.pid
+
+
+def _lives(number):
+    """Whether there is such a process, and it has not ended unnoticed."""
+    try:
+        return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
