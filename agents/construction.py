@@ -106,6 +106,8 @@ class _Nodes:
             chosen = self._choose(kb, self._batch_size(0, total), [], [], runtime)
             if total >= _APART_FROM:
                 kb.write_vectors_apart()  # it starts while the first answers are awaited
+            if not self._resources.reasoner(name).free:
+                kb.embed_ahead([*chosen["next_batch"], *chosen["ahead"]])  # so are these embedded
         # "undecided": a build that ended before it decided on what its last batch brought is taken up as well.
         return {"run": run, "started": time.time(), "batch": chosen["next_batch"], "next_batch": [],
                 "ahead": chosen["ahead"], "total": total, "stopped": "",

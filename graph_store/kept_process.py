@@ -8,7 +8,12 @@ import os
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+
+_PIPE_BYTES = 1 << 20
+"""As many as Linux lets any user have: some 680 vectors."""
 
 
 class KeptProcess:
@@ -22,6 +27,7 @@ class KeptProcess:
 
     def __init__(self, module: str) -> None:
         theirs, self._orders = Pipe(duplex=False)
+        _widen(self._orders)
         self._answers, answers = Pipe(duplex=False)
         with theirs, answers:
             ends = (theirs.fileno(), answers.fileno())
@@ -53,6 +59,15 @@ class KeptProcess:
         code = self._process.wait()
         self._answers.close()
         return code
+
+
+def _widen(pipe: Connection) -> None:
+    """Let a pipe hold an order that waits for the one at work, so that nobody waits until it is taken out."""
+    if sys.platform == "linux":
+        import fcntl  # noqa: PLC0415  (there is none on other systems)
+
+        with suppress(PermissionError):  # this user has many such pipes: a narrow one does as well, but is waited for
+            fcntl.fcntl(pipe.fileno(), fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
 
 
 _kept: list[KeptProcess] = []

@@ -358,6 +358,10 @@ class KnowledgeBase:
         """Until the writer ends, a process of its own writes to Chroma what `sync_vectors_beside` begins."""
         self._vectors.write_apart()
 
+    def embed_ahead(self, chunks: Sequence[str]) -> None:
+        """Begin to embed passages that will be written when something is extracted of them."""
+        self._vectors.embed_ahead(chunks)
+
     def sync_vectors_beside(self) -> None:
         """Begin to embed what is new and to drop what is gone; the graph may change again beside it.
 

@@ -3,7 +3,7 @@
 import logging
 import threading
 from collections import defaultdict, deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from functools import partial
@@ -176,13 +176,24 @@ class VectorKeeper:
         Raises:
             Exception: what it met since the last call; what it had to do is to be gathered again.
         """
-        if self._thread is None:
-            self._thread = ThreadPoolExecutor(1, "banyan-vectors")
-        self._beside.append(self._thread.submit(copy_context().run, partial(self._carry_out, apart=self._apart)))
+        self._begin(partial(self._carry_out, apart=self._apart))
         with self._noting:
             self._noting.wait_for(lambda: len(self._gathered) <= _WAITING)
         while self._beside and self._beside[0].done():
             self._beside.popleft().result()
+
+    def embed_ahead(self, chunks: Sequence[str]) -> None:
+        """Let the thread embed passages before anything is extracted of them, while it has nothing else to do."""
+        self._begin(partial(self._embed_ahead, self._chunks(chunks)))
+
+    def _embed_ahead(self, chunks: Put) -> None:
+        with self._carrying_out:
+            self.store.embed_ahead(chunks)
+
+    def _begin(self, job: Callable[[], None]) -> None:
+        if self._thread is None:
+            self._thread = ThreadPoolExecutor(1, "banyan-vectors")
+        self._beside.append(self._thread.submit(copy_context().run, job))
 
     def write_apart(self) -> None:
         """Much is to come: what a thread embeds is written by a process of its own, which starts now."""
@@ -201,6 +212,7 @@ class VectorKeeper:
             if error is not None and not isinstance(error, CallCancelled):
                 _LOG.warning("vectors were not made: %s; they will be when something is written next", error)
         self._beside.clear()
+        self.store.forget_ahead()
         self._take_back()
 
     def close(self) -> None:
