@@ -1,10 +1,12 @@
 """What is asked of a reasoner side by side, some of it before its turn: an endpoint stays busy while batches change."""
 
+import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextvars import copy_context
 from typing import Generic, TypeVar
 
+from ..models.cores import stay_on_core
 from ..models.llm.cancellation import cancellable, current
 
 _T = TypeVar("_T")
@@ -23,7 +25,8 @@ class AskedAhead(Generic[_T]):
     """
 
     def __init__(self, workers: int) -> None:
-        self._pool = ThreadPoolExecutor(workers, "banyan-ahead")
+        # On the core of the threads that make the calls: these do little but wait for those.
+        self._pool = ThreadPoolExecutor(workers, "banyan-ahead", stay_on_core, (os.getpid(),))
         self._begun: dict[str, Future[_T]] = {}
         with cancellable() as self._cancellation:
             self._context = copy_context()

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from filelock import FileLock, Timeout
 
+from ..models.cores import stay_on_core
 from ..models.embedding import Vectors
 from .chroma_folder import ChromaFolder
 from .errors import StoreError
@@ -187,17 +188,12 @@ def _write(folder: Path, orders: Connection, answers: Connection) -> None:
     _answer(answers, found=None)
 
 
-def _stay_on_one_core() -> None:
-    """Chroma's threads hand each row on to one another: between two cores that costs a sixth more."""
-    if hasattr(os, "sched_setaffinity"):
-        cores = sorted(os.sched_getaffinity(0))
-        os.sched_setaffinity(0, {cores[os.getpid() % len(cores)]})
-
-
 def main() -> None:
     """Write in the folders that are named, one after the other, until nobody is there who could name any."""
     theirs, answers = map(int, sys.argv[1:])
-    _stay_on_one_core()
+    # Chroma's threads hand each row on to one another: between two cores that takes a sixth more. Not on the core where
+    # the other process's calls are.
+    stay_on_core(os.getppid() + 1)
     import chromadb  # noqa: F401, PLC0415  (takes half a second, while nothing is to be written yet)
 
     with Connection(theirs, writable=False) as orders, Connection(answers, readable=False) as back, \

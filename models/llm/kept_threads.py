@@ -1,14 +1,18 @@
 """Daemon threads that are kept: to wake one that waits costs a third of what it costs to start one."""
 
+import os
 import threading
 from collections.abc import Callable
 from queue import SimpleQueue
+
+from ..cores import stay_on_core
 
 
 class KeptThreads:
     """Runs each job at once, in a thread of its own: one that has nothing to do, or a new one.
 
-    They keep no process alive. There are as many as there were jobs at the same time.
+    They keep no process alive. There are as many as there were jobs at the same time. All stay on one core, as do
+    others that wait for them (`stay_on_core`).
 
     Args:
         name: of the threads.
@@ -28,6 +32,7 @@ class KeptThreads:
         jobs.put(job)
 
     def _work(self, jobs: "SimpleQueue[Callable[[], None]]") -> None:
+        stay_on_core(os.getpid())
         while True:
             jobs.get()()
             self._idle.append(jobs)

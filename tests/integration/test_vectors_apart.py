@@ -144,6 +144,14 @@ def test_it_is_kept_for_the_next_folder(tmp_path, hashed_embedder, monkeypatch):
     assert numbers == [(numbers[0][0], 2), (numbers[0][0], 2), (numbers[0][0], 1)]
 
 
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="this system has no such setting")
+def test_it_stays_on_one_core(tmp_path):
+    free = sorted(os.sched_getaffinity(0))
+    apart = _opened(tmp_path / "a")
+    assert os.sched_getaffinity(_number(apart)) == {free[(os.getpid() + 1) % len(free)]}
+    apart.close()
+
+
 def test_one_at_most_is_kept(tmp_path):
     two = [_opened(tmp_path / name) for name in ("a", "b")]
     assert _number(two[0]) != _number(two[1])
