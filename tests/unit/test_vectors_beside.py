@@ -14,6 +14,7 @@ from ..conftest import load_test_module
 
 scripted = load_test_module("scripted")
 small_base = load_test_module("small_base")
+HashedEmbedder = load_test_module("hashed_embedding").HashedEmbedder
 TEXTS = {f"{number}.txt": f"Ada{number}:Person --employer--> Acme{number % 3}:Organization." for number in range(9)}
 FULL = OSError(28, "No space left on device")
 
@@ -63,6 +64,68 @@ def test_batches_are_written_while_the_first_is_embedded(tmp_path, hashed_embedd
     monkeypatch.setattr(KnowledgeBase, "write_chunks", noted)
     shop = workshop(tmp_path, hashed_embedder)
     shop.build(shop.write(TEXTS))
+    with KnowledgeBase.open(shop.settings.home, "kb", shop.embedder) as built:
+        assert verify(built) == []
+
+
+class Noted(HashedEmbedder):
+    """Keeps the texts that it is given, and tells when a passage is among them: what holds a mark."""
+
+    def __init__(self, mark="--employer-->"):
+        super().__init__()
+        self.mark, self.texts, self.passage = mark, [], threading.Event()
+
+    def encode(self, texts):
+        self.texts.extend(texts)
+        if any(self.mark in text for text in texts):
+            self.passage.set()
+        return super().encode(texts)
+
+
+def test_passages_are_embedded_while_the_first_answers_are_awaited(tmp_path):
+    shop = workshop(tmp_path, Noted())
+
+    def wait(_):
+        assert shop.embedder.passage.wait(30), "nothing is embedded before something is answered"
+
+    shop.scripted.before = wait
+    shop.build(shop.write(TEXTS))
+    passages = [text for text in shop.embedder.texts if "--employer-->" in text]
+    assert len(passages) == len(set(passages)) == len(TEXTS)
+    with KnowledgeBase.open(shop.settings.home, "kb", shop.embedder) as built:
+        assert verify(built) == []
+
+
+def test_what_was_embedded_ahead_is_forgotten_when_the_writer_ends(tmp_path):
+    embedder = Noted("lives in Ulm.")
+    with small_base.create(tmp_path, "kb", embedder) as kb:
+        with kb.writing():
+            put(kb, 0)
+            chunks = kb.documents.done()
+            kb.embed_ahead(chunks)
+            assert embedder.passage.wait(30)
+            kb.embed_ahead(chunks)
+        once = len(embedder.texts)
+        with kb.writing():
+            kb.sync_vectors()
+        assert not kb.vectors_behind()
+    (passage,) = {text for text in embedder.texts if embedder.mark in text}
+    assert embedder.texts[:once].count(passage) == 1, "it was there already"
+    assert embedder.texts[once:].count(passage) == 1, "it was still there"
+
+
+def test_a_failure_to_embed_ahead_ends_the_build_and_nothing_is_lost(tmp_path, monkeypatch):
+    shop = workshop(tmp_path, Noted())
+    paths = shop.write(TEXTS)
+
+    def fail(*_):
+        raise FULL
+
+    with monkeypatch.context() as patch, pytest.raises(OSError, match="No space left"):
+        patch.setattr(VectorStore, "embed_ahead", fail)
+        shop.build(paths)
+    shop.build(paths)
+    assert set(shop.scripted.extracted.values()) == {1}
     with KnowledgeBase.open(shop.settings.home, "kb", shop.embedder) as built:
         assert verify(built) == []
 
