@@ -6,7 +6,8 @@ endpoint runs in a process of its own and answers with the triples that GPT-3.5 
 `llm_concurrency` calls at once and answers after s seconds no more than concurrency / s chunks a second can be
 extracted; nor can more be written than the embedding model takes, which is measured in the same run: the texts
 that the build embedded, in the same batches, with nothing else to do. Machines are shared and noisy: of several runs
-each measure's best is shown, and what can be compared are the ratios.
+each measure's best is shown, and what can be compared are the ratios. The first run starts the process that writes the
+vectors of a large build, which takes a second of a core; it is kept for those after it, as in a server.
 """
 
 import argparse

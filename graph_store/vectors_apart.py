@@ -30,8 +30,9 @@ AVAILABLE = os.name == "posix"
 _LOCK = "vectors.lock"
 _ENDING_SECONDS = 60.0
 """How long what it was last told to write may take it when nobody is there any more."""
-_KEPT_SECONDS = 300.0
-"""How long a process that has nothing to do waits for another folder, in memory of some 100 MB."""
+_KEPT_SECONDS, _KEPT_FOLDERS = 300.0, 10
+"""How long a process that has nothing to do waits for another folder, in memory of some 100 MB, and how many it opens:
+some of the memory for each is not given back."""
 
 
 class VectorsApart:
@@ -198,7 +199,9 @@ def main() -> None:
 
     with Connection(theirs, writable=False) as orders, Connection(answers, readable=False) as back, \
             suppress(EOFError, BrokenPipeError):
-        while orders.poll(_KEPT_SECONDS):
+        for _ in range(_KEPT_FOLDERS):
+            if not orders.poll(_KEPT_SECONDS):
+                break
             _, folder = json.loads(orders.recv_bytes())
             _write(Path(folder), orders, back)
 

@@ -172,6 +172,16 @@ def test_one_that_was_kept_and_has_ended_is_replaced(tmp_path):
     second.close()
 
 
+def test_one_that_was_kept_often_enough_is_replaced(tmp_path):
+    numbers = []
+    for number in range(vectors_apart._KEPT_FOLDERS + 1):
+        apart = _opened(tmp_path / f"{number}")
+        numbers.append(_number(apart))
+        apart.close()
+    assert len(set(numbers[:-1])) == 1
+    assert numbers[-1] != numbers[0]
+
+
 def test_one_that_may_be_at_work_is_not_kept(tmp_path):
     apart = _opened(tmp_path / "a")
     apart.upsert("chunks", ["x"], np.ones((1, 384), np.float32))
