@@ -66,25 +66,26 @@ def _widen(pipe: Connection) -> None:
     if sys.platform == "linux":
         import fcntl  # noqa: PLC0415  (there is none on other systems)
 
-        with suppress(PermissionError):  # this user has many such pipes: a narrow one does as well, but is waited for
+        with suppress(OSError):  # refused, to a user with many such pipes for one: a narrow one is only waited for
             fcntl.fcntl(pipe.fileno(), fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
 
 
-_kept: list[KeptProcess] = []
+_kept: dict[int, KeptProcess] = {}
+"""By the number of the process that started it: one that was forked has nothing of its parent's."""
 _lock = threading.Lock()
 
 
 def kept() -> KeptProcess | None:
     """The process that is kept, which the caller has from now on; None: there is none. It may have ended meanwhile."""
     with _lock:
-        return _kept.pop() if _kept else None
+        return _kept.pop(os.getpid(), None)
 
 
 def keep(process: KeptProcess) -> None:
     """Keep a process that has nothing to do any more; where one is kept, it ends."""
     with _lock:
-        if not _kept:
-            _kept.append(process)
+        if os.getpid() not in _kept:
+            _kept[os.getpid()] = process
             return
     process.end()
 

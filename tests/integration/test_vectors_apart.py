@@ -152,6 +152,16 @@ def test_it_stays_on_one_core(tmp_path):
     apart.close()
 
 
+def test_one_that_was_forked_has_none_of_its_parents(tmp_path, monkeypatch):
+    _opened(tmp_path / "a").close()
+    with monkeypatch.context() as forked:
+        forked.setattr(os, "getpid", lambda: 1)
+        assert kept_process.kept() is None
+    process = kept_process.kept()
+    assert process is not None
+    kept_process.keep(process)
+
+
 def test_one_at_most_is_kept(tmp_path):
     two = [_opened(tmp_path / name) for name in ("a", "b")]
     assert _number(two[0]) != _number(two[1])
