@@ -31,8 +31,8 @@ _LOCK = "vectors.lock"
 _ENDING_SECONDS = 60.0
 """How long what it was last told to write may take it when nobody is there any more."""
 _KEPT_SECONDS, _KEPT_FOLDERS = 300.0, 10
-"""How long a process that has nothing to do waits for another folder, in memory of some 100 MB, and how many it opens:
-some of the memory for each is not given back."""
+"""How long a process that has nothing to do waits for another folder, in memory of 100 MB, and how many it opens: of
+each, some memory is not given back (10 MB for 6,000 vectors)."""
 
 
 class VectorsApart:
