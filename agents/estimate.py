@@ -10,12 +10,12 @@ from ..graph_store.store import KnowledgeBase
 from ..graph_store.tree import digests
 from ..ingest.chunking import chunk_document
 from ..ingest.loaders import load_documents
-from ..ingest.tokens import estimate_tokens
 from ..models.llm.reasoner import extraction_prompt, prompt_language, summary_batches, summary_prompt
 from ..schemas.documents import Chunk, Frozen
 from ..schemas.extraction import ExtractionRequest
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.loading import load_schema
+from ..text.tokens import estimate_tokens
 from .construction import DEFAULT_SCHEMA
 from .resources import Resources
 
@@ -88,7 +88,7 @@ def estimate_build(resources: Resources, name: str, paths: Sequence[Path], schem
     """Estimate a build; nothing is stored and nothing is asked.
 
     Where the knowledge base has paid for chunks before, what they took says how the endpoint counts tokens and how
-    much the model answers; else tokens are counted by `ingest/tokens.py`, and answers taken as in `ANSWER`.
+    much the model answers; else tokens are counted by `text/tokens.py`, and answers taken as in `ANSWER`.
 
     Args:
         resources: settings and, where it exists, the knowledge base.

@@ -21,7 +21,7 @@ from banyan.agents.planning import key
 from banyan.agents.resources import Resources
 from banyan.agents.retrieval import build_graph
 from banyan.config import Settings
-from banyan.ingest.tokens import estimate_tokens
+from banyan.text.tokens import estimate_tokens
 from llm_world import QUESTIONS, llm_server
 from rich.console import Console
 from rich.table import Table

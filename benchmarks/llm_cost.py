@@ -26,7 +26,7 @@ import llm_peer_lightrag
 from banyan.agents.construction import build_graph
 from banyan.agents.resources import Resources
 from banyan.config import Settings
-from banyan.ingest.tokens import estimate_tokens
+from banyan.text.tokens import estimate_tokens
 from llm_world import KB, RECORDED, llm_server, recorded_brain, write_passages
 from rich.console import Console
 from rich.table import Table

@@ -34,10 +34,10 @@ from ..schemas.extraction import (
 )
 from ..schemas.graph_schema import ROOT_TYPE
 from ..schemas.naming import canonical_name, label_key
+from ..text.value_kinds import kind_of, parse_value
 from .bounds import Bounds, Known, said_labels
 from .grounding import SourceText
 from .type_inference import TypeWishes
-from .value_kinds import kind_of, parse_value
 
 __all__ = ["Bounds", "bound"]
 

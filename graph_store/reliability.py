@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..ingest.scripts import script_of
-from ..ingest.sentences import split_sentences
 from ..models.embedding import Vectors, products
 from ..schemas.documents import Chunk
+from ..text.scripts import script_of
+from ..text.sentences import split_sentences
 from .documents import ChunkText
 
 # 128 samples put the standard error of a share below 0.045.

@@ -11,8 +11,8 @@ thresholds were chosen on `benchmarks/entity_pairs.jsonl`, by `benchmarks/entity
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..ingest.scripts import script_of
 from ..schemas.resolution import EntityDecision, Evidence, PairVerdict
+from ..text.scripts import script_of
 from .resolution_candidates import Pair, candidate_pairs, pair_of
 from .resolution_groups import AliasRow, Groups, Tie
 from .resolution_names import contradict, fold, match_names

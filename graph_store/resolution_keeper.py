@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..ingest.scripts import script_of
 from ..models.embedding import Embedder, Vectors
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.resolution import EntityCard, EntityPair, PairVerdict
+from ..text.scripts import script_of
 from .documents import Documents
 from .entity_table import EntityTable
 from .graph import KnowledgeGraph

@@ -15,7 +15,7 @@ from rapidfuzz.distance import Levenshtein
 
 from ..schemas.naming import canonical_name
 from ..schemas.resolution import Rule
-from .dates import parse_date
+from ..text.dates import parse_date
 from .resolution_words import (
     BRANCHED,
     FIGURE,

@@ -13,8 +13,8 @@ from decimal import Decimal
 from itertools import dropwhile, takewhile
 
 from ..schemas.naming import canonical_name
+from ..text.value_kinds import parse_value
 from .graph import KnowledgeGraph
-from .value_kinds import parse_value
 from .view_groups import View, partition
 from .view_spec import AttributeSpec, RelationSpec
 

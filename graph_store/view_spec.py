@@ -18,8 +18,8 @@ from typing import Literal, get_args
 from ..schemas.errors import BanyanError
 from ..schemas.graph_schema import GraphSchema, RelationType, ValueKind
 from ..schemas.naming import label_key, normalise
+from ..text.value_kinds import kind_of
 from .graph import KnowledgeGraph
-from .value_kinds import kind_of
 
 Period = Literal["year", "decade", "century"]
 By = Literal["value", "quantile"] | Period

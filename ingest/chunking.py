@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 from ..schemas.documents import Chunk, Document
 from ..schemas.naming import content_id
+from ..text.sentences import split_sentences
+from ..text.tokens import TOKEN, estimate_tokens, fits
 from .sections import Section, sections
-from .sentences import split_sentences
-from .tokens import TOKEN, estimate_tokens, fits
 
 _FILL = 0.75
 """A chunk may end once it is filled to this part. Less finds back sooner after an edit, but makes more

@@ -1,7 +1,7 @@
 """The graph schema in as few tokens as a model needs to keep to it."""
 
-from ..ingest.tokens import estimate_tokens
 from ..schemas.graph_schema import ANY, GraphSchema, SchemaElement
+from ..text.tokens import estimate_tokens
 from .language import Language
 
 SCHEMA_TOKENS = 250

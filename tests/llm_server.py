@@ -21,7 +21,7 @@ from types import ModuleType
 from typing import Any, Literal, Self, get_args
 
 import uvicorn
-from banyan.ingest.tokens import estimate_tokens
+from banyan.text.tokens import estimate_tokens
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 

@@ -8,8 +8,8 @@ import bm25s
 import numpy as np
 from numpy.typing import NDArray
 
-from ..ingest.scripts import CJK
 from ..schemas.naming import normalise
+from ..text.scripts import CJK
 
 _RUN = re.compile(rf"[{CJK}]+|[^\W_{CJK}]+")
 _CJK = re.compile(f"[{CJK}]")

@@ -13,7 +13,7 @@ from langchain_core.runnables.config import ensure_config, get_callback_manager_
 from langchain_openai import ChatOpenAI
 
 from ...config import Settings
-from ...ingest.tokens import estimate_tokens
+from ...text.tokens import estimate_tokens
 from ..reasoner import ReasonerError
 from .breaker import EndpointFailed
 from .capability import Capability, Form, capability_of

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from pydantic import SecretStr
 
 from ...config import Settings
-from ...ingest.tokens import estimate_tokens
+from ...text.tokens import estimate_tokens
 from ..reasoner import ReasonerError
 from .breaker import Breaker, EndpointFailed
 from .cancellation import CallCancelled, answered, current, pause

@@ -5,7 +5,6 @@ from threading import Lock
 from typing import Any, TypeVar
 
 from ...config import LLM_STEPS, LlmStep, Settings
-from ...ingest.tokens import estimate_tokens
 from ...prompts import Language, Prompt, Step, language_of, numbered, render, schema_block
 from ...schemas.extraction import Extraction, ExtractionRequest
 from ...schemas.graph_schema import GraphSchema
@@ -20,6 +19,7 @@ from ...schemas.retrieval import (
     SubAnswer,
     SubQuery,
 )
+from ...text.tokens import estimate_tokens
 from . import wire
 from .accounts import CallLedger
 from .cancellation import in_parallel

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ...schemas.graph_schema import AttributeType
+from ...text.values import Value
 from .arguments import Accepts, Clause
 from .cues import FALLBACK, NATIONALITY, Hit, fold
 from .mentions import ANAPHORS, Mention, Sentence, Source
 from .name_words import NATIONALITIES
-from .values import Value
 
 _LIFE = re.compile(r"\s*[(（](?P<life>[^()（）]{4,120})[)）]")
 _SPAN = re.compile(r"\s*[–—－\-~至]+\s*")

@@ -9,7 +9,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from ...ingest.scripts import CJK as HAN
 from ...schemas.graph_schema import (
     ROOT_TYPE,
     AttributeType,
@@ -19,6 +18,7 @@ from ...schemas.graph_schema import (
     SchemaElement,
 )
 from ...schemas.naming import normalise
+from ...text.scripts import CJK as HAN
 
 INVERSE = "<"
 SUFFIX = "-"

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...ingest.sentences import split_sentences
 from ...schemas.retrieval import Passage, Quote, TypedFact
+from ...text.sentences import split_sentences
 from ..embedding import Embedder, products
 from .answer_spans import Candidate, candidates
 from .answer_times import agree, times

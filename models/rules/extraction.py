@@ -5,7 +5,6 @@ import threading
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field
 
-from ...ingest.sentences import split_sentences
 from ...schemas.extraction import (
     ExtractedAttribute,
     ExtractedEntity,
@@ -15,6 +14,8 @@ from ...schemas.extraction import (
 )
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.loading import load_schema
+from ...text.sentences import split_sentences
+from ...text.values import find_values
 from ..embedding import Embedder, Vectors, products
 from .attributes import AttributeFinder, Described
 from .chinese import ChineseMentions
@@ -32,7 +33,6 @@ from .proposals import AttributeProposer
 from .relations import RelationFinder, Triple
 from .span_features import Reading, span_features
 from .spans import Known, Span, find_spans, tokens_of
-from .values import find_values
 from .verbless import VerblessFinder, tail_mentions
 
 OPEN_GUESSES = "general"

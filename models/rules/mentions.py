@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from ...text.values import Value
 from .cues import CompiledSchema, Hit, fold
-from .values import Value
 
 MentionKind = Literal["name", "title", "quoted", "term", "value", "pronoun", "possessive", "description"]
 ANAPHORS: frozenset[MentionKind] = frozenset({"pronoun", "possessive", "description"})

@@ -8,13 +8,13 @@ seeds have a type of last resort under which it can be used at once.
 import re
 from collections.abc import Sequence
 
+from ...text.values import Value
 from .attributes import Described
 from .cues import fold, is_han
 from .labels import Found, attribute_label, han_attribute_label, noun_phrase
 from .mentions import Sentence, Source
 from .proposals_chinese import ChineseNouns
 from .proposals_english import EnglishNouns
-from .values import Value
 
 CONFIDENCE = {
     "of": 0.85, "has": 0.81, "counted": 0.9, "topic": 0.87, "possessed": 0.68, "in": 0.75, "listed": 0.75,

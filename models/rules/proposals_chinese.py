@@ -4,11 +4,11 @@ import re
 
 import rjieba
 
+from ...text.values import Value
 from .arguments import grammatical_subject
 from .cues import is_han
 from .labels import GENERIC_HAN_NOUNS, Found
 from .mentions import Mention, Sentence, Source
-from .values import Value
 
 _REACH = 80
 _LINK = re.compile(

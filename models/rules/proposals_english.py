@@ -3,11 +3,11 @@
 import re
 from itertools import pairwise
 
+from ...text.values import Value
 from .arguments import grammatical_subject
 from .labels import Found, noun_phrase
 from .mentions import Mention, Sentence, Source
 from .phrases import modifies
-from .values import Value
 
 _REACH = 80
 _LINK = re.compile(

@@ -6,9 +6,9 @@ from itertools import pairwise
 import pytest
 from banyan.ingest.chunking import chunk_document
 from banyan.ingest.sections import headings, sections
-from banyan.ingest.sentences import split_sentences
-from banyan.ingest.tokens import estimate_tokens, fits
 from banyan.schemas.documents import Chunk, Document
+from banyan.text.sentences import split_sentences
+from banyan.text.tokens import estimate_tokens, fits
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -2,9 +2,9 @@
 
 import pytest
 from banyan.agents.citing import cite, within_budget
-from banyan.ingest.tokens import estimate_tokens
 from banyan.schemas.documents import Document
 from banyan.schemas.retrieval import Claim, DraftAnswer, Passage, Quote
+from banyan.text.tokens import estimate_tokens
 from hypothesis import given
 from hypothesis import strategies as st
 

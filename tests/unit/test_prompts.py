@@ -10,7 +10,6 @@ from string import Template
 from typing import get_args
 
 import pytest
-from banyan.ingest.tokens import estimate_tokens
 from banyan.prompts import STEPS, Language, Prompt, language_of, numbered, render, schema_block
 from banyan.prompts.schema_text import SCHEMA_TOKENS
 from banyan.schemas.graph_schema import (
@@ -21,6 +20,7 @@ from banyan.schemas.graph_schema import (
     open_schema,
 )
 from banyan.schemas.loading import load_schema, seed_names
+from banyan.text.tokens import estimate_tokens
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

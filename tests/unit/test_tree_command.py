@@ -3,9 +3,9 @@
 import json
 
 import pytest
-from banyan.ingest.tokens import estimate_tokens
 from banyan.models.llm.reasoner import COMMUNITIES_PER_CALL, SUMMARY_TOKENS, summary_batches
 from banyan.schemas.retrieval import CommunityDigest
+from banyan.text.tokens import estimate_tokens
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -3,9 +3,9 @@
 import datetime
 
 import pytest
-from banyan.graph_store.dates import parse_date
-from banyan.graph_store.quantities import parse_number
-from banyan.graph_store.value_kinds import kind_of, means, parse_value
+from banyan.text.dates import parse_date
+from banyan.text.quantities import parse_number
+from banyan.text.value_kinds import kind_of, means, parse_value
 from hypothesis import given
 from hypothesis import strategies as st
 
