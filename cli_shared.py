@@ -34,7 +34,7 @@ class CommandError(BanyanError):
 def opened(*, reasons: bool = True) -> Iterator["Resources"]:
     """What a command works with; `reasons` says whether it needs a reasoner, which is then named."""
     from .agents.resources import Resources  # noqa: PLC0415  (a second of imports that --help need not wait for)
-    from .models.llm.cancellation import cancelled_by_ctrl_c  # noqa: PLC0415
+    from .runtime.cancellation import cancelled_by_ctrl_c  # noqa: PLC0415
 
     settings = Settings()
     set_up_logs(settings)

@@ -12,7 +12,7 @@ from typing import Any
 from langchain_core.runnables import RunnableLambda
 from langgraph.runtime import get_runtime
 
-from ..models.llm.cancellation import cancellable
+from ..runtime.cancellation import cancellable
 
 
 def cancellable_node(node: Callable[..., dict[str, Any]]) -> RunnableLambda[Any, dict[str, Any]]:

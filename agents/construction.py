@@ -30,9 +30,9 @@ from ..ingest.examples import load_examples
 from ..ingest.given import given_documents
 from ..ingest.loaders import LoadFailure, load_documents
 from ..ingest.recorded import RecordedPassage, load_recorded
-from ..models.llm.accounts import Budget, BudgetExceeded, charged
 from ..models.llm.breaker import EndpointDown, EndpointFailed
 from ..models.reasoner import ReasonerError
+from ..runtime.budgets import Budget, BudgetExceeded, charged
 from ..schemas.delta import Candidate
 from ..schemas.documents import Chunk, Document
 from ..schemas.extraction import Extraction, ExtractionRequest

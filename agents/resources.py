@@ -26,10 +26,10 @@ from ..graph_store.version import published
 from ..graph_store.view_spec import parse_view
 from ..ingest.limits import MEGABYTE, Limits
 from ..models.embedding import Embedder, load_embedder
-from ..models.llm.accounts import Budget
-from ..models.llm.cancellation import current
 from ..models.reasoner import Reasoner
 from ..models.reranker import Reranker, load_reranker
+from ..runtime.budgets import Budget
+from ..runtime.cancellation import current
 from ..schemas.delta import Decision
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.prices import Prices

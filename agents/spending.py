@@ -5,7 +5,7 @@ from threading import RLock
 
 from ..config import LlmStep, Settings
 from ..graph_store.accounts import Calls
-from ..models.llm.accounts import Budget
+from ..runtime.budgets import Budget
 from ..schemas.prices import Prices, PricesError, load_prices
 
 _BUILDING_STEPS: tuple[LlmStep, ...] = ("extract", "resolve", "summarise")

@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from ..models.llm.accounts import Budget, charge
+from ..runtime.budgets import Budget, charge
 from ..schemas.documents import Frozen
 from ..schemas.prices import Prices
 from .database import Database

@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from ..ingest.quiet import ignoring
+from ..runtime.quiet import ignoring
 from .chroma_paths import give_back, take_path, unused
 from .errors import StoreError
 from .hnsw_files import damages

@@ -4,9 +4,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ..ingest.quiet import ignoring
 from ..models.embedding import Vectors
-from .one_thread import one_thread
+from ..runtime.one_thread import one_thread
+from ..runtime.quiet import ignoring
 
 Labels = NDArray[np.intp]
 

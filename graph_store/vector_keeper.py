@@ -10,7 +10,7 @@ from functools import partial
 from typing import NamedTuple
 
 from ..models.embedding import Embedder
-from ..models.llm.cancellation import CallCancelled
+from ..runtime.cancellation import CallCancelled
 from ..schemas.naming import triple_id
 from .database import Database
 from .documents import Documents

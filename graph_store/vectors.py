@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 import numpy as np
 
 from ..models.embedding import Embedder, Vectors
-from ..models.llm.cancellation import current
+from ..runtime.cancellation import current
 from .errors import StoreError
 from .vector_place import KINDS, Generation, Kind
 from .vector_writer import CollectionWriter, VectorWriter

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from filelock import FileLock, Timeout
 
-from ..models.cores import stay_on_core
 from ..models.embedding import Vectors
+from ..runtime.cores import stay_on_core
 from .chroma_folder import ChromaFolder
 from .errors import StoreError
 from .kept_process import KeptProcess, keep, kept

@@ -18,10 +18,10 @@ import numpy as np
 from scipy import sparse
 
 from ..models.embedding import Vectors
+from ..runtime.one_thread import one_thread
 from .adjacency import adjacency
 from .community_start import places
 from .graph import KnowledgeGraph
-from .one_thread import one_thread
 from .view_attributes import by_attribute
 from .view_groups import View, partition
 from .view_spec import AttributeSpec, ModularitySpec

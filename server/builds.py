@@ -23,7 +23,7 @@ from ..agents.building import new_run
 from ..agents.concurrency import build_concurrency
 from ..agents.construction import build_graph
 from ..agents.resources import Resources
-from ..models.llm.cancellation import CallCancelled, Cancellation, cancellable
+from ..runtime.cancellation import CallCancelled, Cancellation, cancellable
 from ..schemas.delta import Candidate, Decision
 from .answers import Build, BuildError, BuildProgress, BuildReview
 from .build_records import KEPT, BuildOptions, BuildRecord, BuildRecords

@@ -13,8 +13,8 @@ from starlette.exceptions import HTTPException
 from ..config import Settings
 from ..graph_store.errors import KnowledgeBaseNameError, StoreError, UnknownDocumentError, UnknownKnowledgeBaseError
 from ..models.embedding import EmbeddingError
-from ..models.llm.cancellation import CallCancelled
 from ..models.reasoner import ReasonerError
+from ..runtime.cancellation import CallCancelled
 from ..schemas.errors import BanyanError
 from .answers import ErrorBody, ErrorDetail
 from .keys import KeysError

@@ -3,7 +3,7 @@
 from collections import Counter
 from threading import Lock
 
-from banyan.models.llm.accounts import Budget
+from banyan.runtime.budgets import Budget
 
 
 class InMemoryCalls:

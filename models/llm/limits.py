@@ -15,10 +15,10 @@ from urllib.parse import urlsplit
 from pydantic import SecretStr
 
 from ...config import Settings
+from ...runtime.cancellation import CallCancelled, answered, current, pause
 from ...text.tokens import estimate_tokens
 from ..reasoner import ReasonerError
 from .breaker import Breaker, EndpointFailed
-from .cancellation import CallCancelled, answered, current, pause
 from .endpoint import Messages, Reply
 from .observing import observed_call
 

@@ -6,6 +6,8 @@ from typing import Any, TypeVar
 
 from ...config import LLM_STEPS, LlmStep, Settings
 from ...prompts import Language, Prompt, Step, language_of, numbered, render, schema_block
+from ...runtime.budgets import CallLedger
+from ...runtime.cancellation import in_parallel
 from ...schemas.extraction import Extraction, ExtractionRequest
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.resolution import EntityCard, EntityPair, PairVerdict
@@ -21,8 +23,6 @@ from ...schemas.retrieval import (
 )
 from ...text.tokens import estimate_tokens
 from . import wire
-from .accounts import CallLedger
-from .cancellation import in_parallel
 from .endpoint import Endpoint, Messages, Reply
 from .limits import LimitedEndpoint
 from .structured import StructuredChat

@@ -4,9 +4,9 @@ import json
 from typing import TypeVar
 
 from ...prompts import Language, Prompt, render
+from ...runtime.budgets import CallLedger
 from ...schemas.naming import content_id
 from ..reasoner import ReasonerError
-from .accounts import CallLedger
 from .answers import Declined, read_kept, read_reply
 from .breaker import EndpointDown, EndpointFailed
 from .endpoint import Endpoint, Messages, Reply

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 from banyan.agents.asking_ahead import AskedAhead
-from banyan.models.llm.cancellation import CallCancelled, cancellable, pause
+from banyan.runtime.cancellation import CallCancelled, cancellable, pause
 
 
 @pytest.fixture()

@@ -5,7 +5,7 @@ import pytest
 from banyan.graph_store.accounts import Calls, StepTokens
 from banyan.graph_store.database import Database
 from banyan.graph_store.reliability import SAMPLE, Reliability, measure, sample
-from banyan.models.llm.accounts import Budget, BudgetExceeded
+from banyan.runtime.budgets import Budget, BudgetExceeded
 from banyan.schemas.documents import Chunk
 from hypothesis import given
 from hypothesis import strategies as st

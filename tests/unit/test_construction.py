@@ -14,8 +14,8 @@ from banyan.graph_store.layout import Layout
 from banyan.graph_store.store import KnowledgeBase
 from banyan.graph_store.vectors import VectorStore
 from banyan.graph_store.verify import verify
-from banyan.models.llm.accounts import BudgetExceeded
 from banyan.models.reasoner import ReasonerError
+from banyan.runtime.budgets import BudgetExceeded
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 

@@ -5,8 +5,8 @@ import threading
 
 import pytest
 from banyan.agents.asking_ahead import AskedAhead
-from banyan.models.cores import stay_on_core
-from banyan.models.llm.kept_threads import KeptThreads
+from banyan.runtime.cores import stay_on_core
+from banyan.runtime.kept_threads import KeptThreads
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="this system has no such setting")
 

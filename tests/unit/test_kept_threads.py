@@ -2,7 +2,7 @@
 
 import threading
 
-from banyan.models.llm.kept_threads import KeptThreads
+from banyan.runtime.kept_threads import KeptThreads
 
 SECONDS = 30
 

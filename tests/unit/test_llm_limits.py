@@ -16,10 +16,10 @@ from banyan.models.llm.breaker import (
     EndpointDown,
     EndpointFailed,
 )
-from banyan.models.llm.cancellation import CallCancelled, answered, cancellable, in_parallel, pause
 from banyan.models.llm.endpoint import Reply
 from banyan.models.llm.limits import FIRST_RATIO, LimitedEndpoint, Rate, limits_of
 from banyan.models.reasoner import ReasonerError
+from banyan.runtime.cancellation import CallCancelled, answered, cancellable, in_parallel, pause
 from hypothesis import given
 from hypothesis import strategies as st
 

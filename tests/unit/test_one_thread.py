@@ -5,8 +5,8 @@ import threading
 from types import ModuleType
 
 import numpy as np
-from banyan.graph_store import one_thread as one_thread_module
-from banyan.graph_store.one_thread import one_thread
+from banyan.runtime import one_thread as one_thread_module
+from banyan.runtime.one_thread import one_thread
 from threadpoolctl import ThreadpoolController
 
 

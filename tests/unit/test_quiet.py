@@ -3,7 +3,7 @@
 import threading
 import warnings
 
-from banyan.ingest.quiet import ignoring
+from banyan.runtime.quiet import ignoring
 
 
 def test_threads_do_not_turn_each_others_warnings_on():

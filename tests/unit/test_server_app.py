@@ -9,8 +9,8 @@ from banyan.agents.building import BuildContext
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.graph_store.errors import UnknownKnowledgeBaseError, WriterBusyError
-from banyan.models.llm.cancellation import CallCancelled, cancellable
 from banyan.models.reasoner import ReasonerError
+from banyan.runtime.cancellation import CallCancelled, cancellable
 from banyan.server.answers import Build, BuildProgress
 from banyan.server.app import create_app
 from banyan.server.build_records import BuildOptions, BuildRecord, BuildRecords

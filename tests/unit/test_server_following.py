@@ -5,7 +5,7 @@ import time
 
 import anyio
 import pytest
-from banyan.models.llm.cancellation import CallCancelled, answered
+from banyan.runtime.cancellation import CallCancelled, answered
 from banyan.server.following import following
 
 pytestmark = pytest.mark.anyio

@@ -17,7 +17,7 @@ from banyan.graph_store.database import FORMAT, Database
 from banyan.graph_store.status import DEAREST, status_of
 from banyan.graph_store.store import KnowledgeBase
 from banyan.graph_store.verify import verify
-from banyan.models.llm.accounts import Budget, BudgetExceeded, charge, charged
+from banyan.runtime.budgets import Budget, BudgetExceeded, charge, charged
 from banyan.schemas.documents import Document
 from banyan.schemas.errors import BanyanError
 from banyan.schemas.graph_schema import open_schema

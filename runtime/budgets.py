@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Protocol
 
-from ...schemas.errors import BanyanError
-from ...schemas.prices import Prices
+from ..schemas.errors import BanyanError
+from ..schemas.prices import Prices
 
 
 class BudgetExceeded(BanyanError):

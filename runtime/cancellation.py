@@ -15,7 +15,7 @@ from functools import partial
 from types import FrameType
 from typing import TypeVar
 
-from ...schemas.errors import BanyanError
+from ..schemas.errors import BanyanError
 from .kept_threads import KeptThreads
 
 _I = TypeVar("_I")

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable
 from queue import SimpleQueue
 
-from ..cores import stay_on_core
+from .cores import stay_on_core
 
 
 class KeptThreads:

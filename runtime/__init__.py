@@ -1,0 +1,1 @@
+"""What runs have in common: cancellation, budgets, threads."""
