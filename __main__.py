@@ -1,5 +1,5 @@
 """`python -m banyan` is `banyan`."""
 
-from .cli import main
+from .cli.main import main
 
 main()

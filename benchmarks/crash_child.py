@@ -20,7 +20,7 @@ from typing import Any
 import banyan.agents.construction
 import banyan.agents.resources
 import banyan.agents.retrieval
-import banyan.cli_progress
+import banyan.cli.progress
 import banyan.graph_store.verify
 import banyan.models.llm.chat
 import banyan.models.rules.reasoner
@@ -29,7 +29,7 @@ import chromadb.config
 import chromadb.errors
 import langgraph.checkpoint.sqlite
 import sklearn.cluster
-from banyan import cli
+from banyan.cli import main as cli
 from banyan.graph_store import graph_keeper, snapshot
 from banyan.graph_store.vectors import VectorStore
 from crash_world import scripted

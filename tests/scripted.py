@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from banyan import cli
 from banyan.agents.building import BuildContext, BuildReport
 from banyan.agents.construction import build_graph
 from banyan.agents.resources import Resources
+from banyan.cli import main as cli
 from banyan.config import Settings
 from banyan.graph_store.layout import knowledge_bases
 from banyan.models.embedding import Embedder

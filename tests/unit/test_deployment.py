@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 import typer.main
 import yaml
-from banyan import cli
+from banyan.cli import main as cli
 from banyan.config import Settings
 from banyan.server import routes_reading
 from packaging.requirements import Requirement

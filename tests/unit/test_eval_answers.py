@@ -6,7 +6,7 @@ import pytest
 from banyan.agents.asking import AskContext
 from banyan.agents.citing import NOT_FOUND
 from banyan.agents.retrieval import build_graph
-from banyan.cli_evaluation_qa import eval_qa
+from banyan.cli.evaluation_qa import eval_qa
 from banyan.config import Settings
 from banyan.evaluation.answers import evaluate
 from banyan.evaluation.datasets import (
@@ -184,7 +184,7 @@ def command(resources, tmp_path, monkeypatch):
         def __exit__(self, *_):
             return None
 
-    monkeypatch.setattr("banyan.cli_evaluation_qa.opened", Opened)
+    monkeypatch.setattr("banyan.cli.evaluation_qa.opened", Opened)
     return lambda **options: eval_qa("kb", path, "generic", **options)
 
 

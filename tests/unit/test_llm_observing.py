@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from banyan.cli_logs import set_up_logs
+from banyan.cli.logs import set_up_logs
 from banyan.config import Settings
 from banyan.models.llm import LlmReasoner, observing
 from banyan.models.llm.endpoint import Reply

@@ -3,10 +3,10 @@
 import sys
 
 import pytest
-from banyan import cli
 from banyan.agents.asking import QuestionError
 from banyan.agents.building import BuildContext
 from banyan.agents.resources import Resources
+from banyan.cli import main as cli
 from banyan.config import Settings
 from banyan.graph_store.errors import UnknownKnowledgeBaseError, WriterBusyError
 from banyan.models.reasoner import ReasonerError

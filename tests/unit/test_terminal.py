@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from banyan.cli_console import SafeConsole, json_line, on_a_line, visible
+from banyan.cli.console import SafeConsole, json_line, on_a_line, visible
 from banyan.schemas.naming import UNSEEN, canonical_name, entity_id
 from banyan.schemas.retrieval import CommunitySummary
 from hypothesis import given

@@ -7,7 +7,7 @@ import pytest
 from banyan.agents.asking import AskContext
 from banyan.agents.retrieval import build_graph
 from banyan.agents.tracing import TEXT, short
-from banyan.cli_trace import print_trace
+from banyan.cli.trace import print_trace
 from banyan.schemas.retrieval import (
     ROUTES,
     Claim,

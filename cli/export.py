@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from .cli_console import escape
-from .cli_shared import Kb, err, opened
+from .console import escape
+from .shared import Kb, err, opened
 
 if TYPE_CHECKING:
-    from .graph_store.tree_graph import TreeGraph
+    from ..graph_store.tree_graph import TreeGraph
 
 ExportForm = Literal["graphml", "json", "cypher", "html"]
 _STANDARD_OUTPUT = Path("-")
@@ -23,8 +23,8 @@ def export(
     output: Annotated[Path, typer.Option("--output", "-o", help="Write it to this file; -: to standard output.")],
 ) -> None:
     """Write a knowledge base with its tree as GraphML, JSON, Cypher statements or a page; a file is replaced whole."""
-    from .export.files import write_file  # noqa: PLC0415
-    from .graph_store.tree_graph import tree_graph  # noqa: PLC0415
+    from ..export.files import write_file  # noqa: PLC0415
+    from ..graph_store.tree_graph import tree_graph  # noqa: PLC0415
 
     with opened(reasons=False) as resources, err.status("reading"):
         graph = tree_graph(resources.knowledge_base(kb))
@@ -41,9 +41,9 @@ def export(
 
 
 def _pieces(graph: "TreeGraph", form: ExportForm) -> Iterator[str]:
-    from .export.cypher import cypher  # noqa: PLC0415
-    from .export.graphml import graphml  # noqa: PLC0415
-    from .export.node_link import node_link  # noqa: PLC0415
-    from .export.page import page  # noqa: PLC0415
+    from ..export.cypher import cypher  # noqa: PLC0415
+    from ..export.graphml import graphml  # noqa: PLC0415
+    from ..export.node_link import node_link  # noqa: PLC0415
+    from ..export.page import page  # noqa: PLC0415
 
     return {"graphml": graphml, "json": node_link, "cypher": cypher, "html": page}[form](graph)

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from rich.tree import Tree
 
-from .cli_console import on_a_line
-from .cli_shared import AsJson, CommandError, Kb, err, opened, out, print_json
-from .schemas.naming import canonical_name
+from ..schemas.naming import canonical_name
+from .console import on_a_line
+from .shared import AsJson, CommandError, Kb, err, opened, out, print_json
 
 if TYPE_CHECKING:
-    from .graph_store.store import KnowledgeBase
-    from .schemas.resolution import Alias, EntityGroup
+    from ..graph_store.store import KnowledgeBase
+    from ..schemas.resolution import Alias, EntityGroup
 
 entities_app = typer.Typer(help="Names that are of one thing: list them, merge and split them.")
 

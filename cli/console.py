@@ -16,7 +16,7 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.markup import escape
 from rich.segment import Segment
 
-from .schemas.naming import UNSEEN
+from ..schemas.naming import UNSEEN
 
 __all__ = ["SafeConsole", "escape", "json_line", "on_a_line", "print_json", "visible"]
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from .cli_shared import CommandError, opened
+from .shared import CommandError, opened
 
 
 def mcp(
@@ -18,7 +18,7 @@ def mcp(
     import signal  # noqa: PLC0415
 
     try:
-        from .subagent.mcp_server import mcp_server  # noqa: PLC0415
+        from ..subagent.mcp_server import mcp_server  # noqa: PLC0415
     except ModuleNotFoundError as error:
         raise CommandError(f"the server's packages are not installed ({error.name} is missing): run "
                            "`pip install 'banyan-graphrag[server]'`") from error

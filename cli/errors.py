@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pydantic import ValidationError
 from rich.console import Console
 
-from .cli_console import escape
-from .schemas.errors import BanyanError
+from ..schemas.errors import BanyanError
+from .console import escape
 
 _INTERRUPTED = 130
 

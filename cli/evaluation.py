@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from .cli_console import escape
-from .cli_eval_retrieval import eval_retrieval
-from .cli_evaluation_qa import eval_qa
-from .cli_shared import AsJson, CommandError, MaxTokens, err, opened, out, print_json
+from .console import escape
+from .eval_retrieval import eval_retrieval
+from .evaluation_qa import eval_qa
+from .shared import AsJson, CommandError, MaxTokens, err, opened, out, print_json
 
 if TYPE_CHECKING:
-    from .evaluation.extraction import ExtractionScores
-    from .evaluation.extraction_files import Answers, GoldCase
-    from .schemas.graph_schema import GraphSchema
+    from ..evaluation.extraction import ExtractionScores
+    from ..evaluation.extraction_files import Answers, GoldCase
+    from ..schemas.graph_schema import GraphSchema
 
 evaluation_app = typer.Typer(no_args_is_help=True, help="Measure a knowledge base, or the extraction of facts.")
 evaluation_app.command("retrieval")(eval_retrieval)
@@ -36,10 +36,10 @@ def eval_extraction(
     *, as_json: AsJson = False,
 ) -> None:
     """Score extraction under a schema, as Text2KGBench does: facts found, conformance, hallucination."""
-    from .evaluation.extraction import score  # noqa: PLC0415
-    from .evaluation.extraction_answers import bounded_answers  # noqa: PLC0415
-    from .evaluation.extraction_files import load_gold, load_recorded  # noqa: PLC0415
-    from .schemas.loading import load_schema  # noqa: PLC0415
+    from ..evaluation.extraction import score  # noqa: PLC0415
+    from ..evaluation.extraction_answers import bounded_answers  # noqa: PLC0415
+    from ..evaluation.extraction_files import load_gold, load_recorded  # noqa: PLC0415
+    from ..schemas.loading import load_schema  # noqa: PLC0415
 
     schema, cases = load_schema(str(ontology)), load_gold(gold)
     _note_unknown_relations(schema, cases)
@@ -58,10 +58,10 @@ def eval_extraction(
 
 def _read_sentences(schema: "GraphSchema", cases: "Sequence[GoldCase]", examples: Path | None,
                     max_tokens: int | None) -> "Answers":
-    from .cli_progress import track  # noqa: PLC0415
-    from .evaluation.extraction_answers import reasoner_answers  # noqa: PLC0415
-    from .ingest.examples import load_examples  # noqa: PLC0415
-    from .models.rules.learning import learn_schema  # noqa: PLC0415
+    from ..evaluation.extraction_answers import reasoner_answers  # noqa: PLC0415
+    from ..ingest.examples import load_examples  # noqa: PLC0415
+    from ..models.rules.learning import learn_schema  # noqa: PLC0415
+    from .progress import track  # noqa: PLC0415
 
     failed: list[str] = []
     with opened() as resources, resources.standalone_reasoner(max_tokens) as (reasoner, _):
@@ -78,7 +78,7 @@ def _read_sentences(schema: "GraphSchema", cases: "Sequence[GoldCase]", examples
 
 
 def _note_unknown_relations(schema: "GraphSchema", cases: "Sequence[GoldCase]") -> None:
-    from .evaluation.extraction import unknown_relations  # noqa: PLC0415
+    from ..evaluation.extraction import unknown_relations  # noqa: PLC0415
 
     unknown = unknown_relations(schema, cases)
     if unknown:

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .cli_console import on_a_line
-from .cli_shared import AsJson, Kb, err, opened, out, print_json
+from .console import on_a_line
+from .shared import AsJson, Kb, err, opened, out, print_json
 
 if TYPE_CHECKING:
-    from .agents.resources import Resources
+    from ..agents.resources import Resources
 
 _Output = Annotated[Path, typer.Option("--output", "-o", help="The file to write.")]
 
@@ -23,10 +23,10 @@ def backup(kb: Kb, output: _Output, *, force: Annotated[bool, typer.Option(
     manifest.json with its size and SHA-256. Graph and vectors are not in it: restoring makes them again from the
     ledger, without a call to an LLM. Neither are your source files and settings.
     """
-    from .cli_progress import track  # noqa: PLC0415
-    from .config import Settings  # noqa: PLC0415
-    from .graph_store.backup import back_up  # noqa: PLC0415
-    from .graph_store.layout import Layout  # noqa: PLC0415
+    from ..config import Settings  # noqa: PLC0415
+    from ..graph_store.backup import back_up  # noqa: PLC0415
+    from ..graph_store.layout import Layout  # noqa: PLC0415
+    from .progress import track  # noqa: PLC0415
 
     layout = Layout.of(Settings().home, kb).require()
     with track(err, "copying") as progress:
@@ -47,9 +47,9 @@ def restore(file: Annotated[Path, typer.Argument(help="A file that `banyan backu
     Form, sizes, checksum and every table of the file are checked before anything is changed. Ended in the middle, the
     old knowledge base stands or the new one.
     """
-    from .cli_progress import track  # noqa: PLC0415
-    from .graph_store.layout import Layout  # noqa: PLC0415
-    from .graph_store.restore import restore as put_back  # noqa: PLC0415
+    from ..graph_store.layout import Layout  # noqa: PLC0415
+    from ..graph_store.restore import restore as put_back  # noqa: PLC0415
+    from .progress import track  # noqa: PLC0415
 
     with opened(reasons=False) as resources:
         layout = Layout.of(resources.settings.home, kb)
@@ -67,7 +67,7 @@ def restore(file: Annotated[Path, typer.Argument(help="A file that `banyan backu
 
 def _derive(resources: "Resources", kb: str) -> str:
     """Make graph and vectors; returns why that is still to be done, if it is."""
-    from .graph_store.errors import EmbeddingMismatchError  # noqa: PLC0415
+    from ..graph_store.errors import EmbeddingMismatchError  # noqa: PLC0415
 
     try:
         with err.status("embedding"):

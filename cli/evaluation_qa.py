@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from rich.table import Table
 
-from .cli_shared import AsJson, Kb, err, opened, out, print_json
+from .shared import AsJson, Kb, err, opened, out, print_json
 
 if TYPE_CHECKING:
-    from .evaluation.answers import AnswerReport
+    from ..evaluation.answers import AnswerReport
 
 _SHOWN = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
@@ -26,9 +26,9 @@ def eval_qa(
     as_json: AsJson = False,
 ) -> None:
     """Measure answers: exact match, F1, citations, and abstention as a curve over the confidence."""
-    from .cli_progress import track  # noqa: PLC0415
-    from .evaluation.answers import evaluate  # noqa: PLC0415
-    from .evaluation.datasets import load_answered_questions  # noqa: PLC0415
+    from ..evaluation.answers import evaluate  # noqa: PLC0415
+    from ..evaluation.datasets import load_answered_questions  # noqa: PLC0415
+    from .progress import track  # noqa: PLC0415
 
     loaded = load_answered_questions(questions, form)
     if limit is not None and limit < len(loaded):

@@ -6,8 +6,8 @@ import sys
 from datetime import UTC, datetime
 from typing import Any
 
-from .cli_console import visible
-from .config import Settings
+from ..config import Settings
+from .console import visible
 
 _NAME = "banyan"
 

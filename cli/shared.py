@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .cli_console import SafeConsole, print_json
-from .cli_logs import set_up_logs
-from .config import Settings
-from .schemas.errors import BanyanError
+from ..config import Settings
+from ..schemas.errors import BanyanError
+from .console import SafeConsole, print_json
+from .logs import set_up_logs
 
 if TYPE_CHECKING:
-    from .agents.resources import Resources
+    from ..agents.resources import Resources
 
 __all__ = ["AsJson", "CommandError", "Kb", "MaxCost", "MaxTokens", "err", "opened", "out", "print_json"]
 
@@ -33,8 +33,8 @@ class CommandError(BanyanError):
 @contextmanager
 def opened(*, reasons: bool = True) -> Iterator["Resources"]:
     """What a command works with; `reasons` says whether it needs a reasoner, which is then named."""
-    from .agents.resources import Resources  # noqa: PLC0415  (a second of imports that --help need not wait for)
-    from .runtime.cancellation import cancelled_by_ctrl_c  # noqa: PLC0415
+    from ..agents.resources import Resources  # noqa: PLC0415  (a second of imports that --help need not wait for)
+    from ..runtime.cancellation import cancelled_by_ctrl_c  # noqa: PLC0415
 
     settings = Settings()
     set_up_logs(settings)

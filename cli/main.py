@@ -10,24 +10,24 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 import typer
 from rich.table import Table
 
-from .cli_backup import backup, restore
-from .cli_console import escape, on_a_line
-from .cli_entities import entities_app
-from .cli_errors import explained
-from .cli_evaluation import evaluation_app
-from .cli_export import export
-from .cli_mcp import mcp
-from .cli_schema import ask_decisions, schema_app
-from .cli_serve import api_key, serve
-from .cli_shared import AsJson, Kb, MaxCost, MaxTokens, err, opened, out, print_json
-from .cli_spending import money, spending
-from .cli_tree import tree
-from .schemas.delta import Candidate
+from ..schemas.delta import Candidate
+from .backup import backup, restore
+from .console import escape, on_a_line
+from .entities import entities_app
+from .errors import explained
+from .evaluation import evaluation_app
+from .export import export
+from .mcp import mcp
+from .schema import ask_decisions, schema_app
+from .serve import api_key, serve
+from .shared import AsJson, Kb, MaxCost, MaxTokens, err, opened, out, print_json
+from .spending import money, spending
+from .tree import tree
 
 if TYPE_CHECKING:
-    from .agents.building import BuildContext, BuildInput, BuildReport
-    from .agents.estimate import BuildEstimate
-    from .agents.resources import Resources
+    from ..agents.building import BuildContext, BuildInput, BuildReport
+    from ..agents.estimate import BuildEstimate
+    from ..agents.resources import Resources
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
                   help="Knowledge graphs from documents, and answers with checked citations.")
@@ -64,7 +64,7 @@ def build(  # noqa: PLR0913  (its options)
     as_json: AsJson = False,
 ) -> None:
     """Read documents into a knowledge base; what is already there and unchanged costs nothing."""
-    from .agents.building import BuildContext  # noqa: PLC0415
+    from ..agents.building import BuildContext  # noqa: PLC0415
 
     given: BuildInput = {"knowledge_base": kb, "paths": [str(path) for path in paths], "schema": schema,
                          "examples": str(examples or "")}
@@ -86,7 +86,7 @@ def import_triples(
     *, no_resolve: NoResolve = False, as_json: AsJson = False,
 ) -> None:
     """Read triples that an LLM extracted earlier, with their passages; no LLM is asked."""
-    from .agents.building import BuildContext  # noqa: PLC0415
+    from ..agents.building import BuildContext  # noqa: PLC0415
 
     given: BuildInput = {"knowledge_base": kb, "paths": [str(file)], "schema": schema, "recorded": form}
     with opened() as resources:
@@ -98,9 +98,9 @@ def _run_build(resources: "Resources", given: "BuildInput", context: "BuildConte
     from langgraph.checkpoint.sqlite import SqliteSaver  # noqa: PLC0415
     from langgraph.types import Command  # noqa: PLC0415
 
-    from .agents.concurrency import build_concurrency  # noqa: PLC0415
-    from .agents.construction import build_graph  # noqa: PLC0415
-    from .cli_progress import BuildProgress  # noqa: PLC0415
+    from ..agents.concurrency import build_concurrency  # noqa: PLC0415
+    from ..agents.construction import build_graph  # noqa: PLC0415
+    from .progress import BuildProgress  # noqa: PLC0415
 
     # Checkpoints serve only interrupts of this process: what was paid for is in the ledger.
     with SqliteSaver.from_conn_string(":memory:") as saver:
@@ -162,7 +162,7 @@ def _how_sure(estimate: "BuildEstimate") -> str:
 
 
 def _dry_run(resources: "Resources", kb: str, paths: list[Path], schema: str, *, as_json: bool) -> None:
-    from .agents.estimate import estimate_build  # noqa: PLC0415
+    from ..agents.estimate import estimate_build  # noqa: PLC0415
 
     estimate = estimate_build(resources, kb, paths, schema)
     if as_json:
@@ -193,7 +193,7 @@ def ask(
             print_json(answer)
             return
         if trace:
-            from .cli_trace import print_trace  # noqa: PLC0415
+            from .trace import print_trace  # noqa: PLC0415
 
             print_trace(out, answer["trace"])
         _print_answer(answer)
@@ -218,8 +218,8 @@ def chat(kb: Kb, mode: AnswerMode = "reject") -> None:
 
 def _ask(resources: "Resources", kb: str, mode: Literal["reject", "open"], messages: list[tuple[str, str]], *,
          agent: bool, trace: bool = False) -> dict[str, Any]:
-    from .agents.asking import AskContext  # noqa: PLC0415
-    from .agents.retrieval import build_graph  # noqa: PLC0415
+    from ..agents.asking import AskContext  # noqa: PLC0415
+    from ..agents.retrieval import build_graph  # noqa: PLC0415
 
     answer: dict[str, Any] = {}
     with err.status("thinking") as status:
@@ -262,7 +262,7 @@ def documents(kb: Kb, *, as_json: AsJson = False) -> None:
 @app.command()
 def status(kb: Kb, *, as_json: AsJson = False) -> None:
     """Show what a knowledge base holds, what failed, and what was spent."""
-    from .graph_store.status import status_of  # noqa: PLC0415
+    from ..graph_store.status import status_of  # noqa: PLC0415
 
     with opened(reasons=False) as resources:
         found = status_of(resources.knowledge_base(kb), resources.prices)
@@ -282,9 +282,9 @@ def status(kb: Kb, *, as_json: AsJson = False) -> None:
 @app.command()
 def verify(kb: Kb, *, as_json: AsJson = False) -> None:
     """Check a knowledge base against its invariants; exits 1 if something is wrong."""
-    from .graph_store.layout import Layout  # noqa: PLC0415
-    from .graph_store.verify import damages_on_disk  # noqa: PLC0415
-    from .graph_store.verify import verify as find_problems  # noqa: PLC0415
+    from ..graph_store.layout import Layout  # noqa: PLC0415
+    from ..graph_store.verify import damages_on_disk  # noqa: PLC0415
+    from ..graph_store.verify import verify as find_problems  # noqa: PLC0415
 
     with opened(reasons=False) as resources:
         damages = damages_on_disk(Layout.of(resources.settings.home, kb, resources.settings.chroma_server).require())

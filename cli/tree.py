@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.tree import Tree
 
-from .cli_console import on_a_line
-from .cli_shared import AsJson, Kb, err, opened, out, print_json
+from .console import on_a_line
+from .shared import AsJson, Kb, err, opened, out, print_json
 
 if TYPE_CHECKING:
-    from .graph_store.community_table import Community
-    from .graph_store.graph import KnowledgeGraph
-    from .graph_store.store import KnowledgeBase
+    from ..graph_store.community_table import Community
+    from ..graph_store.graph import KnowledgeGraph
+    from ..graph_store.store import KnowledgeBase
 
 _FACTS = 3
 _ATTRIBUTES = 3
@@ -31,7 +31,7 @@ def tree(
     """Print the knowledge tree: communities, their keywords, the facts about those, and attributes."""
     with opened(reasons=False) as resources:
         if dry_run:
-            from .agents.estimate import estimate_summaries  # noqa: PLC0415
+            from ..agents.estimate import estimate_summaries  # noqa: PLC0415
 
             estimate = estimate_summaries(resources, kb)
             if as_json:

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 
 from rich.table import Table
 
-from .cli_console import on_a_line
+from .console import on_a_line
 
 if TYPE_CHECKING:
-    from .graph_store.accounts import Spent
-    from .graph_store.status import Status
+    from ..graph_store.accounts import Spent
+    from ..graph_store.status import Status
 
 _SHOWN_BUILDS = 5
 

@@ -8,12 +8,12 @@ import typer
 from rich import box
 from rich.table import Table
 
-from .cli_console import on_a_line
-from .cli_shared import AsJson, CommandError, Kb, err, opened, out, print_json
+from .console import on_a_line
+from .shared import AsJson, CommandError, Kb, err, opened, out, print_json
 
 if TYPE_CHECKING:
-    from .evaluation.report import Group, Interval, Percent, Percentiles, QuestionRecord, RetrievalReport
-    from .schemas.retrieval import Route
+    from ..evaluation.report import Group, Interval, Percent, Percentiles, QuestionRecord, RetrievalReport
+    from ..schemas.retrieval import Route
 
 
 def eval_retrieval(  # noqa: PLR0913  (its options)
@@ -42,11 +42,11 @@ def eval_retrieval(  # noqa: PLR0913  (its options)
 
     Brackets hold 95 % bootstrap intervals over the questions.
     """
-    from .cli_progress import track  # noqa: PLC0415
-    from .evaluation.comparison import evaluate  # noqa: PLC0415
-    from .evaluation.datasets import load_questions  # noqa: PLC0415
-    from .evaluation.retrieval import Setting  # noqa: PLC0415
-    from .schemas.retrieval import Switches  # noqa: PLC0415
+    from ..evaluation.comparison import evaluate  # noqa: PLC0415
+    from ..evaluation.datasets import load_questions  # noqa: PLC0415
+    from ..evaluation.retrieval import Setting  # noqa: PLC0415
+    from ..schemas.retrieval import Switches  # noqa: PLC0415
+    from .progress import track  # noqa: PLC0415
 
     ks = _cut_offs(k)
     switches = Switches(routes=_routes(routes), dense=not no_dense, lexical=not no_lexical,
@@ -62,7 +62,7 @@ def eval_retrieval(  # noqa: PLR0913  (its options)
         err.print(f"[yellow]gold passages that are not in the knowledge base:[/yellow] {report.gold_absent}; "
                   "they count as missed", soft_wrap=True)
     if records is not None:
-        from .export.files import write_file  # noqa: PLC0415
+        from ..export.files import write_file  # noqa: PLC0415
 
         write_file(records, _lines(report.records))
     if as_json:
@@ -79,7 +79,7 @@ def _cut_offs(text: str) -> list[int]:
 
 
 def _routes(text: str) -> "tuple[Route, ...]":
-    from .schemas.retrieval import ROUTES  # noqa: PLC0415
+    from ..schemas.retrieval import ROUTES  # noqa: PLC0415
 
     wanted = {part.strip() for part in text.split(",") if part.strip()}
     unknown = sorted(wanted - set(ROUTES))

@@ -6,8 +6,8 @@ from typing import Any
 from rich.console import Console
 from rich.tree import Tree
 
-from .cli_console import on_a_line
-from .schemas.trace import TracedSubQuery, TraceStep
+from ..schemas.trace import TracedSubQuery, TraceStep
+from .console import on_a_line
 
 
 def print_trace(console: Console, steps: Iterable[dict[str, Any]]) -> None:

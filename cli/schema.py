@@ -10,15 +10,15 @@ import typer
 from rich.prompt import Prompt
 from rich.table import Table
 
-from .cli_console import escape, on_a_line
-from .cli_progress import track
-from .cli_shared import AsJson, CommandError, Kb, MaxTokens, err, opened, out, print_json
-from .schemas.delta import Candidate, Decision, Verdict
-from .schemas.graph_schema import GraphSchema, SchemaElement
+from ..schemas.delta import Candidate, Decision, Verdict
+from ..schemas.graph_schema import GraphSchema, SchemaElement
+from .console import escape, on_a_line
+from .progress import track
+from .shared import AsJson, CommandError, Kb, MaxTokens, err, opened, out, print_json
 
 if TYPE_CHECKING:
-    from .agents.resources import Resources
-    from .schemas.diff import ElementChange
+    from ..agents.resources import Resources
+    from ..schemas.diff import ElementChange
 
 schema_app = typer.Typer(no_args_is_help=True, help="The schema: what it is, how it came to be, what waits for it.")
 
@@ -40,8 +40,8 @@ def show(
     form: Form = None, output: Output = None, *, as_json: AsJson = False,
 ) -> None:
     """Show a schema: in force, of a version, a seed or a file in any form that is read; or two versions' difference."""
-    from .schemas.loading import load_schema  # noqa: PLC0415
-    from .schemas.writing import dump_schema  # noqa: PLC0415
+    from ..schemas.loading import load_schema  # noqa: PLC0415
+    from ..schemas.writing import dump_schema  # noqa: PLC0415
 
     if bool(schema) == bool(kb):
         raise CommandError("name either a knowledge base (--kb NAME) or a seed schema or file")
@@ -63,7 +63,7 @@ def show(
 
 
 def _show_diff(kb: str, before: int, after: int, *, as_json: bool) -> None:
-    from .schemas.diff import diff  # noqa: PLC0415
+    from ..schemas.diff import diff  # noqa: PLC0415
 
     if not kb:
         raise CommandError("--diff compares versions of a knowledge base: name it with --kb")
@@ -89,8 +89,8 @@ def _value(value: Any) -> str:
 
 
 def _write(schema: GraphSchema, path: Path, form: Literal["json", "yaml"] | None) -> None:
-    from .schemas.loading import YAML_SUFFIXES  # noqa: PLC0415
-    from .schemas.writing import dump_schema  # noqa: PLC0415
+    from ..schemas.loading import YAML_SUFFIXES  # noqa: PLC0415
+    from ..schemas.writing import dump_schema  # noqa: PLC0415
 
     written = form or ("yaml" if path.suffix.lower() in YAML_SUFFIXES else "json")
     path.write_text(dump_schema(schema, written), "utf-8")
@@ -185,7 +185,7 @@ def _waiting(resources: "Resources", kb: str, most: int | None) -> list[Candidat
 
 
 def _review_at_once(resources: "Resources", kb: str, file: Path | None, everything: Verdict | None, who: str) -> None:
-    from .schemas.review import load_review, read_review  # noqa: PLC0415
+    from ..schemas.review import load_review, read_review  # noqa: PLC0415
 
     found = load_review(file) if file is not None else read_review({"all": everything})
     taken = found.on(_waiting(resources, kb, None))
@@ -195,7 +195,7 @@ def _review_at_once(resources: "Resources", kb: str, file: Path | None, everythi
 
 
 def _review_one_by_one(resources: "Resources", kb: str, who: str) -> None:
-    from .agents.construction import REVIEWED_AT_ONCE  # noqa: PLC0415
+    from ..agents.construction import REVIEWED_AT_ONCE  # noqa: PLC0415
 
     passed: set[tuple[str, str]] = set()
     while True:
@@ -262,8 +262,8 @@ def infer(
     max_tokens: MaxTokens = None,
 ) -> None:
     """Propose a compact seed schema from a sample of documents, for you to edit; an LLM's responses are kept."""
-    from .agents.inference import infer_schema  # noqa: PLC0415
-    from .schemas.writing import dump_schema  # noqa: PLC0415
+    from ..agents.inference import infer_schema  # noqa: PLC0415
+    from ..schemas.writing import dump_schema  # noqa: PLC0415
 
     with opened() as resources, resources.standalone_reasoner(max_tokens) as (reasoner, calls):
         before = calls.total()
