@@ -36,8 +36,8 @@ from ..runtime.budgets import Budget, BudgetExceeded, charged
 from ..schemas.delta import Candidate
 from ..schemas.documents import Chunk, Document
 from ..schemas.extraction import Extraction, ExtractionRequest
+from ..schemas.formats.loading import load_schema
 from ..schemas.graph_schema import GraphSchema, SchemaError
-from ..schemas.loading import load_schema
 from ..schemas.prices import Prices
 from .building import BuildContext, BuildInput, BuildOutput, BuildReport, BuildState, ExtractInput, new_run
 from .cancelling import cancellable_node

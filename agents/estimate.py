@@ -13,8 +13,8 @@ from ..ingest.loaders import load_documents
 from ..models.llm.reasoner import extraction_prompt, prompt_language, summary_batches, summary_prompt
 from ..schemas.documents import Chunk, Frozen
 from ..schemas.extraction import ExtractionRequest
+from ..schemas.formats.loading import load_schema
 from ..schemas.graph_schema import GraphSchema
-from ..schemas.loading import load_schema
 from ..text.tokens import estimate_tokens
 from .construction import DEFAULT_SCHEMA
 from .resources import Resources

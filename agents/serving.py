@@ -7,8 +7,8 @@ from pathlib import Path
 from langgraph.config import get_config
 
 from ..ingest.loaders import IngestError
+from ..schemas.formats.loading import seed_names
 from ..schemas.graph_schema import OPEN_SCHEMA
-from ..schemas.loading import seed_names
 
 
 def is_served() -> bool:

@@ -23,7 +23,7 @@ from banyan.models.llm import wire
 from banyan.models.llm.chat import OpenAiEndpoint
 from banyan.models.llm.reasoner import extraction_prompt
 from banyan.schemas.extraction import ExtractionRequest
-from banyan.schemas.loading import load_schema
+from banyan.schemas.formats.loading import load_schema
 from banyan.text.tokens import estimate_tokens
 from llm_world import RECORDED, llm_server, recorded_brain, write_passages
 from rich.console import Console

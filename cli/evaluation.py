@@ -39,7 +39,7 @@ def eval_extraction(
     from ..evaluation.extraction import score  # noqa: PLC0415
     from ..evaluation.extraction_answers import bounded_answers  # noqa: PLC0415
     from ..evaluation.extraction_files import load_gold, load_recorded  # noqa: PLC0415
-    from ..schemas.loading import load_schema  # noqa: PLC0415
+    from ..schemas.formats.loading import load_schema  # noqa: PLC0415
 
     schema, cases = load_schema(str(ontology)), load_gold(gold)
     _note_unknown_relations(schema, cases)

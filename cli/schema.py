@@ -40,8 +40,8 @@ def show(
     form: Form = None, output: Output = None, *, as_json: AsJson = False,
 ) -> None:
     """Show a schema: in force, of a version, a seed or a file in any form that is read; or two versions' difference."""
-    from ..schemas.loading import load_schema  # noqa: PLC0415
-    from ..schemas.writing import dump_schema  # noqa: PLC0415
+    from ..schemas.formats.loading import load_schema  # noqa: PLC0415
+    from ..schemas.formats.writing import dump_schema  # noqa: PLC0415
 
     if bool(schema) == bool(kb):
         raise CommandError("name either a knowledge base (--kb NAME) or a seed schema or file")
@@ -89,8 +89,8 @@ def _value(value: Any) -> str:
 
 
 def _write(schema: GraphSchema, path: Path, form: Literal["json", "yaml"] | None) -> None:
-    from ..schemas.loading import YAML_SUFFIXES  # noqa: PLC0415
-    from ..schemas.writing import dump_schema  # noqa: PLC0415
+    from ..schemas.formats.loading import YAML_SUFFIXES  # noqa: PLC0415
+    from ..schemas.formats.writing import dump_schema  # noqa: PLC0415
 
     written = form or ("yaml" if path.suffix.lower() in YAML_SUFFIXES else "json")
     path.write_text(dump_schema(schema, written), "utf-8")
@@ -263,7 +263,7 @@ def infer(
 ) -> None:
     """Propose a compact seed schema from a sample of documents, for you to edit; an LLM's responses are kept."""
     from ..agents.inference import infer_schema  # noqa: PLC0415
-    from ..schemas.writing import dump_schema  # noqa: PLC0415
+    from ..schemas.formats.writing import dump_schema  # noqa: PLC0415
 
     with opened() as resources, resources.standalone_reasoner(max_tokens) as (reasoner, calls):
         before = calls.total()

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from ..schemas.documents import Chunk, Frozen
 from ..schemas.errors import BanyanError
-from ..schemas.reading import parse_json, read_text
+from ..schemas.formats.reading import parse_json, read_text
 
 QuestionFormat = Literal["musique", "hotpotqa", "2wiki", "generic"]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ..schemas.documents import Frozen
-from ..schemas.reading import parse_json, read_text
+from ..schemas.formats.reading import parse_json, read_text
 from .datasets import DatasetError
 
 Triple = tuple[str, str, str]

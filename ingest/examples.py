@@ -8,9 +8,9 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ..schemas.documents import Frozen
+from ..schemas.formats.reading import parse_json, read_text
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.naming import label_key
-from ..schemas.reading import parse_json, read_text
 from .failures import IngestError
 
 

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from ..schemas.documents import Chunk, Document, Frozen
 from ..schemas.extraction import ExtractedEntity, ExtractedTriple, Extraction
-from ..schemas.reading import check_depth, parse_json
+from ..schemas.formats.reading import check_depth, parse_json
 from .chunking import chunk_id
 from .decoding import clean_text, decode, open_text, read_bytes, undecodable
 from .failures import UnreadableError

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from ..schemas.reading import check_depth
+from ..schemas.formats.reading import check_depth
 from .decoding import decode, open_text, read_bytes
 from .failures import UnreadableError
 from .limits import Limits

@@ -10,8 +10,8 @@ from pydantic import ConfigDict, Field, ValidationError
 from .delta import Candidate, Decision
 from .documents import Frozen
 from .errors import BanyanError
-from .reading import read_text
-from .yaml_size import load_yaml
+from .formats.reading import read_text
+from .formats.yaml_size import load_yaml
 
 MAX_REVIEW_BYTES = 10 * 1024 * 1024
 """Largest review file; `schema review --save` writes about 1 KB for a candidate."""

@@ -8,8 +8,8 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from ..agents.building import BuildContext
 from ..graph_store.layout import Layout, check_name
+from ..schemas.formats.loading import seed_names
 from ..schemas.graph_schema import OPEN_SCHEMA, SchemaError
-from ..schemas.loading import seed_names
 from .access import may
 from .answers import Build, Builds
 from .build_records import BuildOptions

@@ -12,8 +12,8 @@ from ...schemas.extraction import (
     Extraction,
     ExtractionRequest,
 )
+from ...schemas.formats.loading import load_schema
 from ...schemas.graph_schema import GraphSchema
-from ...schemas.loading import load_schema
 from ...text.sentences import split_sentences
 from ...text.values import find_values
 from ..embedding import Embedder, Vectors, products

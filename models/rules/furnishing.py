@@ -10,8 +10,8 @@ with cues of their own stay as they are.
 from collections import defaultdict
 from functools import cache
 
+from ...schemas.formats.loading import load_schema
 from ...schemas.graph_schema import ANY, AttributeType, EntityType, GraphSchema, RelationType, ValueKind
-from ...schemas.loading import load_schema
 from ...schemas.naming import label_key
 from .cues import FALLBACK, INVERSE, KINDS, MAY_BE, SUFFIX, TERM, readable
 

@@ -19,7 +19,7 @@ from banyan.models.llm.capability import capability_of
 from banyan.models.llm.limits import _limits
 from banyan.models.reasoner import ReasonerError
 from banyan.schemas.extraction import Extraction, ExtractionRequest
-from banyan.schemas.loading import load_schema
+from banyan.schemas.formats.loading import load_schema
 from banyan.schemas.retrieval import CommunityDigest, Passage
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.runnables.config import set_config_context

@@ -10,8 +10,8 @@ from banyan.evaluation.extraction_files import GoldCase, load_gold, load_recorde
 from banyan.graph_store.bounds import Bounds
 from banyan.models.reasoner import ReasonerError
 from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
+from banyan.schemas.formats.loading import load_schema
 from banyan.schemas.graph_schema import ROOT_TYPE, AttributeType, EntityType, GraphSchema, RelationType
-from banyan.schemas.loading import load_schema
 from hypothesis import given
 from hypothesis import strategies as st
 

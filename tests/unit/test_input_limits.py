@@ -20,9 +20,9 @@ from banyan.ingest.limits import DEFAULT_LIMITS, Limits
 from banyan.ingest.loaders import load_documents
 from banyan.ingest.recorded import load_recorded
 from banyan.schemas.documents import Document
+from banyan.schemas.formats.loading import load_schema, parse_schema
+from banyan.schemas.formats.reading import parse_json, read_text
 from banyan.schemas.graph_schema import SchemaError, open_schema
-from banyan.schemas.loading import load_schema, parse_schema
-from banyan.schemas.reading import parse_json, read_text
 from banyan.schemas.review import ReviewError, load_review
 from pypdf import PdfWriter
 from pypdf.generic import ArrayObject, NameObject, NumberObject

@@ -14,7 +14,7 @@ from banyan.models.llm.endpoint import Reply
 from banyan.models.llm.limits import LimitedEndpoint
 from banyan.models.reasoner import ReasonerError
 from banyan.schemas.extraction import ExtractionRequest
-from banyan.schemas.loading import load_schema
+from banyan.schemas.formats.loading import load_schema
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter

@@ -12,6 +12,7 @@ from typing import get_args
 import pytest
 from banyan.prompts import STEPS, Language, Prompt, language_of, numbered, render, schema_block
 from banyan.prompts.schema_text import SCHEMA_TOKENS
+from banyan.schemas.formats.loading import load_schema, seed_names
 from banyan.schemas.graph_schema import (
     AttributeType,
     EntityType,
@@ -19,7 +20,6 @@ from banyan.schemas.graph_schema import (
     RelationType,
     open_schema,
 )
-from banyan.schemas.loading import load_schema, seed_names
 from banyan.text.tokens import estimate_tokens
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -7,8 +7,8 @@ from banyan.models.rules.cues import compile_schema, fold
 from banyan.models.rules.extraction import RulesExtractor
 from banyan.models.rules.phrases import verb_phrase
 from banyan.schemas.extraction import ExtractionRequest
+from banyan.schemas.formats.loading import load_schema
 from banyan.schemas.graph_schema import EntityType, GraphSchema, RelationType, open_schema
-from banyan.schemas.loading import load_schema
 from banyan.text.values import find_values
 from hypothesis import given, settings
 from hypothesis import strategies as st

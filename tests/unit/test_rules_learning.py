@@ -10,8 +10,8 @@ from banyan.models.rules.extraction import RulesExtractor
 from banyan.models.rules.furnishing import furnish, kind_of
 from banyan.models.rules.learning import learn_schema
 from banyan.schemas.extraction import ExtractionRequest
+from banyan.schemas.formats.loading import load_schema, seed_names
 from banyan.schemas.graph_schema import AttributeType, EntityType, GraphSchema, RelationType
-from banyan.schemas.loading import load_schema, seed_names
 
 BARE = GraphSchema(
     name="stage", entity_types=tuple(EntityType(name=n) for n in ("human", "film", "voice", "studio")),

@@ -7,8 +7,8 @@ import pytest
 import yaml
 from banyan.graph_store.database import FORMAT, Database
 from banyan.schemas.diff import diff
+from banyan.schemas.formats.loading import load_schema
 from banyan.schemas.graph_schema import EntityType, GraphSchema, RelationType
-from banyan.schemas.loading import load_schema
 
 from ..conftest import load_test_module
 

@@ -4,6 +4,9 @@ import json
 import unicodedata
 
 import pytest
+from banyan.schemas.formats.loading import load_schema, parse_schema, seed_names
+from banyan.schemas.formats.positions import json_places
+from banyan.schemas.formats.writing import dump_schema
 from banyan.schemas.graph_schema import (
     ANY,
     ROOT_TYPE,
@@ -14,10 +17,7 @@ from banyan.schemas.graph_schema import (
     SchemaError,
     open_schema,
 )
-from banyan.schemas.loading import load_schema, parse_schema, seed_names
 from banyan.schemas.naming import normalise
-from banyan.schemas.positions import json_places
-from banyan.schemas.writing import dump_schema
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 

@@ -2,8 +2,8 @@
 
 import pytest
 from banyan.models.rules.cues import compile_schema
+from banyan.schemas.formats.loading import load_schema, seed_names
 from banyan.schemas.graph_schema import GraphSchema
-from banyan.schemas.loading import load_schema, seed_names
 
 SEEDS = ["biomedical", "encyclopedia", "finance", "general", "literature"]
 

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
+from banyan.schemas.formats.loading import seed_names
 from banyan.schemas.graph_schema import OPEN_SCHEMA
-from banyan.schemas.loading import seed_names
 
 WEB = Path(__file__).parents[2] / "server" / "web"
 MODULES = sorted(WEB.glob("*.js"))

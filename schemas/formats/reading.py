@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from .errors import BanyanError
+from ..errors import BanyanError
 
 MAX_BYTES = 100 * 1024 * 1024
 """Largest such file. Parsed, it takes some ten times its size in memory; a question file of the usual benchmarks

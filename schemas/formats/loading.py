@@ -11,8 +11,7 @@ import yaml
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from .foreign_forms import read_plain, read_text2kgbench
-from .graph_schema import (
+from ..graph_schema import (
     OPEN_SCHEMA,
     AttributeType,
     EntityType,
@@ -24,6 +23,7 @@ from .graph_schema import (
     SchemaError,
     open_schema,
 )
+from .foreign_forms import read_plain, read_text2kgbench
 from .positions import Place, RepeatedKeyError, json_places, yaml_places
 from .reading import check_depth, read_text
 from .yaml_size import YamlSizeError, check_size
@@ -47,7 +47,7 @@ class _Read:
 
 def seed_names() -> list[str]:
     """The names of the bundled seed schemas, besides `open`."""
-    folder = resources.files(__package__) / "seeds"
+    folder = resources.files("banyan.schemas") / "seeds"
     return sorted(item.name.removesuffix(".json") for item in folder.iterdir() if item.name.endswith(".json"))
 
 
@@ -67,7 +67,7 @@ def load_schema(name_or_path: str) -> GraphSchema:
     if name_or_path == OPEN_SCHEMA:
         return open_schema()
     if name_or_path in seed_names():
-        text = (resources.files(__package__) / "seeds" / f"{name_or_path}.json").read_text("utf-8")
+        text = (resources.files("banyan.schemas") / "seeds" / f"{name_or_path}.json").read_text("utf-8")
         return parse_schema(text, f"{name_or_path}.json")
     path = Path(name_or_path)
     if not path.is_file():

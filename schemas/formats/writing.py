@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import yaml
 
-from .graph_schema import GraphSchema
+from ..graph_schema import GraphSchema
 
 SchemaFormat = Literal["json", "yaml"]
 

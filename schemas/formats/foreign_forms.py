@@ -5,8 +5,8 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
-from .graph_schema import ANY, MAX_ELEMENT_NAME, ROOT_TYPE, AttributeType, EntityType, GraphSchema, RelationType
-from .naming import normalise
+from ..graph_schema import ANY, MAX_ELEMENT_NAME, ROOT_TYPE, AttributeType, EntityType, GraphSchema, RelationType
+from ..naming import normalise
 
 
 def _printable(name: str) -> str:

@@ -1,0 +1,1 @@
+"""Schema files: reading, checking, writing."""
