@@ -8,7 +8,7 @@ RUN --mount=type=cache,target=/root/.cache/pip pip install --no-deps --index-url
 COPY . /source
 RUN --mount=type=cache,target=/root/.cache/pip pip install --constraint /source/constraints.txt "/source[server]"
 # The embedding model is converted now, so that the container starts at once and writes nothing but its data.
-RUN python -c "from banyan.config import Settings; from banyan.models.embedding import load_embedder; load_embedder(Settings()).encode(['ready'])"
+RUN python -c "from banyan.config import Settings; from banyan.models.embedding.embedder import load_embedder; load_embedder(Settings()).encode(['ready'])"
 
 FROM python:3.11-slim
 RUN useradd --uid 10001 --user-group --home-dir /data --shell /usr/sbin/nologin banyan \

@@ -25,7 +25,7 @@ from ..graph_store.store import KnowledgeBase
 from ..graph_store.version import published
 from ..graph_store.view_spec import parse_view
 from ..ingest.limits import MEGABYTE, Limits
-from ..models.embedding import Embedder, load_embedder
+from ..models.embedding.embedder import Embedder, load_embedder
 from ..models.reasoner import Reasoner
 from ..models.reranker import Reranker, load_reranker
 from ..runtime.budgets import Budget

@@ -23,7 +23,7 @@ import numpy as np
 from banyan.agents import construction, retrieval
 from banyan.agents.resources import Resources
 from banyan.config import Settings
-from banyan.models.embedding import Embedder, Vectors, load_embedder
+from banyan.models.embedding.embedder import Embedder, Vectors, load_embedder
 from rich.console import Console
 from rich.table import Table
 from wrapped_embedder import WrappedEmbedder

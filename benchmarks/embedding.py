@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from banyan.config import Settings
-from banyan.models.embedding import Embedder, load_embedder
-from banyan.models.onnx_export import bundled_model
-from banyan.models.torch_embedding import SentenceTransformerEmbedder
+from banyan.models.embedding.embedder import Embedder, load_embedder
+from banyan.models.embedding.onnx_export import bundled_model
+from banyan.models.embedding.torch_embedder import SentenceTransformerEmbedder
 from rich.console import Console
 from rich.table import Table
 

@@ -22,7 +22,7 @@ import numpy as np
 from banyan.agents import construction
 from banyan.agents.resources import Resources
 from banyan.config import Settings
-from banyan.models.embedding import Embedder, Vectors, load_embedder
+from banyan.models.embedding.embedder import Embedder, Vectors, load_embedder
 
 Origin = Literal["derived", "model"]
 # The import keeps this share of the recorded triples: the others are not in their passage's words.

@@ -31,7 +31,7 @@ from banyan.agents import construction
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.graph_store.vectors import KINDS
-from banyan.models.embedding import Embedder, load_embedder
+from banyan.models.embedding.embedder import Embedder, load_embedder
 from build_and_ask import corpus
 from rich.console import Console
 from rich.table import Table

@@ -9,7 +9,7 @@ import numpy as np
 from banyan.graph_store.store import KnowledgeBase
 from banyan.graph_store.vectors import KINDS
 from banyan.graph_store.verify import verify
-from banyan.models.embedding import Embedder
+from banyan.models.embedding.embedder import Embedder
 
 # Of each table what does not say when something was done, nor under which running number.
 _TABLES = {

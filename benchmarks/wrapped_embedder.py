@@ -4,7 +4,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from banyan.models.embedding import Embedder, Vectors
+from banyan.models.embedding.embedder import Embedder, Vectors
 
 
 class WrappedEmbedder(ABC):

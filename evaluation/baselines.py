@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..graph_store.store import KnowledgeBase
-from ..models.embedding import Vectors
+from ..models.embedding.embedder import Vectors
 from ..schemas.naming import triple_id
 from ..tools.lexical import LexicalIndex
 from ..tools.timing import stage

@@ -6,7 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ..models.embedding import Embedder, Vectors
+from ..models.embedding.embedder import Embedder, Vectors
 from ..schemas.delta import Candidate, ElementKind, Example
 from .asks import AskCount
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..models.embedding import Vectors
+from ..models.embedding.embedder import Vectors
 from ..runtime.one_thread import one_thread
 
 # The context blocks of eq. 4 weigh half of the entity's own, so that both together weigh as much. They are

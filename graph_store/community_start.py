@@ -4,7 +4,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ..models.embedding import Vectors
+from ..models.embedding.embedder import Vectors
 from ..runtime.one_thread import one_thread
 from ..runtime.quiet import ignoring
 

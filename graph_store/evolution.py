@@ -8,7 +8,7 @@ documents: their order, and how they were spread over builds, make no difference
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..models.embedding import Embedder
+from ..models.embedding.embedder import Embedder
 from ..schemas.delta import Candidate, Decided, Decision, ElementKind, Example, Verdict
 from ..schemas.graph_schema import GraphSchema, SchemaElement
 from ..schemas.naming import label_key

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..models.embedding import Vectors, products
+from ..models.embedding.embedder import Vectors, products
 from ..schemas.documents import Chunk
 from ..text.scripts import script_of
 from ..text.sentences import split_sentences

@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
-from ..models.embedding import Vectors
+from ..models.embedding.embedder import Vectors
 from .resolution_names import (
     FoldedName,
     fold,

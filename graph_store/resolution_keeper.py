@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..models.embedding import Embedder, Vectors
+from ..models.embedding.embedder import Embedder, Vectors
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.resolution import EntityCard, EntityPair, PairVerdict
 from ..text.scripts import script_of

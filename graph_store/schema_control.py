@@ -7,7 +7,7 @@ something else, and no others: those are bounded again, from what was said of th
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from ..models.embedding import Embedder, RememberingEmbedder
+from ..models.embedding.embedder import Embedder, RememberingEmbedder
 from ..schemas.delta import Candidate, Decided, Decision, Example
 from ..schemas.documents import Chunk
 from ..schemas.extraction import BoundedExtraction

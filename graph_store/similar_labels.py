@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..models.embedding import Embedder, Vectors, products
+from ..models.embedding.embedder import Embedder, Vectors, products
 from ..schemas.delta import ElementKind
 from ..schemas.graph_schema import GraphSchema, SchemaElement
 from ..schemas.naming import label_key

@@ -10,7 +10,7 @@ from typing import Literal, Self, TypeVar
 from filelock import FileLock, Timeout
 
 from ..ingest.chunking import chunk_document
-from ..models.embedding import Embedder, RememberingEmbedder
+from ..models.embedding.embedder import Embedder, RememberingEmbedder
 from ..schemas.chroma_server import ChromaServer
 from ..schemas.delta import Decision
 from ..schemas.documents import Chunk, Document

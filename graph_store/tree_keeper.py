@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from ..models.embedding import Embedder
+from ..models.embedding.embedder import Embedder
 from ..schemas.retrieval import CommunityDigest, CommunitySummary
 from .communities import CommunitySettings
 from .community_table import Community, CommunityTable

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..models.embedding import Embedder, Vectors
+from ..models.embedding.embedder import Embedder, Vectors
 from .database import Database
 from .kept_vectors import LENGTH_ERROR
 from .vectors import Kind, VectorStore

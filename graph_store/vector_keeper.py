@@ -9,7 +9,7 @@ from contextvars import copy_context
 from functools import partial
 from typing import NamedTuple
 
-from ..models.embedding import Embedder
+from ..models.embedding.embedder import Embedder
 from ..runtime.cancellation import CallCancelled
 from ..schemas.naming import triple_id
 from .database import Database

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol, cast
 
-from ..models.embedding import Vectors
+from ..models.embedding.embedder import Vectors
 from .vector_place import Generation, Kind
 
 

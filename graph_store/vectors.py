@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
 
-from ..models.embedding import Embedder, Vectors
+from ..models.embedding.embedder import Embedder, Vectors
 from ..runtime.cancellation import current
 from .errors import StoreError
 from .vector_place import KINDS, Generation, Kind

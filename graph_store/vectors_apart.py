@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from filelock import FileLock, Timeout
 
-from ..models.embedding import Vectors
+from ..models.embedding.embedder import Vectors
 from ..runtime.cores import stay_on_core
 from .chroma_folder import ChromaFolder
 from .errors import StoreError

@@ -17,7 +17,7 @@ import graspologic_native as leiden
 import numpy as np
 from scipy import sparse
 
-from ..models.embedding import Vectors
+from ..models.embedding.embedder import Vectors
 from ..runtime.one_thread import one_thread
 from .adjacency import adjacency
 from .community_start import places

@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 
 from ..config import Settings
 from ..graph_store.errors import KnowledgeBaseNameError, StoreError, UnknownDocumentError, UnknownKnowledgeBaseError
-from ..models.embedding import EmbeddingError
+from ..models.embedding.embedder import EmbeddingError
 from ..models.reasoner import ReasonerError
 from ..runtime.cancellation import CallCancelled
 from ..schemas.errors import BanyanError

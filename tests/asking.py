@@ -6,7 +6,7 @@ from typing import Any
 
 from banyan.agents.resources import Resources
 from banyan.config import Settings
-from banyan.models.embedding import Embedder
+from banyan.models.embedding.embedder import Embedder
 from banyan.schemas.retrieval import DraftAnswer, Passage, Reflection, SubQuery
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from banyan.graph_store.backup import back_up
 from banyan.graph_store.layout import Layout
-from banyan.models.embedding import Embedder
+from banyan.models.embedding.embedder import Embedder
 
 from .conftest import load_test_module
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from banyan.graph_store.extractions import Contribution
 from banyan.graph_store.graph import KnowledgeGraph
 from banyan.graph_store.reliability import Reliability
-from banyan.models.embedding import Embedder, Vectors
+from banyan.models.embedding.embedder import Embedder, Vectors
 from banyan.schemas.documents import Chunk, Span
 from banyan.schemas.extraction import EntityMention, Fact
 from banyan.schemas.naming import entity_id, triple_id

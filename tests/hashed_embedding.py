@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
-from banyan.models.embedding import Vectors
+from banyan.models.embedding.embedder import Vectors
 from banyan.schemas.naming import normalise
 
 

@@ -10,7 +10,7 @@ from banyan.graph_store.extractions import Contribution, Extractions
 from banyan.graph_store.schema_control import SchemaControl
 from banyan.graph_store.schema_history import SchemaHistory
 from banyan.ingest.chunking import chunk_document
-from banyan.models.embedding import Embedder
+from banyan.models.embedding.embedder import Embedder
 from banyan.schemas.documents import Document
 from banyan.schemas.extraction import Extraction
 from banyan.schemas.graph_schema import GraphSchema

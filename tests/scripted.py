@@ -21,7 +21,7 @@ from banyan.agents.resources import Resources
 from banyan.cli import main as cli
 from banyan.config import Settings
 from banyan.graph_store.layout import knowledge_bases
-from banyan.models.embedding import Embedder
+from banyan.models.embedding.embedder import Embedder
 from banyan.models.rules.reasoner import RulesReasoner
 from banyan.schemas.extraction import (
     ExtractedAttribute,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from banyan.graph_store.store import KnowledgeBase
 from banyan.ingest.chunking import chunk_document
-from banyan.models.embedding import Embedder
+from banyan.models.embedding.embedder import Embedder
 from banyan.schemas.documents import Document
 from banyan.schemas.extraction import ExtractedEntity, ExtractedTriple, Extraction
 from banyan.schemas.graph_schema import GraphSchema, open_schema

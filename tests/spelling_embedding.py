@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
-from banyan.models.embedding import Vectors
+from banyan.models.embedding.embedder import Vectors
 
 ALPHABET = "abcdefghijklmnopqrstuvwxyz _"
 

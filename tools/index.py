@@ -10,7 +10,7 @@ from ..graph_store.community_features import unit
 from ..graph_store.community_table import Community
 from ..graph_store.graph import EdgeKey
 from ..graph_store.store import KnowledgeBase
-from ..models.embedding import Vectors
+from ..models.embedding.embedder import Vectors
 from ..schemas.documents import Chunk
 from ..schemas.naming import triple_id
 from ..schemas.retrieval import TypedFact

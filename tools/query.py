@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ..models.embedding import Vectors
+from ..models.embedding.embedder import Vectors
 from ..schemas.retrieval import SubQuery
 from .index import RetrievalIndex
 from .names import Named

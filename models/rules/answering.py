@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import normalise
 from ...schemas.retrieval import Claim, DraftAnswer, Passage, Reflection, SubAnswer
-from ..embedding import Embedder
+from ..embedding.embedder import Embedder
 from .answer_types import Expected, analyse
 from .comparisons import Comparison, comparison
 from .content_words import language_of

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from ..embedding import Embedder, Vectors, products
+from ..embedding.embedder import Embedder, Vectors, products
 from .cues import CompiledSchema, TypeCues, fold, is_han
 from .lexicon import words as word_set
 from .mentions import ANAPHORS, Mention, Sentence, Source

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...schemas.retrieval import Passage, Quote, TypedFact
 from ...text.sentences import split_sentences
-from ..embedding import Embedder, products
+from ..embedding.embedder import Embedder, products
 from .answer_spans import Candidate, candidates
 from .answer_times import agree, times
 from .answer_types import Expected, Question, analyse

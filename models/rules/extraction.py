@@ -16,7 +16,7 @@ from ...schemas.formats.loading import load_schema
 from ...schemas.graph_schema import GraphSchema
 from ...text.sentences import split_sentences
 from ...text.values import find_values
-from ..embedding import Embedder, Vectors, products
+from ..embedding.embedder import Embedder, Vectors, products
 from .attributes import AttributeFinder, Described
 from .chinese import ChineseMentions
 from .coreference import AnaphorResolver, find_subject, unify_names

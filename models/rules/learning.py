@@ -20,7 +20,7 @@ from ...ingest.examples import Example
 from ...schemas.extraction import ExtractionRequest
 from ...schemas.graph_schema import GraphSchema, RelationType
 from ...schemas.naming import normalise
-from ..embedding import Embedder
+from ..embedding.embedder import Embedder
 from .cues import TERM_IS_TAIL, fold, is_han
 from .extraction import RulesExtractor
 from .furnishing import furnish

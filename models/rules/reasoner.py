@@ -15,7 +15,7 @@ from ...schemas.retrieval import (
     SubAnswer,
     SubQuery,
 )
-from ..embedding import Embedder, RememberingEmbedder
+from ..embedding.embedder import Embedder, RememberingEmbedder
 from . import answering, follow_ups, questions, summaries
 from .extraction import RulesExtractor
 

@@ -9,9 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from banyan.config import Settings
-from banyan.models import onnx_embedding, onnx_export
-from banyan.models.embedding import EmbeddingError, encode_distinct, load_embedder
-from banyan.models.onnx_export import (
+from banyan.models.embedding import onnx_embedder as onnx_embedding
+from banyan.models.embedding import onnx_export
+from banyan.models.embedding.embedder import EmbeddingError, encode_distinct, load_embedder
+from banyan.models.embedding.onnx_export import (
     CHECKSUM_FILE,
     CONFIG,
     ONNX_FILE,
@@ -204,7 +205,7 @@ class TestBundledModel:
     def test_a_cached_load_needs_no_torch(self, embedder):
         code = (
             "import sys; from banyan.config import Settings\n"
-            "from banyan.models.embedding import load_embedder\n"
+            "from banyan.models.embedding.embedder import load_embedder\n"
             "load_embedder(Settings()).encode(['a'])\n"
             "print(sorted({'torch', 'transformers', 'sentence_transformers', 'onnx'} & set(sys.modules)))"
         )
@@ -248,7 +249,7 @@ class TestCache:
     def test_processes_at_once_share_one_export(self, cache):
         code = (
             "import sys, time; from pathlib import Path\n"
-            "from banyan.models.onnx_export import bundled_model, cached_export\n"
+            "from banyan.models.embedding.onnx_export import bundled_model, cached_export\n"
             "def slow(model, onnx_file):\n"
             "    print('exported'); time.sleep(1); onnx_file.write_bytes(b'graph')\n"
             "assert cached_export(bundled_model(), slow).read_bytes() == b'graph'"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from banyan.graph_store.database import Database
 from banyan.graph_store.kept_vectors import KeptVectors
-from banyan.models.embedding import RememberingEmbedder, Vectors
+from banyan.models.embedding.embedder import RememberingEmbedder, Vectors
 
 from ..hashed_embedding import HashedEmbedder
 

@@ -9,7 +9,7 @@ from banyan.agents.reranking import reranked
 from banyan.agents.resources import Resources
 from banyan.agents.retrieval import build_graph
 from banyan.config import Settings
-from banyan.models.onnx_export import bundled_model
+from banyan.models.embedding.onnx_export import bundled_model
 from banyan.models.reranker import RerankerError, load_reranker
 from banyan.schemas.retrieval import SubQuery
 from hypothesis import given

@@ -7,7 +7,7 @@ import pytest
 from banyan.config import Settings
 from banyan.graph_store.label_words import head_endings, stems, without_voice
 from banyan.graph_store.similar_labels import FLOOR, SimilarLabels
-from banyan.models.embedding import load_embedder
+from banyan.models.embedding.embedder import load_embedder
 from banyan.schemas.formats.loading import load_schema, seed_names
 from banyan.schemas.graph_schema import GraphSchema
 from hypothesis import given

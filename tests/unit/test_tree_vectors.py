@@ -12,7 +12,7 @@ from banyan.graph_store.database import Database
 from banyan.graph_store.store import KnowledgeBase
 from banyan.graph_store.tree_vectors import TreeVectors
 from banyan.graph_store.verify import verify
-from banyan.models.embedding import Vectors
+from banyan.models.embedding.embedder import Vectors
 from banyan.schemas.graph_schema import open_schema
 
 from ..conftest import load_test_module

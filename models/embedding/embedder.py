@@ -7,8 +7,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..config import DEFAULT_EMBEDDING_MODEL, Settings
-from ..schemas.errors import BanyanError
+from ...config import DEFAULT_EMBEDDING_MODEL, Settings
+from ...schemas.errors import BanyanError
 
 Vectors = NDArray[np.float32]
 
@@ -118,10 +118,10 @@ def load_embedder(settings: Settings) -> Embedder:
     name, batch = settings.embedding_model, settings.embedding_batch
     # Imported when chosen: each brings its own heavy libraries, and most runs need only the first.
     if name in {DEFAULT_EMBEDDING_MODEL, f"sentence-transformers/{DEFAULT_EMBEDDING_MODEL}"}:
-        from .onnx_embedding import load_bundled  # noqa: PLC0415
+        from .onnx_embedder import load_bundled  # noqa: PLC0415
 
         return load_bundled(batch)
-    from .torch_embedding import SentenceTransformerEmbedder  # noqa: PLC0415
+    from .torch_embedder import SentenceTransformerEmbedder  # noqa: PLC0415
 
     return SentenceTransformerEmbedder(name, batch)
 

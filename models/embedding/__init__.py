@@ -1,0 +1,1 @@
+"""Embedding models: ONNX by default, any sentence-transformers model by name."""
