@@ -27,7 +27,7 @@ from ..graph_store.view_spec import parse_view
 from ..ingest.limits import MEGABYTE, Limits
 from ..models.embedding.embedder import Embedder, load_embedder
 from ..models.reasoner import Reasoner
-from ..models.reranker import Reranker, load_reranker
+from ..models.reranking.reranker import Reranker, load_reranker
 from ..runtime.budgets import Budget
 from ..runtime.cancellation import current
 from ..schemas.delta import Decision

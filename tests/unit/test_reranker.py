@@ -10,7 +10,7 @@ from banyan.agents.resources import Resources
 from banyan.agents.retrieval import build_graph
 from banyan.config import Settings
 from banyan.models.embedding.onnx_export import bundled_model
-from banyan.models.reranker import RerankerError, load_reranker
+from banyan.models.reranking.reranker import RerankerError, load_reranker
 from banyan.schemas.retrieval import SubQuery
 from hypothesis import given
 from hypothesis import strategies as st

@@ -6,8 +6,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..config import Settings
-from ..schemas.errors import BanyanError
+from ...config import Settings
+from ...schemas.errors import BanyanError
 
 Scores = NDArray[np.float32]
 
