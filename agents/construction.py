@@ -124,7 +124,7 @@ class _Nodes:
         loaded = load_schema(schema or DEFAULT_SCHEMA)
         if not examples:
             return loaded
-        from ..models.rules.learning import learn_schema  # noqa: PLC0415  (a second of imports for this alone)
+        from ..models.rules.learning.training import learn_schema  # noqa: PLC0415  (a second of imports for this alone)
 
         return learn_schema(loaded, load_examples(Path(examples), loaded), self._resources.embedder)
 

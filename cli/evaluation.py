@@ -60,7 +60,7 @@ def _read_sentences(schema: "GraphSchema", cases: "Sequence[GoldCase]", examples
                     max_tokens: int | None) -> "Answers":
     from ..evaluation.extraction_answers import reasoner_answers  # noqa: PLC0415
     from ..ingest.examples import load_examples  # noqa: PLC0415
-    from ..models.rules.learning import learn_schema  # noqa: PLC0415
+    from ..models.rules.learning.training import learn_schema  # noqa: PLC0415
     from .progress import track  # noqa: PLC0415
 
     failed: list[str] = []

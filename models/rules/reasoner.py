@@ -16,8 +16,11 @@ from ...schemas.retrieval import (
     SubQuery,
 )
 from ..embedding.embedder import Embedder, RememberingEmbedder
-from . import answering, follow_ups, questions, summaries
-from .extraction import RulesExtractor
+from . import summaries
+from .answering import answers as answering
+from .questions import decomposition as questions
+from .questions import follow_ups
+from .reading.extraction import RulesExtractor
 
 # The sentences of some twenty contexts of 3,000 tokens; 6 MB.
 _VECTORS_KEPT = 4096

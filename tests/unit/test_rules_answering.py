@@ -1,10 +1,10 @@
 """The answering side of the rules reasoner: sentences, answers, abstention, reflection, summaries."""
 
 import pytest
-from banyan.models.rules.answer_spans import candidates
-from banyan.models.rules.answer_times import Time, another_time, times
-from banyan.models.rules.answer_types import analyse
-from banyan.models.rules.answering import answer, reflect
+from banyan.models.rules.answering.answers import answer, reflect
+from banyan.models.rules.answering.spans import candidates
+from banyan.models.rules.answering.times import Time, another_time, times
+from banyan.models.rules.questions.answer_types import analyse
 from banyan.models.rules.reasoner import RulesReasoner
 from banyan.models.rules.summaries import summarise
 from banyan.schemas.extraction import Extraction, ExtractionRequest

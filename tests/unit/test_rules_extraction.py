@@ -3,9 +3,9 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from banyan.models.rules.cues import compile_schema, fold
-from banyan.models.rules.extraction import RulesExtractor
-from banyan.models.rules.phrases import verb_phrase
+from banyan.models.rules.reading.cues import compile_schema, fold
+from banyan.models.rules.reading.extraction import RulesExtractor
+from banyan.models.rules.reading.phrases import verb_phrase
 from banyan.schemas.extraction import ExtractionRequest
 from banyan.schemas.formats.loading import load_schema
 from banyan.schemas.graph_schema import EntityType, GraphSchema, RelationType, open_schema

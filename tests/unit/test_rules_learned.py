@@ -4,12 +4,12 @@ import math
 
 import pytest
 from banyan.ingest.examples import Example
-from banyan.models.rules.cues import compile_schema, fold
-from banyan.models.rules.extraction import RulesExtractor
-from banyan.models.rules.learned import BIAS, Weights, known_terms
-from banyan.models.rules.learning import LEAST_EXAMPLES, learn_schema
-from banyan.models.rules.mentions import Sentence, Source
-from banyan.models.rules.spans import find_spans, tokens_of
+from banyan.models.rules.learning.training import LEAST_EXAMPLES, learn_schema
+from banyan.models.rules.reading.cues import compile_schema, fold
+from banyan.models.rules.reading.extraction import RulesExtractor
+from banyan.models.rules.reading.learned import BIAS, Weights, known_terms
+from banyan.models.rules.reading.mentions import Sentence, Source
+from banyan.models.rules.reading.spans import find_spans, tokens_of
 from banyan.prompts.schema_text import schema_block
 from banyan.schemas.extraction import ExtractionRequest
 from banyan.schemas.graph_schema import EntityType, GraphSchema, RelationType

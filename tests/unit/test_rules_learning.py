@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from banyan.ingest.examples import Example, load_examples
 from banyan.ingest.failures import IngestError
-from banyan.models.rules.extraction import RulesExtractor
-from banyan.models.rules.furnishing import furnish, kind_of
-from banyan.models.rules.learning import learn_schema
+from banyan.models.rules.learning.training import learn_schema
+from banyan.models.rules.reading.extraction import RulesExtractor
+from banyan.models.rules.reading.furnishing import furnish, kind_of
 from banyan.schemas.extraction import ExtractionRequest
 from banyan.schemas.formats.loading import load_schema, seed_names
 from banyan.schemas.graph_schema import AttributeType, EntityType, GraphSchema, RelationType

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 import pytest
-from banyan.models.rules import phrases, proposals
-from banyan.models.rules.extraction import RulesExtractor
-from banyan.models.rules.labels import attribute_label, han_attribute_label, noun_phrase, relation_label
+from banyan.models.rules.reading import phrases, proposals
+from banyan.models.rules.reading.extraction import RulesExtractor
+from banyan.models.rules.reading.labels import attribute_label, han_attribute_label, noun_phrase, relation_label
 from banyan.schemas.extraction import Extraction, ExtractionRequest
 from banyan.schemas.formats.loading import load_schema
 from banyan.schemas.graph_schema import AttributeType, EntityType, GraphSchema, open_schema

@@ -3,13 +3,13 @@
 import time
 
 import pytest
-from banyan.models.rules.answer_types import Expected, analyse
-from banyan.models.rules.comparisons import comparison
+from banyan.models.rules.answering.measures import amount, comparable
 from banyan.models.rules.content_words import content_words
-from banyan.models.rules.follow_ups import condense
-from banyan.models.rules.measures import amount, comparable
-from banyan.models.rules.question_names import mentions, names_in
-from banyan.models.rules.questions import decompose, fill
+from banyan.models.rules.questions.answer_types import Expected, analyse
+from banyan.models.rules.questions.comparisons import comparison
+from banyan.models.rules.questions.decomposition import decompose, fill
+from banyan.models.rules.questions.follow_ups import condense
+from banyan.models.rules.questions.names import mentions, names_in
 from banyan.schemas.graph_schema import (
     AttributeType,
     EntityType,

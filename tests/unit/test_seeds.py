@@ -1,7 +1,7 @@
 """The bundled seed schemas: they load, serve both languages, and keep to the size of a prompt."""
 
 import pytest
-from banyan.models.rules.cues import compile_schema
+from banyan.models.rules.reading.cues import compile_schema
 from banyan.schemas.formats.loading import load_schema, seed_names
 from banyan.schemas.graph_schema import GraphSchema
 

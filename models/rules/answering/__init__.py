@@ -1,0 +1,1 @@
+"""Answers without a model: the sentence and the words that answer."""

@@ -1,0 +1,295 @@
+"""Answers and reflection by quoting: the rules reasoner says what a sentence says, or abstains.
+
+A question that was taken apart is answered hop by hop: each sub-query is filled with the answers
+before it, its best sentence is found, and the span of the expected kind in that sentence is its
+answer. Every claim quotes the sentences it rests on, verbatim.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ....schemas.graph_schema import GraphSchema
+from ....schemas.naming import normalise
+from ....schemas.retrieval import Claim, DraftAnswer, Passage, Reflection, SubAnswer
+from ...embedding.embedder import Embedder
+from ..content_words import language_of
+from ..lexicon import SUMMARY_CUES
+from ..questions.answer_types import Expected, analyse
+from ..questions.comparisons import Comparison, comparison
+from ..questions.decomposition import PLACEHOLDER, fill, sub_query
+from .evidence import ANSWERED, MOST_EMBEDDED, SentencePool, Support
+from .measures import amount, comparable
+
+_FEWEST_EMBEDDED = 8
+_CLEAR_MARGIN = 0.4
+_MOST_SENTENCES = 3
+_NEW_WORDS = 0.3
+_WORTH_ADDING = 0.6
+_SAYS_ALL = 0.9
+
+
+@dataclass(frozen=True)
+class _Hop:
+    """A sub-query as filled, with its answer ("" where none) and the sentence that holds it."""
+
+    question: str
+    answer: str
+    support: Support | None
+
+    @property
+    def confidence(self) -> float:
+        return self.support.probability if self.support else 0.0
+
+    @property
+    def normal(self) -> str:
+        """The normal form of the answer, where the graph has one."""
+        spans = self.support.spans if self.support else ()
+        return next((span.normal for span in spans if span.words == self.answer), "")
+
+
+def answer(question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
+           embedder: Embedder) -> DraftAnswer:
+    """The answer in quoted sentences; the final claim first, then one for each hop it rests on.
+
+    Args:
+        question: the question.
+        history: its sub-queries with the answers found so far.
+        passages: the evidence.
+        embedder: compares questions with sentences.
+
+    Returns:
+        Claims whose quotes are substrings of the passages they name: the nearest sentence where nothing
+        answers. `confidence` is the calibrated probability that the evidence answers the question (of a
+        chain: its weakest hop), `ANSWERED` where it is as likely as not.
+    """
+    pool = SentencePool(passages, embedder)
+    compared = comparison(question)
+    if compared is not None:
+        return _answer_comparison(compared, pool)
+    if SUMMARY_CUES.search(question):
+        return _overview(question, pool)
+    if len(history) > 1:
+        chain = _chain(history, _answer_hops(history, pool))
+        confidence = min((hop.confidence for hop in chain), default=0.0)
+        if confidence >= ANSWERED:
+            claims = [_claim(hop.support, hop.answer, hop.question) for hop in chain if hop.support is not None]
+            return DraftAnswer(answerable=True, claims=_distinct(claims), confidence=confidence,
+                               short=_short(chain[0]))
+    return _answer_directly(question, pool, nested=len(history) > 1)
+
+
+def reflect(question: str, history: Sequence[SubAnswer], passages: Sequence[Passage], schema: GraphSchema,
+            embedder: Embedder) -> Reflection:
+    """Whether the passages answer the last step, and else which filled sub-queries to ask next.
+
+    Args:
+        question: the question.
+        history: the sub-queries asked so far; `#n` in one stands for the answer of the n-th.
+        passages: the evidence.
+        schema: the schema in force, for the elements of new sub-queries.
+        embedder: compares questions with sentences.
+
+    Returns:
+        `sub_answers` in the order of `history`; `sub_queries` holds no question of the history.
+    """
+    pool = SentencePool(passages, embedder)
+    hops = _answer_hops(history, pool)
+    compared = comparison(question)
+    if compared is not None:
+        sufficient = all(hop.answer for hop in _sides(compared, pool))
+    elif hops:
+        sufficient = bool(hops[_final(history)].answer)
+    else:
+        sufficient = _find(question, "", pool, MOST_EMBEDDED).answer != ""
+    new = [] if sufficient else _unasked(history, hops)
+    missing = [] if sufficient else [hop.question for hop in hops if not hop.answer]
+    return Reflection(
+        sufficient=sufficient,
+        missing="; ".join(missing),
+        sub_answers=[SubAnswer(question=item.question, answer=hop.answer)
+                     for item, hop in zip(history, hops, strict=True)],
+        sub_queries=[sub_query(text, schema, chained=True) for text in new],
+    )
+
+
+def _unasked(history: Sequence[SubAnswer], hops: list[_Hop]) -> list[str]:
+    """Unanswered steps that could now be filled with names and were not yet asked like that."""
+    asked = {normalise(item.question) for item in history}
+    return list(dict.fromkeys(hop.question for hop in hops if not hop.answer
+                              and not PLACEHOLDER.search(hop.question) and normalise(hop.question) not in asked))
+
+
+def _answer_hops(history: Sequence[SubAnswer], pool: SentencePool) -> list[_Hop]:
+    """Each sub-query answered in order, filled with the answers before it."""
+    embedded = max(_FEWEST_EMBEDDED, MOST_EMBEDDED // max(1, len(history)))
+    hops: list[_Hop] = []
+    for item in history:
+        filled = fill(item.question, [hop.answer for hop in hops])
+        hops.append(_Hop(filled, item.answer, None) if PLACEHOLDER.search(filled)
+                    else _find(filled, item.answer, pool, embedded))
+    return hops
+
+
+def _find(question: str, known: str, pool: SentencePool, embedded: int) -> _Hop:
+    """The answer of one atomic question and its sentence; an answer already known only gets its sentence."""
+    supports = pool.search(pool.analyse(question), embedded)
+    if known:
+        holding = [support for support in supports if normalise(known) in normalise(_context(support))]
+        return _Hop(question, known, next(iter([*holding, *supports]), None))
+    if not supports or supports[0].probability < ANSWERED:
+        return _Hop(question, "", supports[0] if supports else None)
+    best = supports[0]
+    return _Hop(question, best.spans[0].words if best.spans else best.sentence.text, best)
+
+
+def _context(support: Support) -> str:
+    return f"{support.sentence.title}\n{support.sentence.text}"
+
+
+def _final(history: Sequence[SubAnswer]) -> int:
+    """The place of the step that answers the question: the last of the plan, whose steps hold `#n`.
+
+    Filled forms of earlier steps may stand after it, asked in a later round.
+    """
+    planned = [i for i, item in enumerate(history) if PLACEHOLDER.search(item.question)]
+    return planned[-1] if planned else len(history) - 1
+
+
+def _chain(history: Sequence[SubAnswer], hops: list[_Hop]) -> list[_Hop]:
+    """The final hop and the answered hops it rests on, final first; empty where it has no answer."""
+    final = _final(history)
+    if not hops[final].answer:
+        return []
+    needed = {final}
+    for i in range(final, -1, -1):
+        if i in needed:
+            needed.update(int(number) - 1 for number in PLACEHOLDER.findall(history[i].question)
+                          if 0 < int(number) <= i)
+    if len(needed) == 1:
+        needed.update(i for i, hop in enumerate(hops) if hop.answer and hop.confidence >= ANSWERED)
+    return [hops[final], *(hops[i] for i in sorted(needed - {final}))]
+
+
+def _claim(support: Support, short: str, question: str) -> Claim:
+    """A claim that quotes one sentence, led by the short answer where there is one."""
+    sentence = " ".join(support.sentence.text.split())
+    if not short or normalise(short) == normalise(support.sentence.text):
+        return Claim(text=sentence, quotes=[support.sentence.quote()])
+    joint = "：" if language_of(question) == "zh" else ": "
+    return Claim(text=f"{short}{joint}{sentence}", quotes=[support.sentence.quote()])
+
+
+def _short(hop: _Hop) -> str:
+    """A hop's answer where it is a span, not the sentence itself."""
+    return "" if hop.support is None or hop.answer == hop.support.sentence.text else hop.answer
+
+
+def _clear(support: Support) -> str:
+    """The short answer where one candidate stands out, else nothing."""
+    spans = support.spans
+    if not spans or (len(spans) > 1 and spans[0].fit - spans[1].fit < _CLEAR_MARGIN):
+        return ""
+    return spans[0].words
+
+
+def _distinct(claims: list[Claim]) -> list[Claim]:
+    """The claims, each sentence quoted once."""
+    unique: dict[tuple[int, str], Claim] = {}
+    for claim in claims:
+        unique.setdefault((claim.quotes[0].passage, claim.quotes[0].words), claim)
+    return list(unique.values())
+
+
+def _answer_directly(question: str, pool: SentencePool, *, nested: bool) -> DraftAnswer:
+    """The best sentence; for why, how and what also those near it that say something more.
+
+    Where the steps of a nested question led nowhere, one sentence must say all of it: most that
+    come near speak of one step only.
+    """
+    analysed = pool.analyse(question)
+    supports = pool.search(analysed)
+    if not supports:
+        return DraftAnswer(answerable=False, confidence=0.0)
+    best = supports[0]
+    partly = nested and best.covered < _SAYS_ALL
+    confidence = min(best.probability, ANSWERED) * best.covered if partly else best.probability
+    chosen = [best, *(_further(supports) if analysed.expected is Expected.TEXT and confidence >= ANSWERED else [])]
+    claims = [_claim(support, _clear(support), question) for support in chosen]
+    return DraftAnswer(answerable=True, claims=claims, confidence=confidence,
+                       short=best.spans[0].words if best.spans else "")
+
+
+def _further(supports: list[Support]) -> list[Support]:
+    """Sentences nearly as likely as the first that add new words to those before them."""
+    chosen: list[Support] = []
+    seen = set(supports[0].sentence.words)
+    for support in supports[1:]:
+        new = support.sentence.words - seen
+        if (support.probability >= max(ANSWERED, _WORTH_ADDING * supports[0].probability)
+                and len(new) >= _NEW_WORDS * len(support.sentence.words)):
+            chosen.append(support)
+            seen |= support.sentence.words
+        if len(chosen) == _MOST_SENTENCES - 1:
+            break
+    return chosen
+
+
+def _overview(question: str, pool: SentencePool) -> DraftAnswer:
+    """For questions about the whole: the nearest sentence of each of the first passages."""
+    first: dict[int, Support] = {}
+    for support in pool.search(pool.analyse(question)):
+        first.setdefault(support.sentence.passage, support)
+    chosen = [first[number] for number in sorted(first)][:_MOST_SENTENCES]
+    if not chosen:
+        return DraftAnswer(answerable=False, confidence=0.0)
+    # What is summed up is there as far as its names are: no sentence says all of it.
+    return DraftAnswer(answerable=True, claims=[_claim(support, "", question) for support in chosen],
+                       confidence=chosen[0].named)
+
+
+def _sides(compared: Comparison, pool: SentencePool) -> list[_Hop]:
+    return [_find(asked, "", pool, MOST_EMBEDDED // 2) for asked in compared.asked]
+
+
+def _answer_comparison(compared: Comparison, pool: SentencePool) -> DraftAnswer:
+    """Which side it is, with the sentence of each side; no answer where a side is missing."""
+    hops = _sides(compared, pool)
+    found = [hop for hop in hops if hop.support is not None and hop.answer]
+    verdict = _verdict(compared, hops) if len(found) == len(hops) else ""
+    confidence = min((hop.confidence for hop in hops), default=0.0)
+    claims = [_claim(hop.support, hop.answer, hop.question) for hop in found if hop.support is not None]
+    if verdict:
+        quotes = [quote for claim in claims for quote in claim.quotes]
+        return DraftAnswer(answerable=True, claims=[Claim(text=verdict, quotes=quotes)], confidence=confidence,
+                           short=re.split(r" ?[(（]", verdict, maxsplit=1)[0])
+    return DraftAnswer(answerable=False, claims=claims, confidence=0.0)
+
+
+def _verdict(compared: Comparison, hops: list[_Hop]) -> str:
+    """The comparison's outcome in words with both values; empty where they cannot be compared."""
+    answers = [hop.answer for hop in hops]
+    chinese = language_of("".join(compared.sides)) == "zh"
+    values = ("；" if chinese else "; ").join(
+        f"{side}{'：' if chinese else ': '}{words}" for side, words in zip(compared.sides, answers, strict=True))
+    if compared.wanted == "same":
+        equal = normalise(answers[0]) == normalise(answers[1])
+        return _yes_or_no(equal, values, chinese=chinese)
+    date = analyse(compared.asked[0]).expected is Expected.DATE
+    left, right = (amount(hop.answer, date=date, normal=hop.normal) for hop in hops)
+    if left is None or right is None or left[0] != right[0]:
+        return ""
+    ours, theirs = comparable(left[1], right[1])
+    if ours == theirs:
+        return ""
+    first = (ours < theirs) == (compared.wanted in {"least", "before"})
+    if compared.wanted in {"before", "after"}:
+        return _yes_or_no(first, values, chinese=chinese)
+    winner = compared.sides[0 if first else 1]
+    return f"{winner}（{values}）" if chinese else f"{winner} ({values})"
+
+
+def _yes_or_no(yes: bool, values: str, *, chinese: bool) -> str:
+    if chinese:
+        return f"{'是' if yes else '否'}（{values}）"
+    return f"{'Yes' if yes else 'No'} ({values})"

@@ -1,0 +1,1 @@
+"""Weights learnt from examples."""

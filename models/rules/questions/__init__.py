@@ -1,0 +1,1 @@
+"""Questions without a model: names, decomposition, follow-ups, the kind of answer."""

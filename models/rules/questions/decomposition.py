@@ -1,0 +1,111 @@
+"""Questions taken apart: sub-queries with the schema's elements and the routes they should take."""
+
+import re
+
+from ....schemas.graph_schema import GraphSchema, SchemaElement
+from ....schemas.naming import normalise
+from ....schemas.retrieval import ROUTES, Route, SubQuery
+from ..content_words import content_words, language_of
+from ..lexicon import SUMMARY_CUES
+from .answer_types import Expected, analyse
+from .comparisons import comparison
+from .unfolding_chinese import unfold_chinese
+from .unfolding_english import unfold_english
+
+PLACEHOLDER = re.compile(r"#(\d+)")
+_TYPE_WORDS = {
+    Expected.PERSON: "person people human 人物 人",
+    Expected.PLACE: "place location 地点 地方",
+    Expected.ORGANISATION: "organisation organization institution 组织 机构",
+}
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|[_/-]")
+
+
+def decompose(question: str, schema: GraphSchema, limit: int) -> list[SubQuery]:
+    """The atomic sub-queries of a question, by general grammar.
+
+    Comparisons give one sub-query per side, nested questions one per step with `#n` for the answer
+    of the n-th, questions about the whole one for the communities; any other question comes back
+    as it is. What would need more than `limit` sub-queries is not taken apart.
+
+    Args:
+        question: the question, not blank.
+        schema: elements are named only if they stand in it.
+        limit: the most sub-queries, at least 1.
+
+    Returns:
+        1 to `limit` sub-queries.
+    """
+    steps = unfold(question, limit)
+    return [sub_query(step, schema, chained=len(steps) > 1) for step in steps]
+
+
+def unfold(question: str, limit: int) -> list[str]:
+    """The steps of a question as texts; see `decompose`."""
+    question = question.strip() or question
+    if question.isspace() or SUMMARY_CUES.search(question):
+        return [question]
+    compared = comparison(question)
+    if compared is not None:
+        return list(compared.asked) if limit >= len(compared.asked) else [question]
+    return unfold_chinese(question, limit) if language_of(question) == "zh" else unfold_english(question, limit)
+
+
+def sub_query(question: str, schema: GraphSchema, *, chained: bool) -> SubQuery:
+    """One atomic question with the schema elements whose names, labels or cues it holds.
+
+    Args:
+        question: the question; may hold `#n`.
+        schema: the schema in force.
+        chained: whether it is a step of several, so that paths between entities may matter.
+    """
+    analysed = analyse(question)
+    text = f"{question} {_TYPE_WORDS.get(analysed.expected, '')}"
+    words = frozenset(content_words(text))
+    return SubQuery(
+        question=question,
+        entity_types=_named(schema.entity_types, text, words),
+        relations=_named(schema.relation_types, text, words),
+        attributes=_named(schema.attribute_types, text, words),
+        routes=_routes(question, chained=chained),
+    )
+
+
+def fill(question: str, answers: list[str]) -> str:
+    """The question with `#n` replaced by the n-th answer where there is one.
+
+    Args:
+        question: a question as decomposed.
+        answers: the answers found so far, in order; empty where nothing was found.
+    """
+    def found(match: re.Match[str]) -> str:
+        number = int(match.group(1))
+        return answers[number - 1] if 0 < number <= len(answers) and answers[number - 1] else match.group()
+
+    return PLACEHOLDER.sub(found, question)
+
+
+def _routes(question: str, *, chained: bool) -> tuple[Route, ...]:
+    if SUMMARY_CUES.search(question):
+        return ("community",)
+    # A step of several asks for one thing; what a whole question is about only beta(q) says.
+    return ("entity", "triple", "dfs") if chained else ROUTES
+
+
+def _named(elements: tuple[SchemaElement, ...], text: str, words: frozenset[str]) -> tuple[str, ...]:
+    """The names of the elements that a text speaks of, in the schema's order."""
+    folded = normalise(text)
+    return tuple(element.name for element in elements
+                 if any(_speaks_of(cue, folded, words) for cue in _cues(element)))
+
+
+def _cues(element: SchemaElement) -> list[str]:
+    return [*(_CAMEL.sub(" ", name) for name in element.all_names()), *element.all_cues()]
+
+
+def _speaks_of(cue: str, folded: str, words: frozenset[str]) -> bool:
+    """Whether a cue occurs: a Chinese one as written, one with spaces between words by its stems."""
+    if language_of(cue) == "zh":
+        return normalise(cue) in folded or (bool(content_words(cue)) and words.issuperset(content_words(cue)))
+    needed = content_words(cue)
+    return bool(needed) and words.issuperset(needed)
