@@ -10,9 +10,9 @@ from pathlib import Path
 
 from langchain_core.runnables.config import ContextThreadPoolExecutor
 
-from ..graph_store.asks import AskCount
 from ..graph_store.bounding import Bounds, bound
 from ..graph_store.evolution import Grounds, Thresholds, grow
+from ..graph_store.ledger.schema_requests import AskCount
 from ..graph_store.schema_editing import KIND_NAMES, elements, replaced
 from ..graph_store.similar_labels import SimilarLabels
 from ..ingest.chunking import chunk_document

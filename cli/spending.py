@@ -8,7 +8,7 @@ from rich.table import Table
 from .console import on_a_line
 
 if TYPE_CHECKING:
-    from ..graph_store.accounts import Spent
+    from ..graph_store.ledger.accounts import Spent
     from ..graph_store.status import Status
 
 _SHOWN_BUILDS = 5

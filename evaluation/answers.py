@@ -9,7 +9,7 @@ import numpy as np
 from ..agents.asking import AskContext
 from ..agents.resources import Resources
 from ..agents.retrieval import build_graph
-from ..graph_store.documents import Documents
+from ..graph_store.ledger.documents import Documents
 from ..schemas.documents import Frozen
 from ..schemas.retrieval import Mode
 from .abstention import Area, CurvePoint, Judged, area, curve, percent, point

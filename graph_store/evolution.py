@@ -13,9 +13,9 @@ from ..schemas.delta import Candidate, Decided, Decision, ElementKind, Example, 
 from ..schemas.graph_schema import GraphSchema, SchemaElement
 from ..schemas.naming import label_key
 from . import schema_editing as editing
-from .asks import AskCount
 from .bounding import Bounds
 from .candidates import Similar, add_evidence, collect, resolvable
+from .ledger.schema_requests import AskCount
 from .schema_editing import DecisionError
 
 _SHOWN = 3

@@ -15,7 +15,7 @@ import networkx as nx
 
 from ..schemas.documents import Frozen
 from ..schemas.naming import canonical_name, entity_id, triple_id
-from .extractions import Contribution
+from .ledger.extractions import Contribution
 
 EdgeKey = tuple[str, str, str]
 """Head entity's id, relation, tail entity's id."""

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from . import snapshot
-from .entity_table import EntityTable
-from .extractions import Extractions
 from .graph import KnowledgeGraph, Touched
 from .graph_state import GraphState
+from .ledger.aliases import EntityTable
+from .ledger.extractions import Extractions
 from .resolved_graph import ResolvedGraph
 
 _LOG = logging.getLogger("banyan")

@@ -17,7 +17,7 @@ from ..models.embedding.embedder import Vectors, products
 from ..schemas.documents import Chunk
 from ..text.scripts import script_of
 from ..text.sentences import split_sentences
-from .documents import ChunkText
+from .ledger.documents import ChunkText
 
 # 128 samples put the standard error of a share below 0.045.
 SAMPLE = 128

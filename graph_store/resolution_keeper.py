@@ -8,9 +8,9 @@ from ..models.embedding.embedder import Embedder, Vectors
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.resolution import EntityCard, EntityPair, PairVerdict
 from ..text.scripts import script_of
-from .documents import Documents
-from .entity_table import EntityTable
 from .graph import KnowledgeGraph
+from .ledger.aliases import EntityTable
+from .ledger.documents import Documents
 from .reliability import Reliability
 from .resolution import ASK, NEARNESS, Judgements, Resolution, by_hand, resolve
 from .resolution_candidates import Pair, near_pairs

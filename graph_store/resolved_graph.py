@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 from ..schemas.resolution import EntityGroup
-from .extractions import Contribution
 from .graph import EdgeKey, Entity, KnowledgeGraph, Touched
+from .ledger.extractions import Contribution
 from .resolution_groups import AliasRow
 from .resolution_view import group_of
 

@@ -18,9 +18,9 @@ from filelock import FileLock, Timeout
 from pydantic import ValidationError
 
 from .backup import BLOCK, LEDGER, MANIFEST, BackupError, Manifest, Progress
-from .database import FORMAT, Database
 from .errors import LedgerDamagedError, StoreError, WriterBusyError
 from .layout import Layout
+from .ledger.database import FORMAT, Database
 from .vector_generations import IDENTITY, VectorGenerations
 from .verify_ledger import foreign_objects
 

@@ -12,16 +12,16 @@ from ..schemas.delta import Candidate, Decided, Decision, Example
 from ..schemas.documents import Chunk
 from ..schemas.extraction import BoundedExtraction
 from ..schemas.graph_schema import GraphSchema
-from .asks import Asks
 from .bounding import bound
 from .bounds import Bounds, LabelKind
-from .database import Database
-from .documents import Documents
 from .evolution import Grounds, Thresholds, decide, grow, waiting, with_evidence
-from .extractions import Extractions
-from .kept_vectors import KeptVectors
+from .ledger.database import Database
+from .ledger.documents import Documents
+from .ledger.extractions import Extractions
+from .ledger.kept_vectors import KeptVectors
+from .ledger.schema_history import SchemaHistory
+from .ledger.schema_requests import Asks
 from .schema_editing import KIND_NAMES, elements, find_element, known_labels, ordered
-from .schema_history import SchemaHistory
 from .similar_labels import SimilarLabels
 
 Policy = Literal["auto", "review", "off"]

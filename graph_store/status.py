@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from ..schemas.documents import Frozen
 from ..schemas.prices import Prices
-from .accounts import Spent, StepTokens, total
+from .ledger.accounts import Spent, StepTokens, total
 from .store import KnowledgeBase
 
 DEAREST = 10

@@ -15,30 +15,30 @@ from ..schemas.chroma_server import ChromaServer
 from ..schemas.delta import Decision
 from ..schemas.documents import Chunk, Document
 from ..schemas.resolution import EntityDecision
-from .accounts import Calls
 from .communities import CommunitySettings
-from .community_table import Community, CommunityTable
-from .database import Database
-from .documents import ChunkText, Documents
 from .entity_decisions import check_carried_out, found_pair
-from .entity_table import EntityTable
 from .errors import WriterBusyError
 from .evolution import Thresholds
-from .extractions import Extractions
 from .graph_keeper import GraphKeeper
 from .graph_state import GraphState
-from .kept_vectors import KeptVectors
 from .layout import Layout
+from .ledger.accounts import Calls
+from .ledger.aliases import EntityTable
+from .ledger.communities import Community, CommunityTable
+from .ledger.database import Database
+from .ledger.documents import ChunkText, Documents
+from .ledger.extractions import Extractions
+from .ledger.kept_vectors import KeptVectors
+from .ledger.schema_history import SchemaHistory
+from .ledger.version import Version, publish, version_of
 from .reliability import SAMPLE, Reliability, measure
 from .resolution_groups import AliasRow
 from .resolution_keeper import Ask, ResolutionKeeper
 from .resolved_graph import ResolvedGraph
 from .schema_control import SchemaControl
-from .schema_history import SchemaHistory
 from .tree_keeper import Summarise, TreeKeeper
 from .vector_keeper import VectorKeeper
 from .vectors_apart import wait_until_written
-from .version import Version, publish, version_of
 from .view_spec import ViewSpec
 
 _LOG = logging.getLogger("banyan")

@@ -24,8 +24,8 @@ from .communities import (
     groups,
     hierarchy,
 )
-from .community_table import MARK, Community
 from .graph import EdgeKey, KnowledgeGraph
+from .ledger.communities import MARK, Community
 from .tree_vectors import TreeVectors
 from .vectors import VectorStore
 from .views import View, ViewSettings, boundaries

@@ -7,8 +7,8 @@ import networkx as nx
 
 from ..schemas.documents import Chunk
 from ..schemas.naming import triple_id
-from .community_table import Community
 from .graph import EdgeKey, KnowledgeGraph
+from .ledger.communities import Community
 from .store import KnowledgeBase
 
 TreeGraph: TypeAlias = "nx.MultiDiGraph[str]"

@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from ..models.embedding.embedder import Embedder
 from ..schemas.retrieval import CommunityDigest, CommunitySummary
 from .communities import CommunitySettings
-from .community_table import Community, CommunityTable
-from .database import Database
 from .graph import KnowledgeGraph
 from .graph_state import GraphState
+from .ledger.communities import Community, CommunityTable
+from .ledger.database import Database
 from .tree import Before, digests, find_tree, marks, view_communities
 from .tree_vectors import TreeVectors
 from .vectors import VectorStore

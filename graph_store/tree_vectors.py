@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..models.embedding.embedder import Embedder, Vectors
-from .database import Database
-from .kept_vectors import LENGTH_ERROR
+from .ledger.database import Database
+from .ledger.kept_vectors import LENGTH_ERROR
 from .vectors import Kind, VectorStore
 
 _PURPOSE = "tree"

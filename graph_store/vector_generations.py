@@ -13,8 +13,8 @@ from functools import cached_property
 from ..schemas.naming import content_id
 from .chroma_folder import FolderPlace
 from .chroma_server import ServerPlace
-from .database import Database
 from .layout import Layout
+from .ledger.database import Database
 from .vector_place import Generation, VectorPlace
 
 IDENTITY = "vectors_identity"

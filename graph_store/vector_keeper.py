@@ -12,12 +12,12 @@ from typing import NamedTuple
 from ..models.embedding.embedder import Embedder
 from ..runtime.cancellation import CallCancelled
 from ..schemas.naming import triple_id
-from .database import Database
-from .documents import Documents
 from .errors import EmbeddingMismatchError
 from .graph import KnowledgeGraph, Touched, relation_text
 from .graph_state import GraphState
 from .layout import Layout
+from .ledger.database import Database
+from .ledger.documents import Documents
 from .tree import relation_id
 from .vector_generations import VectorGenerations
 from .vectors import Kind, Put, VectorStore

@@ -9,9 +9,9 @@ from . import verify_entities as entities
 from . import verify_facts as facts
 from . import verify_ledger as ledger
 from . import verify_schema as schema
-from .database import Database
 from .errors import StoreError
 from .layout import Layout
+from .ledger.database import Database
 from .problems import REINDEX, RESTORE, Problem, some
 from .store import KnowledgeBase
 from .vector_generations import VectorGenerations

@@ -7,8 +7,8 @@ import numpy as np
 
 from ..schemas.naming import triple_id
 from . import snapshot
-from .community_table import Community
 from .graph import KnowledgeGraph, relation_text
+from .ledger.communities import Community
 from .problems import REINDEX, Problem
 from .resolved_graph import ResolvedGraph
 from .store import KnowledgeBase

@@ -7,9 +7,9 @@ from typing import Any
 from ..schemas.documents import Chunk, Span
 from ..schemas.extraction import BoundedExtraction
 from ..schemas.graph_schema import GraphSchema
-from .asks import ask_row
 from .errors import LedgerDamagedError
-from .extractions import Contribution, rejection_row
+from .ledger.extractions import Contribution, rejection_row
+from .ledger.schema_requests import ask_row
 from .problems import REINDEX, RESTORE, Problem
 from .store import KnowledgeBase
 

@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 from ..ingest.chunking import chunk_id
-from .database import Database
+from .ledger.database import Database
 from .problems import REINDEX, RESTORE, Problem
 from .reliability import Reliability
 from .store import KnowledgeBase

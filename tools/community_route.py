@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..graph_store.community_table import Community
+from ..graph_store.ledger.communities import Community
 from ..schemas.retrieval import Evidence
 from .best import best_rows
 from .index import RetrievalIndex

@@ -16,8 +16,8 @@ import pytest
 from banyan.graph_store import backup as backup_module
 from banyan.graph_store import restore as restore_module
 from banyan.graph_store.backup import BackupError, back_up
-from banyan.graph_store.database import FORMAT, Database
 from banyan.graph_store.layout import Layout
+from banyan.graph_store.ledger.database import FORMAT, Database
 from banyan.graph_store.restore import restore
 from banyan.graph_store.store import KnowledgeBase
 from banyan.graph_store.verify import verify

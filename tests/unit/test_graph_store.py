@@ -8,11 +8,11 @@ import orjson
 import pytest
 from banyan.graph_store import graph_keeper, snapshot
 from banyan.graph_store.bounding import Bounds, bound
-from banyan.graph_store.database import FORMAT, Database
-from banyan.graph_store.documents import Documents
 from banyan.graph_store.errors import FormatError
-from banyan.graph_store.extractions import Contribution
 from banyan.graph_store.graph import KnowledgeGraph
+from banyan.graph_store.ledger.database import FORMAT, Database
+from banyan.graph_store.ledger.documents import Documents
+from banyan.graph_store.ledger.extractions import Contribution
 from banyan.graph_store.store import KnowledgeBase
 from banyan.graph_store.verify import verify
 from banyan.schemas.documents import Chunk, Document

@@ -10,9 +10,9 @@ import threading
 
 import pytest
 from banyan.graph_store import graph_keeper, snapshot
-from banyan.graph_store.asks import Asks
-from banyan.graph_store.database import Database
-from banyan.graph_store.extractions import Extractions
+from banyan.graph_store.ledger.database import Database
+from banyan.graph_store.ledger.extractions import Extractions
+from banyan.graph_store.ledger.schema_requests import Asks
 
 from ..conftest import TESTS, load_test_module
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from banyan.graph_store.database import Database
-from banyan.graph_store.kept_vectors import KeptVectors
+from banyan.graph_store.ledger.database import Database
+from banyan.graph_store.ledger.kept_vectors import KeptVectors
 from banyan.models.embedding.embedder import RememberingEmbedder, Vectors
 
 from ..hashed_embedding import HashedEmbedder

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from banyan.graph_store.extractions import Contribution
 from banyan.graph_store.graph import KnowledgeGraph
+from banyan.graph_store.ledger.extractions import Contribution
 from banyan.graph_store.resolution import Judgements, resolve
 from banyan.graph_store.resolution_candidates import candidate_pairs, near_pairs, pair_of
 from banyan.graph_store.resolution_names import match_names

@@ -5,7 +5,7 @@ import sqlite3
 
 import pytest
 import yaml
-from banyan.graph_store.database import FORMAT, Database
+from banyan.graph_store.ledger.database import FORMAT, Database
 from banyan.schemas.diff import diff
 from banyan.schemas.formats.loading import load_schema
 from banyan.schemas.graph_schema import EntityType, GraphSchema, RelationType

@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 
 import pytest
-from banyan.graph_store.database import write_ahead
 from banyan.graph_store.layout import KnowledgeBaseNameError
+from banyan.graph_store.ledger.database import write_ahead
 from banyan.server.errors import StateError
 from banyan.server.threads import KEPT_MESSAGES, Thread, ThreadNameError, Threads
 from langchain_core.messages import AIMessage, HumanMessage

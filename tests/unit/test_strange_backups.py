@@ -9,7 +9,7 @@ import zipfile
 from contextlib import closing
 
 import pytest
-from banyan.graph_store.database import FORMAT
+from banyan.graph_store.ledger.database import FORMAT
 
 from ..backups import built, copied, left, tables
 from ..conftest import load_test_module

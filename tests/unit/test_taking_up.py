@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from banyan.agents.resources import Resources
 from banyan.graph_store.chroma_folder import ChromaFolder
-from banyan.graph_store.database import Database
 from banyan.graph_store.errors import UnknownDocumentError, WriterBusyError
 from banyan.graph_store.layout import Layout
+from banyan.graph_store.ledger.database import Database
 from banyan.graph_store.store import KnowledgeBase
 from banyan.graph_store.tree_keeper import TreeKeeper
 from banyan.graph_store.vectors import VectorStore

@@ -3,7 +3,7 @@
 from contextlib import closing
 
 import pytest
-from banyan.graph_store.database import Database
+from banyan.graph_store.ledger.database import Database
 
 NORMAL, FULL = 1, 2  # of SQLite's `PRAGMA synchronous`
 

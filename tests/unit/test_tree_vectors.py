@@ -7,8 +7,8 @@ from unittest.mock import patch
 
 import pytest
 from banyan.graph_store.communities import CommunitySettings
-from banyan.graph_store.community_table import Community
-from banyan.graph_store.database import Database
+from banyan.graph_store.ledger.communities import Community
+from banyan.graph_store.ledger.database import Database
 from banyan.graph_store.store import KnowledgeBase
 from banyan.graph_store.tree_vectors import TreeVectors
 from banyan.graph_store.verify import verify

@@ -1,7 +1,7 @@
 """Dates and numbers of the graph that travel with the passages."""
 
-from banyan.graph_store.extractions import Contribution
 from banyan.graph_store.graph import KnowledgeGraph
+from banyan.graph_store.ledger.extractions import Contribution
 from banyan.schemas.documents import Span
 from banyan.schemas.extraction import AttributeFact, EntityMention
 from banyan.schemas.graph_schema import AttributeType, GraphSchema, open_schema

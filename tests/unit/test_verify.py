@@ -7,8 +7,8 @@ from contextlib import closing
 
 import numpy as np
 import pytest
-from banyan.graph_store import database as module
-from banyan.graph_store.database import Database
+from banyan.graph_store.ledger import database as module
+from banyan.graph_store.ledger.database import Database
 from banyan.graph_store.store import KnowledgeBase
 from banyan.graph_store.vectors import KINDS
 from banyan.graph_store.verify import verify

@@ -5,9 +5,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from ..runtime.budgets import Budget, charge
-from ..schemas.documents import Frozen
-from ..schemas.prices import Prices
+from ...runtime.budgets import Budget, charge
+from ...schemas.documents import Frozen
+from ...schemas.prices import Prices
 from .database import Database
 
 By = Literal["step", "document", "build"]

@@ -3,10 +3,10 @@
 import json
 from collections.abc import Iterable, Mapping
 
-from ..schemas.resolution import EntityDecision, Evidence, PairVerdict
+from ...schemas.resolution import EntityDecision, Evidence, PairVerdict
+from ..resolution_candidates import Pair, pair_of
+from ..resolution_groups import AliasRow
 from .database import Database
-from .resolution_candidates import Pair, pair_of
-from .resolution_groups import AliasRow
 
 RULES = 1
 """Raised whenever the rules find other aliases for the same facts, so that they are found anew."""

@@ -4,10 +4,10 @@ import json
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from ..schemas.delta import ElementKind, Example
-from ..schemas.documents import Chunk
-from ..schemas.extraction import Ask, BoundedExtraction
-from ..schemas.graph_schema import MAX_ELEMENT_NAME
+from ...schemas.delta import ElementKind, Example
+from ...schemas.documents import Chunk
+from ...schemas.extraction import Ask, BoundedExtraction
+from ...schemas.graph_schema import MAX_ELEMENT_NAME
 from .database import Database
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from .errors import FormatError, LedgerDamagedError
+from ..errors import FormatError, LedgerDamagedError
 
 FORMAT = 7
 _PAGE_BYTES = 1024

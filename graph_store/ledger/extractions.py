@@ -7,11 +7,11 @@ from typing import Literal, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from ..schemas.documents import Chunk, Frozen
-from ..schemas.extraction import AttributeFact, BoundedExtraction, EntityMention, Extraction, Fact, Rejection
-from .bounds import LabelKind
+from ...schemas.documents import Chunk, Frozen
+from ...schemas.extraction import AttributeFact, BoundedExtraction, EntityMention, Extraction, Fact, Rejection
+from ..bounds import LabelKind
+from ..errors import LedgerDamagedError
 from .database import Database
-from .errors import LedgerDamagedError
 
 _Model = TypeVar("_Model", bound=BaseModel)
 _READ_AT_ONCE = 256

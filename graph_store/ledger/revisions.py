@@ -7,7 +7,7 @@ change stand there already, and the revision tells where they will stand.
 import json
 from collections.abc import Collection, Sequence
 
-from ..schemas.documents import Chunk, Document
+from ...schemas.documents import Chunk, Document
 from .database import Database
 
 

@@ -6,11 +6,11 @@ from functools import lru_cache
 
 from pydantic import ValidationError
 
-from ..schemas.delta import Decided, ElementKind
-from ..schemas.documents import Frozen
-from ..schemas.graph_schema import GraphSchema
+from ...schemas.delta import Decided, ElementKind
+from ...schemas.documents import Frozen
+from ...schemas.graph_schema import GraphSchema
+from ..errors import LedgerDamagedError, StoreError
 from .database import Database
-from .errors import LedgerDamagedError, StoreError
 
 
 class SchemaVersion(Frozen):

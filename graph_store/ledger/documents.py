@@ -5,9 +5,9 @@ import sqlite3
 from collections.abc import Collection, Iterable, Sequence
 from typing import Literal, NamedTuple, cast
 
-from ..schemas.documents import Chunk, Document, Frozen
+from ...schemas.documents import Chunk, Document, Frozen
+from ..errors import UnknownDocumentError
 from .database import Database
-from .errors import UnknownDocumentError
 from .revisions import Revisions
 
 Status = Literal["pending", "extracted", "done", "failed"]

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from pydantic import Field
 
-from ..schemas.documents import Frozen
-from ..schemas.retrieval import CommunitySummary
+from ...schemas.documents import Frozen
+from ...schemas.retrieval import CommunitySummary
 from .database import Database
 
 MARK = 6

@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from ..models.embedding.embedder import Embedder, RememberingEmbedder, Vectors
+from ...models.embedding.embedder import Embedder, RememberingEmbedder, Vectors
 from .database import Database
 
 Purpose = Literal["growth", "reliability"]

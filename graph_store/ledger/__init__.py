@@ -1,0 +1,1 @@
+"""The one source of truth: the tables of the SQLite ledger."""
