@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice, product
 
-from ..graph_store.grounding import words
+from ..graph_store.bounding.grounding import words
 from ..schemas.naming import canonical_name
 from ..schemas.retrieval import SubAnswer, SubQuery
 from ..tools.query import wording

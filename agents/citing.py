@@ -3,8 +3,8 @@
 import re
 from collections.abc import Sequence
 
+from ..graph_store.bounding.grounding import SourceText
 from ..graph_store.errors import UnknownDocumentError
-from ..graph_store.grounding import SourceText
 from ..graph_store.ledger.documents import Documents
 from ..schemas.documents import Citation
 from ..schemas.naming import UNSEEN

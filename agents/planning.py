@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from ..graph_store.bounds import Bounds
+from ..graph_store.bounding.labels import Bounds
 from ..schemas.delta import ElementKind
 from ..schemas.errors import BanyanError
 from ..schemas.naming import canonical_name

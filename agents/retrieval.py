@@ -17,7 +17,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Checkpointer, Send
 
-from ..graph_store.bounds import Bounds
+from ..graph_store.bounding.labels import Bounds
 from ..models.reasoner import Reasoner
 from ..schemas.retrieval import (
     ROUTES,

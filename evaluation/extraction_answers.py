@@ -5,7 +5,7 @@ from concurrent.futures import as_completed
 
 from langchain_core.runnables.config import ContextThreadPoolExecutor
 
-from ..graph_store.bounding import Bounds, bound
+from ..graph_store.bounding.admission import Bounds, bound
 from ..models.reasoner import Reasoner, ReasonerError
 from ..schemas.documents import Chunk
 from ..schemas.extraction import ExtractedTriple, Extraction, ExtractionRequest

@@ -13,7 +13,7 @@ from ..schemas.delta import Candidate, Decided, Decision, ElementKind, Example, 
 from ..schemas.graph_schema import GraphSchema, SchemaElement
 from ..schemas.naming import label_key
 from . import schema_editing as editing
-from .bounding import Bounds
+from .bounding.admission import Bounds
 from .candidates import Similar, add_evidence, collect, resolvable
 from .ledger.schema_requests import AskCount
 from .schema_editing import DecisionError

@@ -12,8 +12,9 @@ from ..schemas.delta import Candidate, Decided, Decision, Example
 from ..schemas.documents import Chunk
 from ..schemas.extraction import BoundedExtraction
 from ..schemas.graph_schema import GraphSchema
-from .bounding import bound
-from .bounds import Bounds, LabelKind
+from .bounding.admission import bound
+from .bounding.labels import Bounds, LabelKind
+from .bounding.similar_labels import SimilarLabels
 from .evolution import Grounds, Thresholds, decide, grow, waiting, with_evidence
 from .ledger.database import Database
 from .ledger.documents import Documents
@@ -22,7 +23,6 @@ from .ledger.kept_vectors import KeptVectors
 from .ledger.schema_history import SchemaHistory
 from .ledger.schema_requests import Asks
 from .schema_editing import KIND_NAMES, elements, find_element, known_labels, ordered
-from .similar_labels import SimilarLabels
 
 Policy = Literal["auto", "review", "off"]
 """Who lets the schema grow: thresholds, a person, nobody."""

@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 
-from ..graph_store.grounding import words
+from ..graph_store.bounding.grounding import words
 from .query import Query
 
 # Eq. 9 gives no values. With these beta is 0.3 for a question without any name, 0.5 where one word in ten is of

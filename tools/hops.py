@@ -8,7 +8,7 @@ language.
 
 from collections.abc import Iterable
 
-from ..graph_store.grounding import words
+from ..graph_store.bounding.grounding import words
 from ..schemas.retrieval import SubQuery
 from .names import Named
 from .query import wording

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from ..graph_store.grounding import word_places, words
+from ..graph_store.bounding.grounding import word_places, words
 
 _END = ""  # no word is empty, so this key never clashes with one
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 
 from ...schemas.documents import Chunk, Frozen
 from ...schemas.extraction import AttributeFact, BoundedExtraction, EntityMention, Extraction, Fact, Rejection
-from ..bounds import LabelKind
+from ..bounding.labels import LabelKind
 from ..errors import LedgerDamagedError
 from .database import Database
 

@@ -7,7 +7,7 @@ import pytest
 from banyan.agents.asking import AskContext
 from banyan.agents.planning import CapError, Caps, key, plan_round
 from banyan.agents.retrieval import build_graph
-from banyan.graph_store.bounds import Bounds
+from banyan.graph_store.bounding.labels import Bounds
 from banyan.schemas.graph_schema import GraphSchema
 from banyan.schemas.retrieval import ROUTES, Reflection, SubAnswer, SubQuery
 from banyan.tools.retriever import Retriever

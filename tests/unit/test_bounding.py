@@ -1,8 +1,8 @@
 """What of an extraction is admitted: only what fits the schema and stands in the source."""
 
 import pytest
-from banyan.graph_store.bounding import Bounds, bound
-from banyan.graph_store.grounding import words
+from banyan.graph_store.bounding.admission import Bounds, bound
+from banyan.graph_store.bounding.grounding import words
 from banyan.schemas.documents import Chunk
 from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from banyan.schemas.graph_schema import open_schema

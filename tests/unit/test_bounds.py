@@ -3,9 +3,9 @@
 import random
 
 import pytest
-from banyan.graph_store.bounding import bound
-from banyan.graph_store.bounds import Bounds, said_labels
-from banyan.graph_store.similar_labels import SimilarLabels
+from banyan.graph_store.bounding.admission import bound
+from banyan.graph_store.bounding.labels import Bounds, said_labels
+from banyan.graph_store.bounding.similar_labels import SimilarLabels
 from banyan.schemas.documents import Chunk
 from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from banyan.schemas.graph_schema import GraphSchema, open_schema

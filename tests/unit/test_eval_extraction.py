@@ -7,7 +7,7 @@ from banyan.evaluation.datasets import DatasetError
 from banyan.evaluation.extraction import ExtractionScores, score, unknown_relations
 from banyan.evaluation.extraction_answers import bounded_answers, reasoner_answers
 from banyan.evaluation.extraction_files import GoldCase, load_gold, load_recorded
-from banyan.graph_store.bounds import Bounds
+from banyan.graph_store.bounding.labels import Bounds
 from banyan.models.reasoner import ReasonerError
 from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from banyan.schemas.formats.loading import load_schema

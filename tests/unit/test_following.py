@@ -3,7 +3,7 @@
 import pytest
 from banyan.agents.chaining import following, searchable, waits
 from banyan.agents.planning import Caps, key, plan_round
-from banyan.graph_store.grounding import words
+from banyan.graph_store.bounding.grounding import words
 from banyan.schemas.retrieval import ROUTES, SubQuery
 from banyan.tools.hops import second_hop
 from banyan.tools.names import NameTrie

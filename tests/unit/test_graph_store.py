@@ -7,7 +7,7 @@ from itertools import pairwise
 import orjson
 import pytest
 from banyan.graph_store import graph_keeper, snapshot
-from banyan.graph_store.bounding import Bounds, bound
+from banyan.graph_store.bounding.admission import Bounds, bound
 from banyan.graph_store.errors import FormatError
 from banyan.graph_store.graph import KnowledgeGraph
 from banyan.graph_store.ledger.database import FORMAT, Database

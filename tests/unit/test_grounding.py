@@ -1,7 +1,7 @@
 """Finding names, values and sentences in a source: words in a row, quoted as the source writes them."""
 
 import pytest
-from banyan.graph_store.grounding import SourceText, words
+from banyan.graph_store.bounding.grounding import SourceText, words
 from banyan.schemas.naming import canonical_name, normalise
 from hypothesis import given
 from hypothesis import strategies as st

@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 import pytest
-from banyan.graph_store.grounding import word_places, words
+from banyan.graph_store.bounding.grounding import word_places, words
 from banyan.tools.names import Named, NameTrie
 from hypothesis import example, given
 from hypothesis import strategies as st

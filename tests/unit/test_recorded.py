@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from banyan.graph_store.bounding import Bounds, bound
+from banyan.graph_store.bounding.admission import Bounds, bound
 from banyan.ingest.failures import IngestError
 from banyan.ingest.recorded import load_recorded
 from banyan.schemas.graph_schema import open_schema

@@ -1,8 +1,8 @@
 """The schema changes by decisions of persons, and the facts follow it."""
 
 import pytest
-from banyan.graph_store.bounding import bound
-from banyan.graph_store.bounds import Bounds
+from banyan.graph_store.bounding.admission import bound
+from banyan.graph_store.bounding.labels import Bounds
 from banyan.graph_store.evolution import DecisionError
 from banyan.schemas.delta import Decision
 from banyan.schemas.graph_schema import GraphSchema

@@ -6,8 +6,8 @@ from threading import Lock
 
 import snowballstemmer
 
-from ..schemas.naming import label_key
-from ..text.scripts import CJK
+from ...schemas.naming import label_key
+from ...text.scripts import CJK
 
 _AUXILIARIES = frozenset({"is", "are", "was", "were", "be", "been"})
 _AGENTS = ("er", "or", "ee", "ion", "ment")

@@ -12,14 +12,14 @@ from functools import cached_property, lru_cache
 from itertools import accumulate
 from typing import NamedTuple
 
-from ..schemas.documents import Span
-from ..schemas.graph_schema import ValueKind
-from ..schemas.naming import canonical_name
-from ..text.dates import parse_date
-from ..text.scripts import CJK
-from ..text.sentences import split_sentences
-from ..text.value_kinds import means, parse_value
-from ..text.values import find_values
+from ...schemas.documents import Span
+from ...schemas.graph_schema import ValueKind
+from ...schemas.naming import canonical_name
+from ...text.dates import parse_date
+from ...text.scripts import CJK
+from ...text.sentences import split_sentences
+from ...text.value_kinds import means, parse_value
+from ...text.values import find_values
 
 # Vowel signs and the like belong to the word they stand in; accents are folded away before.
 _MARKS = "".join(chr(code) for codes in (range(0x483, 0x2000), range(0xA660, 0xAC00)) for code in codes

@@ -7,11 +7,11 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..models.embedding.embedder import Embedder, Vectors, products
-from ..schemas.delta import ElementKind
-from ..schemas.graph_schema import GraphSchema, SchemaElement
-from ..schemas.naming import label_key
-from ..text.scripts import script_of
+from ...models.embedding.embedder import Embedder, Vectors, products
+from ...schemas.delta import ElementKind
+from ...schemas.graph_schema import GraphSchema, SchemaElement
+from ...schemas.naming import label_key
+from ...text.scripts import script_of
 from .label_words import stems
 
 FLOOR = 0.92

@@ -4,10 +4,10 @@ from collections.abc import Hashable, Iterable
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-from ..schemas.delta import ElementKind
-from ..schemas.extraction import Extraction, RepairKind
-from ..schemas.graph_schema import ANY, ROOT_TYPE, AttributeType, GraphSchema, RelationType, SchemaElement
-from ..schemas.naming import label_key
+from ...schemas.delta import ElementKind
+from ...schemas.extraction import Extraction, RepairKind
+from ...schemas.graph_schema import ANY, ROOT_TYPE, AttributeType, GraphSchema, RelationType, SchemaElement
+from ...schemas.naming import label_key
 from .label_words import head_endings, stems, without_voice
 from .similar_labels import SimilarLabels, elements_of
 

@@ -18,8 +18,8 @@ the schema. All else is rejected with the reason; what an unknown label keeps ou
 
 from typing import NamedTuple
 
-from ..schemas.documents import Chunk, Span
-from ..schemas.extraction import (
+from ...schemas.documents import Chunk, Span
+from ...schemas.extraction import (
     Ask,
     AttributeFact,
     BoundedExtraction,
@@ -32,11 +32,11 @@ from ..schemas.extraction import (
     Rejection,
     RepairKind,
 )
-from ..schemas.graph_schema import ROOT_TYPE
-from ..schemas.naming import canonical_name, label_key
-from ..text.value_kinds import kind_of, parse_value
-from .bounds import Bounds, Known, said_labels
+from ...schemas.graph_schema import ROOT_TYPE
+from ...schemas.naming import canonical_name, label_key
+from ...text.value_kinds import kind_of, parse_value
 from .grounding import SourceText
+from .labels import Bounds, Known, said_labels
 from .type_inference import TypeWishes
 
 __all__ = ["Bounds", "bound"]

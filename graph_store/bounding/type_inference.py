@@ -3,8 +3,8 @@
 from collections import defaultdict
 from collections.abc import Hashable, Iterator
 
-from ..schemas.graph_schema import ANY
-from .bounds import Bounds
+from ...schemas.graph_schema import ANY
+from .labels import Bounds
 
 
 class TypeWishes:
