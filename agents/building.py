@@ -9,7 +9,7 @@ from typing import Annotated, Any, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from ..graph_store.schema_control import Policy
+from ..graph_store.evolution.control import Policy
 from ..ingest.recorded import RecordedFormat
 
 

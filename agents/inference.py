@@ -12,9 +12,9 @@ from langchain_core.runnables.config import ContextThreadPoolExecutor
 
 from ..graph_store.bounding.admission import Bounds, bound
 from ..graph_store.bounding.similar_labels import SimilarLabels
-from ..graph_store.evolution import Grounds, Thresholds, grow
+from ..graph_store.evolution.editing import KIND_NAMES, elements, replaced
+from ..graph_store.evolution.growth import Grounds, Thresholds, grow
 from ..graph_store.ledger.schema_requests import AskCount
-from ..graph_store.schema_editing import KIND_NAMES, elements, replaced
 from ..ingest.chunking import chunk_document
 from ..ingest.loaders import FORMATS, IngestError, load_documents
 from ..models.reasoner import Reasoner

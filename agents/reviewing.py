@@ -5,7 +5,7 @@ from typing import Any
 
 from langgraph.types import interrupt
 
-from ..graph_store.schema_editing import KIND_NAMES, DecisionError
+from ..graph_store.evolution.editing import KIND_NAMES, DecisionError
 from ..schemas.delta import Candidate, Decision, SchemaDelta
 from ..schemas.review import ReviewError
 from ..schemas.review_answers import HOW, read_answer

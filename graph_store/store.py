@@ -18,7 +18,8 @@ from ..schemas.resolution import EntityDecision
 from .communities import CommunitySettings
 from .entity_decisions import check_carried_out, found_pair
 from .errors import WriterBusyError
-from .evolution import Thresholds
+from .evolution.control import SchemaControl
+from .evolution.growth import Thresholds
 from .graph_keeper import GraphKeeper
 from .graph_state import GraphState
 from .layout import Layout
@@ -35,7 +36,6 @@ from .reliability import SAMPLE, Reliability, measure
 from .resolution_groups import AliasRow
 from .resolution_keeper import Ask, ResolutionKeeper
 from .resolved_graph import ResolvedGraph
-from .schema_control import SchemaControl
 from .tree_keeper import Summarise, TreeKeeper
 from .vector_keeper import VectorKeeper
 from .vectors_apart import wait_until_written

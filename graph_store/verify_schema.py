@@ -6,10 +6,10 @@ from ..schemas.diff import diff
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.naming import label_key
 from .errors import StoreError
-from .evolution import replay
+from .evolution.editing import KIND_NAMES, DecisionError, elements, find_element, ordered
+from .evolution.growth import replay
 from .ledger.schema_history import SchemaVersion
 from .problems import BUILD, RESTORE, Problem
-from .schema_editing import KIND_NAMES, DecisionError, elements, find_element, ordered
 from .store import KnowledgeBase
 
 

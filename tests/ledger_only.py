@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from banyan.graph_store.evolution import Thresholds
+from banyan.graph_store.evolution.control import SchemaControl
+from banyan.graph_store.evolution.growth import Thresholds
 from banyan.graph_store.ledger.database import Database
 from banyan.graph_store.ledger.documents import Documents
 from banyan.graph_store.ledger.extractions import Contribution, Extractions
 from banyan.graph_store.ledger.schema_history import SchemaHistory
-from banyan.graph_store.schema_control import SchemaControl
 from banyan.ingest.chunking import chunk_document
 from banyan.models.embedding.embedder import Embedder
 from banyan.schemas.documents import Document

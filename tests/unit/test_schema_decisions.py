@@ -3,7 +3,7 @@
 import pytest
 from banyan.graph_store.bounding.admission import bound
 from banyan.graph_store.bounding.labels import Bounds
-from banyan.graph_store.evolution import DecisionError
+from banyan.graph_store.evolution.growth import DecisionError
 from banyan.schemas.delta import Decision
 from banyan.schemas.graph_schema import GraphSchema
 from banyan.schemas.review import ReviewError, load_review, read_review

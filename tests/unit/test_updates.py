@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from banyan.agents.estimate import estimate_build
-from banyan.graph_store.schema_control import SchemaControl
+from banyan.graph_store.evolution.control import SchemaControl
 from banyan.graph_store.store import KnowledgeBase
 from banyan.graph_store.verify import verify
 from banyan.models.reasoner import ReasonerError

@@ -8,15 +8,15 @@ documents: their order, and how they were spread over builds, make no difference
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..models.embedding.embedder import Embedder
-from ..schemas.delta import Candidate, Decided, Decision, ElementKind, Example, Verdict
-from ..schemas.graph_schema import GraphSchema, SchemaElement
-from ..schemas.naming import label_key
-from . import schema_editing as editing
-from .bounding.admission import Bounds
+from ...models.embedding.embedder import Embedder
+from ...schemas.delta import Candidate, Decided, Decision, ElementKind, Example, Verdict
+from ...schemas.graph_schema import GraphSchema, SchemaElement
+from ...schemas.naming import label_key
+from ..bounding.admission import Bounds
+from ..ledger.schema_requests import AskCount
+from . import editing
 from .candidates import Similar, add_evidence, collect, resolvable
-from .ledger.schema_requests import AskCount
-from .schema_editing import DecisionError
+from .editing import DecisionError
 
 _SHOWN = 3
 _COMPARED = 20

@@ -6,9 +6,9 @@ from typing import Protocol
 
 import numpy as np
 
-from ..models.embedding.embedder import Embedder, Vectors
-from ..schemas.delta import Candidate, ElementKind, Example
-from .ledger.schema_requests import AskCount
+from ...models.embedding.embedder import Embedder, Vectors
+from ...schemas.delta import Candidate, ElementKind, Example
+from ..ledger.schema_requests import AskCount
 
 _MOSTLY = 0.8
 """The share of an attribute's values that must be numbers, or dates, for it to be of that kind."""

@@ -7,22 +7,22 @@ something else, and no others: those are bounded again, from what was said of th
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from ..models.embedding.embedder import Embedder, RememberingEmbedder
-from ..schemas.delta import Candidate, Decided, Decision, Example
-from ..schemas.documents import Chunk
-from ..schemas.extraction import BoundedExtraction
-from ..schemas.graph_schema import GraphSchema
-from .bounding.admission import bound
-from .bounding.labels import Bounds, LabelKind
-from .bounding.similar_labels import SimilarLabels
-from .evolution import Grounds, Thresholds, decide, grow, waiting, with_evidence
-from .ledger.database import Database
-from .ledger.documents import Documents
-from .ledger.extractions import Extractions
-from .ledger.kept_vectors import KeptVectors
-from .ledger.schema_history import SchemaHistory
-from .ledger.schema_requests import Asks
-from .schema_editing import KIND_NAMES, elements, find_element, known_labels, ordered
+from ...models.embedding.embedder import Embedder, RememberingEmbedder
+from ...schemas.delta import Candidate, Decided, Decision, Example
+from ...schemas.documents import Chunk
+from ...schemas.extraction import BoundedExtraction
+from ...schemas.graph_schema import GraphSchema
+from ..bounding.admission import bound
+from ..bounding.labels import Bounds, LabelKind
+from ..bounding.similar_labels import SimilarLabels
+from ..ledger.database import Database
+from ..ledger.documents import Documents
+from ..ledger.extractions import Extractions
+from ..ledger.kept_vectors import KeptVectors
+from ..ledger.schema_history import SchemaHistory
+from ..ledger.schema_requests import Asks
+from .editing import KIND_NAMES, elements, find_element, known_labels, ordered
+from .growth import Grounds, Thresholds, decide, grow, waiting, with_evidence
 
 Policy = Literal["auto", "review", "off"]
 """Who lets the schema grow: thresholds, a person, nobody."""

@@ -9,9 +9,9 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
-from ..schemas.delta import Candidate, ElementKind
-from ..schemas.errors import BanyanError
-from ..schemas.graph_schema import (
+from ...schemas.delta import Candidate, ElementKind
+from ...schemas.errors import BanyanError
+from ...schemas.graph_schema import (
     ANY,
     AttributeType,
     EntityType,
@@ -20,7 +20,7 @@ from ..schemas.graph_schema import (
     SchemaElement,
     ValueKind,
 )
-from ..schemas.naming import label_key
+from ...schemas.naming import label_key
 
 Names = tuple[str, ...]
 

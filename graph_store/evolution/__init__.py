@@ -1,0 +1,1 @@
+"""How a schema grows: candidates, growth by thresholds, decisions of persons."""
