@@ -34,7 +34,7 @@ from banyan.agents import construction, retrieval
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.graph_store.errors import WriterBusyError
-from banyan.graph_store.graph import KnowledgeGraph
+from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.status import status_of
 from banyan.graph_store.store import KnowledgeBase
 from crash_child import Fault, run_command, start

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from banyan.graph_store import resolution
-from banyan.graph_store.graph import KnowledgeGraph
+from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.ledger.extractions import Contribution
 from banyan.graph_store.resolution import Judgements, resolve
 from banyan.graph_store.resolution_stated import statements

@@ -10,7 +10,7 @@ from .console import on_a_line
 from .shared import AsJson, Kb, err, opened, out, print_json
 
 if TYPE_CHECKING:
-    from ..graph_store.graph import KnowledgeGraph
+    from ..graph_store.graph.knowledge_graph import KnowledgeGraph
     from ..graph_store.ledger.communities import Community
     from ..graph_store.store import KnowledgeBase
 

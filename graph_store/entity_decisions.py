@@ -6,9 +6,9 @@ from typing import Literal
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.naming import canonical_name
 from .errors import EntityDecisionError
+from .graph.resolved_graph import ResolvedGraph
 from .resolution_groups import AliasRow
 from .resolution_surroundings import Surroundings
-from .resolved_graph import ResolvedGraph
 
 Verdict = Literal["merge", "split"]
 

@@ -8,7 +8,7 @@ from ..models.embedding.embedder import Embedder, Vectors
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.resolution import EntityCard, EntityPair, PairVerdict
 from ..text.scripts import script_of
-from .graph import KnowledgeGraph
+from .graph.knowledge_graph import KnowledgeGraph
 from .ledger.aliases import EntityTable
 from .ledger.documents import Documents
 from .reliability import Reliability

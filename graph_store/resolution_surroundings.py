@@ -8,7 +8,7 @@ from ..schemas.graph_schema import ROOT_TYPE, GraphSchema
 from ..schemas.naming import label_key
 from ..schemas.resolution import Evidence
 from ..text.dates import parse_date
-from .graph import KnowledgeGraph
+from .graph.knowledge_graph import KnowledgeGraph
 from .resolution_names import fold
 from .resolution_stated import is_alias_relation
 

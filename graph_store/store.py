@@ -20,8 +20,9 @@ from .entity_decisions import check_carried_out, found_pair
 from .errors import WriterBusyError
 from .evolution.control import SchemaControl
 from .evolution.growth import Thresholds
-from .graph_keeper import GraphKeeper
-from .graph_state import GraphState
+from .graph.replay import GraphKeeper
+from .graph.resolved_graph import ResolvedGraph
+from .graph.state import GraphState
 from .layout import Layout
 from .ledger.accounts import Calls
 from .ledger.aliases import EntityTable
@@ -35,7 +36,6 @@ from .ledger.version import Version, publish, version_of
 from .reliability import SAMPLE, Reliability, measure
 from .resolution_groups import AliasRow
 from .resolution_keeper import Ask, ResolutionKeeper
-from .resolved_graph import ResolvedGraph
 from .tree_keeper import Summarise, TreeKeeper
 from .vector_keeper import VectorKeeper
 from .vectors_apart import wait_until_written

@@ -24,7 +24,7 @@ from .communities import (
     groups,
     hierarchy,
 )
-from .graph import EdgeKey, KnowledgeGraph
+from .graph.knowledge_graph import EdgeKey, KnowledgeGraph
 from .ledger.communities import MARK, Community
 from .tree_vectors import TreeVectors
 from .vectors import VectorStore

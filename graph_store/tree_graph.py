@@ -7,7 +7,7 @@ import networkx as nx
 
 from ..schemas.documents import Chunk
 from ..schemas.naming import triple_id
-from .graph import EdgeKey, KnowledgeGraph
+from .graph.knowledge_graph import EdgeKey, KnowledgeGraph
 from .ledger.communities import Community
 from .store import KnowledgeBase
 

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from ..models.embedding.embedder import Embedder
 from ..schemas.retrieval import CommunityDigest, CommunitySummary
 from .communities import CommunitySettings
-from .graph import KnowledgeGraph
-from .graph_state import GraphState
+from .graph.knowledge_graph import KnowledgeGraph
+from .graph.state import GraphState
 from .ledger.communities import Community, CommunityTable
 from .ledger.database import Database
 from .tree import Before, digests, find_tree, marks, view_communities

@@ -13,8 +13,8 @@ from ..models.embedding.embedder import Embedder
 from ..runtime.cancellation import CallCancelled
 from ..schemas.naming import triple_id
 from .errors import EmbeddingMismatchError
-from .graph import KnowledgeGraph, Touched, relation_text
-from .graph_state import GraphState
+from .graph.knowledge_graph import KnowledgeGraph, Touched, relation_text
+from .graph.state import GraphState
 from .layout import Layout
 from .ledger.database import Database
 from .ledger.documents import Documents

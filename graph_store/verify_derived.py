@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 
 from ..schemas.naming import triple_id
-from . import snapshot
-from .graph import KnowledgeGraph, relation_text
+from .graph import snapshot
+from .graph.knowledge_graph import KnowledgeGraph, relation_text
+from .graph.resolved_graph import ResolvedGraph
 from .ledger.communities import Community
 from .problems import REINDEX, Problem
-from .resolved_graph import ResolvedGraph
 from .store import KnowledgeBase
 from .tree import relation_id
 from .vectors import KINDS, Kind

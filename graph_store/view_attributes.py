@@ -14,7 +14,7 @@ from itertools import dropwhile, takewhile
 
 from ..schemas.naming import canonical_name
 from ..text.value_kinds import parse_value
-from .graph import KnowledgeGraph
+from .graph.knowledge_graph import KnowledgeGraph
 from .view_groups import View, partition
 from .view_spec import AttributeSpec, RelationSpec
 

@@ -19,9 +19,9 @@ from scipy import sparse
 
 from ..models.embedding.embedder import Vectors
 from ..runtime.one_thread import one_thread
-from .adjacency import adjacency
 from .community_start import places
-from .graph import KnowledgeGraph
+from .graph.adjacency import adjacency
+from .graph.knowledge_graph import KnowledgeGraph
 from .view_attributes import by_attribute
 from .view_groups import View, partition
 from .view_spec import AttributeSpec, ModularitySpec

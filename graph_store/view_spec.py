@@ -19,7 +19,7 @@ from ..schemas.errors import BanyanError
 from ..schemas.graph_schema import GraphSchema, RelationType, ValueKind
 from ..schemas.naming import label_key, normalise
 from ..text.value_kinds import kind_of
-from .graph import KnowledgeGraph
+from .graph.knowledge_graph import KnowledgeGraph
 
 Period = Literal["year", "decade", "century"]
 By = Literal["value", "quantile"] | Period

@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 
-from ..graph_store.graph import EdgeKey
+from ..graph_store.graph.knowledge_graph import EdgeKey
 from ..graph_store.store import KnowledgeBase
 from ..schemas.documents import Chunk, Span
 from ..schemas.naming import entity_id, triple_id

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from banyan.graph_store.graph import KnowledgeGraph
+from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.ledger.extractions import Contribution
 from banyan.graph_store.reliability import Reliability
 from banyan.models.embedding.embedder import Embedder, Vectors

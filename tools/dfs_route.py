@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..graph_store.graph import EdgeKey
+from ..graph_store.graph.knowledge_graph import EdgeKey
 from ..schemas.retrieval import Evidence
 from .best import Rows, best_rows
 from .index import RetrievalIndex

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..graph_store.community_features import unit
-from ..graph_store.graph import EdgeKey
+from ..graph_store.graph.knowledge_graph import EdgeKey
 from ..graph_store.ledger.communities import Community
 from ..graph_store.store import KnowledgeBase
 from ..models.embedding.embedder import Vectors

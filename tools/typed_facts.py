@@ -1,6 +1,6 @@
 """Dates and numbers that the graph knows of a chunk's entities, in their normal form."""
 
-from ..graph_store.graph import KnowledgeGraph
+from ..graph_store.graph.knowledge_graph import KnowledgeGraph
 from ..schemas.graph_schema import AttributeType, GraphSchema
 from ..schemas.retrieval import TypedFact
 from ..text.value_kinds import kind_of, parse_value

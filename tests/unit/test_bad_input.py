@@ -8,7 +8,7 @@ from contextlib import closing
 
 import orjson
 import pytest
-from banyan.graph_store import graph_keeper
+from banyan.graph_store.graph import replay as graph_keeper
 from banyan.graph_store.layout import check_name
 from banyan.graph_store.store import KnowledgeBase
 from banyan.graph_store.vectors import VectorStore

@@ -6,10 +6,11 @@ from itertools import pairwise
 
 import orjson
 import pytest
-from banyan.graph_store import graph_keeper, snapshot
 from banyan.graph_store.bounding.admission import Bounds, bound
 from banyan.graph_store.errors import FormatError
-from banyan.graph_store.graph import KnowledgeGraph
+from banyan.graph_store.graph import replay as graph_keeper
+from banyan.graph_store.graph import snapshot
+from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.ledger.database import FORMAT, Database
 from banyan.graph_store.ledger.documents import Documents
 from banyan.graph_store.ledger.extractions import Contribution

@@ -1,6 +1,6 @@
 """Dates and numbers of the graph that travel with the passages."""
 
-from banyan.graph_store.graph import KnowledgeGraph
+from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.ledger.extractions import Contribution
 from banyan.schemas.documents import Span
 from banyan.schemas.extraction import AttributeFact, EntityMention

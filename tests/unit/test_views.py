@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from banyan.graph_store.graph import KnowledgeGraph
+from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.ledger.extractions import Contribution
 from banyan.graph_store.view_modularity import likeness
 from banyan.graph_store.view_patterns import complete_steps

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 from scipy import sparse
 
-from .graph import KnowledgeGraph
+from .knowledge_graph import KnowledgeGraph
 
 
 def adjacency(graph: KnowledgeGraph, ids: Sequence[str], relations: Collection[str] | None = None) -> sparse.csr_array:

@@ -7,11 +7,11 @@ That graph stays as it is, so an alias that is one no longer takes back just wha
 from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
-from ..schemas.resolution import EntityGroup
-from .graph import EdgeKey, Entity, KnowledgeGraph, Touched
-from .ledger.extractions import Contribution
-from .resolution_groups import AliasRow
-from .resolution_view import group_of
+from ...schemas.resolution import EntityGroup
+from ..ledger.extractions import Contribution
+from ..resolution_groups import AliasRow
+from .alias_overlay import group_of
+from .knowledge_graph import EdgeKey, Entity, KnowledgeGraph, Touched
 
 Support = dict[str, list[Any]]
 

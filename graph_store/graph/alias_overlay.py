@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from ..schemas.resolution import Alias, EntityGroup
-from .graph import KnowledgeGraph
-from .resolution_groups import AliasRow
+from ...schemas.resolution import Alias, EntityGroup
+from ..resolution_groups import AliasRow
+from .knowledge_graph import KnowledgeGraph
 
 
 def group_of(mentions: KnowledgeGraph, node: str, rows: Sequence[AliasRow]) -> EntityGroup:

@@ -4,12 +4,12 @@ import logging
 from collections.abc import Iterator
 from pathlib import Path
 
+from ..ledger.aliases import EntityTable
+from ..ledger.extractions import Extractions
 from . import snapshot
-from .graph import KnowledgeGraph, Touched
-from .graph_state import GraphState
-from .ledger.aliases import EntityTable
-from .ledger.extractions import Extractions
+from .knowledge_graph import KnowledgeGraph, Touched
 from .resolved_graph import ResolvedGraph
+from .state import GraphState
 
 _LOG = logging.getLogger("banyan")
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import networkx as nx
 
-from ..schemas.documents import Frozen
-from ..schemas.naming import canonical_name, entity_id, triple_id
-from .ledger.extractions import Contribution
+from ...schemas.documents import Frozen
+from ...schemas.naming import canonical_name, entity_id, triple_id
+from ..ledger.extractions import Contribution
 
 EdgeKey = tuple[str, str, str]
 """Head entity's id, relation, tail entity's id."""

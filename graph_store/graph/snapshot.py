@@ -10,7 +10,7 @@ from pathlib import Path
 
 import orjson
 
-from .graph import KnowledgeGraph
+from .knowledge_graph import KnowledgeGraph
 
 _FORMAT = "banyan-graph-1"
 
