@@ -32,7 +32,7 @@ import sklearn.cluster
 from banyan.cli import main as cli
 from banyan.graph_store.graph import replay as graph_keeper
 from banyan.graph_store.graph import snapshot
-from banyan.graph_store.vectors import VectorStore
+from banyan.graph_store.vectors.store import VectorStore
 from crash_world import scripted
 from hashed_embedding import HashedEmbedder
 

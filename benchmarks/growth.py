@@ -30,7 +30,7 @@ import numpy as np
 from banyan.agents import construction
 from banyan.agents.resources import Resources
 from banyan.config import Settings
-from banyan.graph_store.vectors import KINDS
+from banyan.graph_store.vectors.store import KINDS
 from banyan.models.embedding.embedder import Embedder, load_embedder
 from build_and_ask import corpus
 from rich.console import Console

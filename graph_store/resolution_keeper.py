@@ -11,13 +11,13 @@ from ..text.scripts import script_of
 from .graph.knowledge_graph import KnowledgeGraph
 from .ledger.aliases import EntityTable
 from .ledger.documents import Documents
-from .reliability import Reliability
 from .resolution import ASK, NEARNESS, Judgements, Resolution, by_hand, resolve
 from .resolution_candidates import Pair, near_pairs
 from .resolution_groups import AliasRow
 from .resolution_stated import Statement, statements
 from .resolution_surroundings import Surroundings
-from .vectors import VectorStore
+from .vectors.reliability import Reliability
+from .vectors.store import VectorStore
 
 Ask = Callable[[Sequence[EntityPair]], Sequence[PairVerdict | None]]
 """Tells doubtful pairs apart, in order; None where it cannot tell."""

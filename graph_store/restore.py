@@ -21,7 +21,7 @@ from .backup import BLOCK, LEDGER, MANIFEST, BackupError, Manifest, Progress
 from .errors import LedgerDamagedError, StoreError, WriterBusyError
 from .layout import Layout
 from .ledger.database import FORMAT, Database
-from .vector_generations import IDENTITY, VectorGenerations
+from .vectors.generations import IDENTITY, VectorGenerations
 from .verify_ledger import foreign_objects
 
 MAX_MANIFEST = 1 << 16

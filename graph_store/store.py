@@ -33,12 +33,12 @@ from .ledger.extractions import Extractions
 from .ledger.kept_vectors import KeptVectors
 from .ledger.schema_history import SchemaHistory
 from .ledger.version import Version, publish, version_of
-from .reliability import SAMPLE, Reliability, measure
 from .resolution_groups import AliasRow
 from .resolution_keeper import Ask, ResolutionKeeper
 from .tree_keeper import Summarise, TreeKeeper
-from .vector_keeper import VectorKeeper
-from .vectors_apart import wait_until_written
+from .vectors.reliability import SAMPLE, Reliability, measure
+from .vectors.synchroniser import VectorKeeper
+from .vectors.vectors_apart import wait_until_written
 from .view_spec import ViewSpec
 
 _LOG = logging.getLogger("banyan")

@@ -27,7 +27,7 @@ from .communities import (
 from .graph.knowledge_graph import EdgeKey, KnowledgeGraph
 from .ledger.communities import MARK, Community
 from .tree_vectors import TreeVectors
-from .vectors import VectorStore
+from .vectors.store import VectorStore
 from .views import View, ViewSettings, boundaries
 
 # Strongest facts shown of a community: at about 12 tokens each, half a prompt of 1,000 tokens.

@@ -11,7 +11,7 @@ from .ledger.communities import Community, CommunityTable
 from .ledger.database import Database
 from .tree import Before, digests, find_tree, marks, view_communities
 from .tree_vectors import TreeVectors
-from .vectors import VectorStore
+from .vectors.store import VectorStore
 from .view_spec import ViewSpec
 from .views import ViewSettings, build_view
 

@@ -14,7 +14,7 @@ from .layout import Layout
 from .ledger.database import Database
 from .problems import REINDEX, RESTORE, Problem, some
 from .store import KnowledgeBase
-from .vector_generations import VectorGenerations
+from .vectors.generations import VectorGenerations
 
 __all__ = ["Problem", "damages_on_disk", "verify"]
 

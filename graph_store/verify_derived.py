@@ -13,7 +13,7 @@ from .ledger.communities import Community
 from .problems import REINDEX, Problem
 from .store import KnowledgeBase
 from .tree import relation_id
-from .vectors import KINDS, Kind
+from .vectors.store import KINDS, Kind
 
 # Ids are hashes, so the first ones are a random sample. Of vectors of which a tenth is wrong, 32 miss all once in 30
 # times; what damages a file or mixes up a model concerns more than that.

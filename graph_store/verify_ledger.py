@@ -9,8 +9,8 @@ from pathlib import Path
 from ..ingest.chunking import chunk_id
 from .ledger.database import Database
 from .problems import REINDEX, RESTORE, Problem
-from .reliability import Reliability
 from .store import KnowledgeBase
+from .vectors.reliability import Reliability
 
 Column = tuple[str, str, str, int, int]
 """Table, column, type, whether it may not be null, place in the primary key."""

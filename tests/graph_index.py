@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.ledger.extractions import Contribution
-from banyan.graph_store.reliability import Reliability
+from banyan.graph_store.vectors.reliability import Reliability
 from banyan.models.embedding.embedder import Embedder, Vectors
 from banyan.schemas.documents import Chunk, Span
 from banyan.schemas.extraction import EntityMention, Fact

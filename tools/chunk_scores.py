@@ -20,7 +20,7 @@ def chunk_scores(index: RetrievalIndex, query: Query, evidence: Iterable[Evidenc
                  switches: Switches = EVERYTHING) -> Scores:
     """Each chunk's score by vector, by words and by its communities, 0 to 1, shape (chunks,).
 
-    Vectors weigh as much as they can be trusted (graph_store/reliability.py), so that a model that is
+    Vectors weigh as much as they can be trusted (graph_store/vectors/reliability.py), so that a model that is
     blind to a script leaves the ranking to the words. beta(q) divides what is left: words count where
     things are named, communities where a question is about a theme and shares few words with its
     answers.

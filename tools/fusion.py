@@ -9,7 +9,7 @@ A sub-query that waits for the answer of another ("Who won the election in #1?")
 somebody has answered that one: the entities to which the other's walk leads stand in for the answer.
 They restart this walk too, and a chunk counts by its own score times what it has to do with them.
 
-Everything that rests on vectors is weighted by the trust in them (graph_store/reliability.py), so
+Everything that rests on vectors is weighted by the trust in them (graph_store/vectors/reliability.py), so
 that an embedding model that is blind to a script does not drag a sound lexical channel down.
 """
 

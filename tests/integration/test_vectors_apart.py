@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from banyan.agents import construction
-from banyan.graph_store import kept_process, vectors_apart
-from banyan.graph_store.chroma_folder import ChromaFolder
 from banyan.graph_store.errors import StoreError
-from banyan.graph_store.vectors import VectorStore
-from banyan.graph_store.vectors_apart import VectorsApart
+from banyan.graph_store.vectors import kept_process, vectors_apart
+from banyan.graph_store.vectors.chroma_folder import ChromaFolder
+from banyan.graph_store.vectors.store import VectorStore
+from banyan.graph_store.vectors.vectors_apart import VectorsApart
 
 from ..conftest import load_test_module
 

@@ -12,7 +12,7 @@ from banyan.agents.construction import build_graph
 from banyan.graph_store.errors import WriterBusyError
 from banyan.graph_store.layout import Layout
 from banyan.graph_store.store import KnowledgeBase
-from banyan.graph_store.vectors import VectorStore
+from banyan.graph_store.vectors.store import VectorStore
 from banyan.graph_store.verify import verify
 from banyan.models.reasoner import ReasonerError
 from banyan.runtime.budgets import BudgetExceeded

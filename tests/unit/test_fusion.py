@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from banyan.agents.resources import Resources
 from banyan.config import Settings
-from banyan.graph_store.reliability import Reliability
+from banyan.graph_store.vectors.reliability import Reliability
 from banyan.schemas.naming import entity_id
 from banyan.schemas.retrieval import ROUTES, Evidence, SubQuery
 from banyan.tools import fusion

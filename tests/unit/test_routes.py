@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from banyan.graph_store.vectors import KINDS
+from banyan.graph_store.vectors.store import KINDS
 from banyan.schemas.naming import entity_id
 from banyan.schemas.retrieval import ROUTES, SubQuery
 from banyan.tools import community_route, entity_route, triple_route

@@ -6,8 +6,8 @@ from functools import partial
 
 import pytest
 from banyan.graph_store.store import KnowledgeBase
-from banyan.graph_store.vector_keeper import VectorKeeper
-from banyan.graph_store.vectors import VectorStore
+from banyan.graph_store.vectors.store import VectorStore
+from banyan.graph_store.vectors.synchroniser import VectorKeeper
 from banyan.graph_store.verify import verify
 
 from ..conftest import load_test_module

@@ -10,7 +10,7 @@ import pytest
 from banyan.graph_store.ledger import database as module
 from banyan.graph_store.ledger.database import Database
 from banyan.graph_store.store import KnowledgeBase
-from banyan.graph_store.vectors import KINDS
+from banyan.graph_store.vectors.store import KINDS
 from banyan.graph_store.verify import verify
 from banyan.graph_store.verify_ledger import foreign_objects
 from banyan.schemas.delta import Decision

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
 
-from ..models.embedding.embedder import Embedder, Vectors
-from ..runtime.cancellation import current
-from .errors import StoreError
-from .vector_place import KINDS, Generation, Kind
+from ...models.embedding.embedder import Embedder, Vectors
+from ...runtime.cancellation import current
+from ..errors import StoreError
+from .backend import KINDS, Generation, Kind
 from .vector_writer import CollectionWriter, VectorWriter
 from .vectors_apart import AVAILABLE, VectorsApart
 

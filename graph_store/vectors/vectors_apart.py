@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 from filelock import FileLock, Timeout
 
-from ..models.embedding.embedder import Vectors
-from ..runtime.cores import stay_on_core
+from ...models.embedding.embedder import Vectors
+from ...runtime.cores import stay_on_core
+from ..errors import StoreError
+from .backend import Kind
 from .chroma_folder import ChromaFolder
-from .errors import StoreError
 from .kept_process import KeptProcess, keep, kept
-from .vector_place import Kind
 from .vector_writer import CollectionWriter
 
 AVAILABLE = os.name == "posix"

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
-from .errors import StoreError
+from ..errors import StoreError
 
 if TYPE_CHECKING:
     from chromadb.api.collection_configuration import CreateHNSWConfiguration

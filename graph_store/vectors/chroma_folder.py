@@ -9,11 +9,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from ..runtime.quiet import ignoring
+from ...runtime.quiet import ignoring
+from ..errors import StoreError
+from .backend import Kind, index_settings, patiently
 from .chroma_paths import give_back, take_path, unused
-from .errors import StoreError
 from .hnsw_files import damages
-from .vector_place import Kind, index_settings, patiently
 
 if TYPE_CHECKING:
     from chromadb.api.client import Client

@@ -9,18 +9,18 @@ from contextvars import copy_context
 from functools import partial
 from typing import NamedTuple
 
-from ..models.embedding.embedder import Embedder
-from ..runtime.cancellation import CallCancelled
-from ..schemas.naming import triple_id
-from .errors import EmbeddingMismatchError
-from .graph.knowledge_graph import KnowledgeGraph, Touched, relation_text
-from .graph.state import GraphState
-from .layout import Layout
-from .ledger.database import Database
-from .ledger.documents import Documents
-from .tree import relation_id
-from .vector_generations import VectorGenerations
-from .vectors import Kind, Put, VectorStore
+from ...models.embedding.embedder import Embedder
+from ...runtime.cancellation import CallCancelled
+from ...schemas.naming import triple_id
+from ..errors import EmbeddingMismatchError
+from ..graph.knowledge_graph import KnowledgeGraph, Touched, relation_text
+from ..graph.state import GraphState
+from ..layout import Layout
+from ..ledger.database import Database
+from ..ledger.documents import Documents
+from ..tree import relation_id
+from .generations import VectorGenerations
+from .store import Kind, Put, VectorStore
 
 _LOG = logging.getLogger(__name__)
 

@@ -10,12 +10,12 @@ import uuid
 from contextlib import suppress
 from functools import cached_property
 
-from ..schemas.naming import content_id
+from ...schemas.naming import content_id
+from ..layout import Layout
+from ..ledger.database import Database
+from .backend import Generation, VectorPlace
 from .chroma_folder import FolderPlace
 from .chroma_server import ServerPlace
-from .layout import Layout
-from .ledger.database import Database
-from .vector_place import Generation, VectorPlace
 
 IDENTITY = "vectors_identity"
 """What the ledger keeps the knowledge base's identity on servers by."""

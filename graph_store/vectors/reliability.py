@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..models.embedding.embedder import Vectors, products
-from ..schemas.documents import Chunk
-from ..text.scripts import script_of
-from ..text.sentences import split_sentences
-from .ledger.documents import ChunkText
+from ...models.embedding.embedder import Vectors, products
+from ...schemas.documents import Chunk
+from ...text.scripts import script_of
+from ...text.sentences import split_sentences
+from ..ledger.documents import ChunkText
 
 # 128 samples put the standard error of a share below 0.045.
 SAMPLE = 128

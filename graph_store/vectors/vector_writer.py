@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Protocol, cast
 
-from ..models.embedding.embedder import Vectors
-from .vector_place import Generation, Kind
+from ...models.embedding.embedder import Vectors
+from .backend import Generation, Kind
 
 
 class VectorWriter(Protocol):

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import httpx
 
-from ..schemas.chroma_server import ChromaServer
-from .errors import StoreError
-from .vector_place import KINDS, Kind, index_settings, patiently
+from ...schemas.chroma_server import ChromaServer
+from ..errors import StoreError
+from .backend import KINDS, Kind, index_settings, patiently
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
