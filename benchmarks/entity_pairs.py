@@ -11,12 +11,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-from banyan.graph_store import resolution
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.ledger.extractions import Contribution
-from banyan.graph_store.resolution import Judgements, resolve
-from banyan.graph_store.resolution_stated import statements
-from banyan.graph_store.resolution_surroundings import Surroundings
+from banyan.graph_store.resolution import resolve as resolution
+from banyan.graph_store.resolution.resolve import Judgements, resolve
+from banyan.graph_store.resolution.statements import statements
+from banyan.graph_store.resolution.surroundings import Surroundings
 from banyan.schemas.documents import Span
 from banyan.schemas.extraction import EntityMention, Fact
 from banyan.schemas.graph_schema import open_schema

@@ -16,7 +16,6 @@ from ..schemas.delta import Decision
 from ..schemas.documents import Chunk, Document
 from ..schemas.resolution import EntityDecision
 from .communities import CommunitySettings
-from .entity_decisions import check_carried_out, found_pair
 from .errors import WriterBusyError
 from .evolution.control import SchemaControl
 from .evolution.growth import Thresholds
@@ -33,8 +32,9 @@ from .ledger.extractions import Extractions
 from .ledger.kept_vectors import KeptVectors
 from .ledger.schema_history import SchemaHistory
 from .ledger.version import Version, publish, version_of
-from .resolution_groups import AliasRow
-from .resolution_keeper import Ask, ResolutionKeeper
+from .resolution.decisions import check_carried_out, found_pair
+from .resolution.groups import AliasRow
+from .resolution.resolver import Ask, ResolutionKeeper
 from .tree_keeper import Summarise, TreeKeeper
 from .vectors.reliability import SAMPLE, Reliability, measure
 from .vectors.synchroniser import VectorKeeper

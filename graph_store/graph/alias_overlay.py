@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ...schemas.resolution import Alias, EntityGroup
-from ..resolution_groups import AliasRow
+from ..resolution.groups import AliasRow
 from .knowledge_graph import KnowledgeGraph
 
 

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from ...schemas.resolution import EntityGroup
 from ..ledger.extractions import Contribution
-from ..resolution_groups import AliasRow
+from ..resolution.groups import AliasRow
 from .alias_overlay import group_of
 from .knowledge_graph import EdgeKey, Entity, KnowledgeGraph, Touched
 

@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterable, Mapping
 
 from ...schemas.resolution import EntityDecision, Evidence, PairVerdict
-from ..resolution_candidates import Pair, pair_of
-from ..resolution_groups import AliasRow
+from ..resolution.candidates import Pair, pair_of
+from ..resolution.groups import AliasRow
 from .database import Database
 
 RULES = 1

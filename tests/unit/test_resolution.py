@@ -10,12 +10,12 @@ import pytest
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.graph.resolved_graph import ResolvedGraph
 from banyan.graph_store.ledger.extractions import Contribution
-from banyan.graph_store.resolution import Judgements, resolve
-from banyan.graph_store.resolution_candidates import candidate_pairs, near_pairs, pair_of
-from banyan.graph_store.resolution_names import match_names
-from banyan.graph_store.resolution_slips import LENGTHS, slip_blocks
-from banyan.graph_store.resolution_stated import statements
-from banyan.graph_store.resolution_surroundings import Surroundings
+from banyan.graph_store.resolution.candidates import candidate_pairs, near_pairs, pair_of
+from banyan.graph_store.resolution.names import match_names
+from banyan.graph_store.resolution.resolve import Judgements, resolve
+from banyan.graph_store.resolution.spelling import LENGTHS, slip_blocks
+from banyan.graph_store.resolution.statements import statements
+from banyan.graph_store.resolution.surroundings import Surroundings
 from banyan.schemas.documents import Span
 from banyan.schemas.extraction import EntityMention, Fact
 from banyan.schemas.graph_schema import EntityType, GraphSchema, open_schema

@@ -4,13 +4,13 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 
-from ..schemas.graph_schema import ROOT_TYPE, GraphSchema
-from ..schemas.naming import label_key
-from ..schemas.resolution import Evidence
-from ..text.dates import parse_date
-from .graph.knowledge_graph import KnowledgeGraph
-from .resolution_names import fold
-from .resolution_stated import is_alias_relation
+from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
+from ...schemas.naming import label_key
+from ...schemas.resolution import Evidence
+from ...text.dates import parse_date
+from ..graph.knowledge_graph import KnowledgeGraph
+from .names import fold
+from .statements import is_alias_relation
 
 # What a thing has one of. A population or a rank may well differ between two passages; its first day does not.
 # ruff: noqa: SIM905  (lists of words read better as text)

@@ -4,20 +4,20 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..models.embedding.embedder import Embedder, Vectors
-from ..schemas.graph_schema import GraphSchema
-from ..schemas.resolution import EntityCard, EntityPair, PairVerdict
-from ..text.scripts import script_of
-from .graph.knowledge_graph import KnowledgeGraph
-from .ledger.aliases import EntityTable
-from .ledger.documents import Documents
-from .resolution import ASK, NEARNESS, Judgements, Resolution, by_hand, resolve
-from .resolution_candidates import Pair, near_pairs
-from .resolution_groups import AliasRow
-from .resolution_stated import Statement, statements
-from .resolution_surroundings import Surroundings
-from .vectors.reliability import Reliability
-from .vectors.store import VectorStore
+from ...models.embedding.embedder import Embedder, Vectors
+from ...schemas.graph_schema import GraphSchema
+from ...schemas.resolution import EntityCard, EntityPair, PairVerdict
+from ...text.scripts import script_of
+from ..graph.knowledge_graph import KnowledgeGraph
+from ..ledger.aliases import EntityTable
+from ..ledger.documents import Documents
+from ..vectors.reliability import Reliability
+from ..vectors.store import VectorStore
+from .candidates import Pair, near_pairs
+from .groups import AliasRow
+from .resolve import ASK, NEARNESS, Judgements, Resolution, by_hand, resolve
+from .statements import Statement, statements
+from .surroundings import Surroundings
 
 Ask = Callable[[Sequence[EntityPair]], Sequence[PairVerdict | None]]
 """Tells doubtful pairs apart, in order; None where it cannot tell."""

@@ -4,8 +4,8 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
-from ..schemas.naming import label_key
-from .resolution_names import fold, stand_for
+from ...schemas.naming import label_key
+from .names import fold, stand_for
 
 _MARKER = re.compile(
     r"(?:\b(?:also|otherwise|better|commonly|formerly|previously) (?:known|called|named|referred to)(?: as)?"

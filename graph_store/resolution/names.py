@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
-from ..schemas.naming import canonical_name
-from ..schemas.resolution import Rule
-from ..text.dates import parse_date
-from .resolution_words import (
+from ...schemas.naming import canonical_name
+from ...schemas.resolution import Rule
+from ...text.dates import parse_date
+from .words import (
     BRANCHED,
     FIGURE,
     GENERATIONS,

@@ -7,11 +7,11 @@ other: a chain of likenesses (A like B, B like C) does not make A and C the same
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ..schemas.documents import Frozen
-from ..schemas.resolution import EntityDecision, Evidence, Rule
-from .resolution_candidates import Pair, pair_of
-from .resolution_names import contradict, fold, match_names
-from .resolution_surroundings import Surroundings
+from ...schemas.documents import Frozen
+from ...schemas.resolution import EntityDecision, Evidence, Rule
+from .candidates import Pair, pair_of
+from .names import contradict, fold, match_names
+from .surroundings import Surroundings
 
 _ASSERTED: frozenset[Rule] = frozenset({"manual", "verdict", "stated"})
 """Ties that somebody vouches for, whatever the names look like."""

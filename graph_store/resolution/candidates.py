@@ -9,8 +9,8 @@ from itertools import combinations
 
 import numpy as np
 
-from ..models.embedding.embedder import Vectors
-from .resolution_names import (
+from ...models.embedding.embedder import Vectors
+from .names import (
     FoldedName,
     fold,
     initials_of,
@@ -19,8 +19,8 @@ from .resolution_names import (
     numerals_spelled,
     without_title,
 )
-from .resolution_slips import slip_blocks
-from .resolution_words import SMALL_WORDS
+from .spelling import slip_blocks
+from .words import SMALL_WORDS
 
 Pair = tuple[str, str]
 """Two entities' ids, ascending."""

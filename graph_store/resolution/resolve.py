@@ -11,13 +11,13 @@ thresholds were chosen on `benchmarks/entity_pairs.jsonl`, by `benchmarks/entity
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..schemas.resolution import EntityDecision, Evidence, PairVerdict
-from ..text.scripts import script_of
-from .resolution_candidates import Pair, candidate_pairs, pair_of
-from .resolution_groups import AliasRow, Groups, Tie
-from .resolution_names import contradict, fold, match_names
-from .resolution_stated import Statement
-from .resolution_surroundings import Surroundings
+from ...schemas.resolution import EntityDecision, Evidence, PairVerdict
+from ...text.scripts import script_of
+from .candidates import Pair, candidate_pairs, pair_of
+from .groups import AliasRow, Groups, Tie
+from .names import contradict, fold, match_names
+from .statements import Statement
+from .surroundings import Surroundings
 
 MERGE = 0.9
 """Score from which two entities are one without asking."""

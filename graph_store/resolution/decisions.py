@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Literal
 
-from ..schemas.graph_schema import GraphSchema
-from ..schemas.naming import canonical_name
-from .errors import EntityDecisionError
-from .graph.resolved_graph import ResolvedGraph
-from .resolution_groups import AliasRow
-from .resolution_surroundings import Surroundings
+from ...schemas.graph_schema import GraphSchema
+from ...schemas.naming import canonical_name
+from ..errors import EntityDecisionError
+from ..graph.resolved_graph import ResolvedGraph
+from .groups import AliasRow
+from .surroundings import Surroundings
 
 Verdict = Literal["merge", "split"]
 
