@@ -7,7 +7,7 @@ from pydantic import Field
 
 from ..graph_store.layout import Layout
 from ..graph_store.store import KnowledgeBase
-from ..graph_store.tree import digests
+from ..graph_store.tree.description import digests
 from ..ingest.chunking import chunk_document
 from ..ingest.loaders import load_documents
 from ..models.llm.reasoner import extraction_prompt, prompt_language, summary_batches, summary_prompt

@@ -23,7 +23,7 @@ from ..graph_store.ledger.communities import Community
 from ..graph_store.ledger.database import Database
 from ..graph_store.ledger.version import published
 from ..graph_store.store import KnowledgeBase
-from ..graph_store.view_spec import parse_view
+from ..graph_store.tree.view_spec import parse_view
 from ..ingest.limits import MEGABYTE, Limits
 from ..models.embedding.embedder import Embedder, load_embedder
 from ..models.reasoner import Reasoner

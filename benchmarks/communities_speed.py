@@ -13,7 +13,7 @@ from typing import Annotated
 
 import numpy as np
 import typer
-from banyan.graph_store.communities import CommunitySettings, features, hierarchy
+from banyan.graph_store.tree.detection import CommunitySettings, features, hierarchy
 from planted import DIMENSION, planted
 from rich.console import Console
 from rich.table import Table

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import numpy as np
 import typer
-from banyan.graph_store.communities import CommunitySettings, Earlier, Labels, detect, features, update
+from banyan.graph_store.tree.detection import CommunitySettings, Earlier, Labels, detect, features, update
 from numpy.typing import NDArray
 from planted import Planted, planted
 from rich.console import Console

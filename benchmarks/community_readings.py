@@ -11,10 +11,10 @@ from unittest.mock import patch
 
 import numpy as np
 import typer
-from banyan.graph_store import community_fusion
-from banyan.graph_store.communities import CommunitySettings, EntityFeatures, detect, features
-from banyan.graph_store.community_features import unit
-from banyan.graph_store.community_score import Perception, phi
+from banyan.graph_store.tree import fusion as community_fusion
+from banyan.graph_store.tree.detection import CommunitySettings, EntityFeatures, detect, features
+from banyan.graph_store.tree.features import unit
+from banyan.graph_store.tree.scores import Perception, phi
 from numpy.typing import NDArray
 from planted import Planted, planted
 from rich.console import Console

@@ -15,7 +15,6 @@ from ..schemas.chroma_server import ChromaServer
 from ..schemas.delta import Decision
 from ..schemas.documents import Chunk, Document
 from ..schemas.resolution import EntityDecision
-from .communities import CommunitySettings
 from .errors import WriterBusyError
 from .evolution.control import SchemaControl
 from .evolution.growth import Thresholds
@@ -35,11 +34,12 @@ from .ledger.version import Version, publish, version_of
 from .resolution.decisions import check_carried_out, found_pair
 from .resolution.groups import AliasRow
 from .resolution.resolver import Ask, ResolutionKeeper
-from .tree_keeper import Summarise, TreeKeeper
+from .tree.detection import CommunitySettings
+from .tree.synchroniser import Summarise, TreeKeeper
+from .tree.view_spec import ViewSpec
 from .vectors.reliability import SAMPLE, Reliability, measure
 from .vectors.synchroniser import VectorKeeper
 from .vectors.vectors_apart import wait_until_written
-from .view_spec import ViewSpec
 
 _LOG = logging.getLogger("banyan")
 _Chunk = TypeVar("_Chunk", Chunk, ChunkText)

@@ -12,7 +12,7 @@ from .graph.resolved_graph import ResolvedGraph
 from .ledger.communities import Community
 from .problems import REINDEX, Problem
 from .store import KnowledgeBase
-from .tree import relation_id
+from .tree.description import relation_id
 from .vectors.store import KINDS, Kind
 
 # Ids are hashes, so the first ones are a random sample. Of vectors of which a tenth is wrong, 32 miss all once in 30

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..graph_store.community_features import unit
 from ..graph_store.graph.knowledge_graph import EdgeKey
 from ..graph_store.ledger.communities import Community
 from ..graph_store.store import KnowledgeBase
+from ..graph_store.tree.features import unit
 from ..models.embedding.embedder import Vectors
 from ..schemas.documents import Chunk
 from ..schemas.naming import triple_id

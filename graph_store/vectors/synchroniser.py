@@ -18,7 +18,7 @@ from ..graph.state import GraphState
 from ..layout import Layout
 from ..ledger.database import Database
 from ..ledger.documents import Documents
-from ..tree import relation_id
+from ..tree.description import relation_id
 from .generations import VectorGenerations
 from .store import Kind, Put, VectorStore
 

@@ -5,9 +5,9 @@ from contextlib import closing
 
 import numpy as np
 import pytest
-from banyan.graph_store import tree
-from banyan.graph_store.communities import CommunitySettings, affinity, detect, features, hierarchy
 from banyan.graph_store.store import KnowledgeBase
+from banyan.graph_store.tree import description as tree
+from banyan.graph_store.tree.detection import CommunitySettings, affinity, detect, features, hierarchy
 from banyan.graph_store.verify import verify
 from banyan.schemas.graph_schema import open_schema
 from banyan.tools.index import RetrievalIndex
@@ -171,7 +171,7 @@ def test_a_description_that_fails_is_taken_up_where_it_ended(base):
 
 
 def test_what_was_described_before_an_end_is_not_described_again(base, monkeypatch):
-    monkeypatch.setattr("banyan.graph_store.tree_keeper._DESCRIBED_AT_ONCE", 1)
+    monkeypatch.setattr("banyan.graph_store.tree.synchroniser._DESCRIBED_AT_ONCE", 1)
     describing, calls = Describing(), []
 
     def twice(digests):

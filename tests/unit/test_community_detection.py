@@ -9,7 +9,9 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from banyan.graph_store.communities import (
+from banyan.graph_store.store import KnowledgeBase
+from banyan.graph_store.tree.clusters import initial_clusters, places, renumbered
+from banyan.graph_store.tree.detection import (
     CommunitySettings,
     Earlier,
     affinity,
@@ -19,10 +21,8 @@ from banyan.graph_store.communities import (
     hierarchy,
     update,
 )
-from banyan.graph_store.community_fusion import adjacent, merge, move
-from banyan.graph_store.community_score import Perception
-from banyan.graph_store.community_start import initial_clusters, places, renumbered
-from banyan.graph_store.store import KnowledgeBase
+from banyan.graph_store.tree.fusion import adjacent, merge, move
+from banyan.graph_store.tree.scores import Perception
 from banyan.schemas.graph_schema import open_schema
 from banyan.tools.index import RetrievalIndex
 from hypothesis import given, settings

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.ledger.extractions import Contribution
-from banyan.graph_store.view_modularity import likeness
-from banyan.graph_store.view_patterns import complete_steps
-from banyan.graph_store.views import ViewError, ViewSettings, boundaries, boundary, build_view, parse_view
+from banyan.graph_store.tree.view_modularity import likeness
+from banyan.graph_store.tree.view_patterns import complete_steps
+from banyan.graph_store.tree.views import ViewError, ViewSettings, boundaries, boundary, build_view, parse_view
 from banyan.schemas.documents import Span
 from banyan.schemas.extraction import AttributeFact, EntityMention, Fact
 from banyan.schemas.graph_schema import GraphSchema, open_schema
@@ -126,7 +126,7 @@ def test_a_boundary_is_what_eq_4_says(parts, tau, data):
 
 
 def test_the_modularity_view_does_not_depend_on_the_hash_seed():
-    program = ("from banyan.graph_store.view_modularity import communities, likeness; import numpy as np\n"
+    program = ("from banyan.graph_store.tree.view_modularity import communities, likeness; import numpy as np\n"
                "from scipy import sparse\n"
                "rows = np.random.default_rng(3).standard_normal((400, 8)).astype(np.float32)\n"
                "near = likeness(rows, sparse.csr_array((400, 1), dtype=np.float32), 8, 0.2)\n"

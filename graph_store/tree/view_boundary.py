@@ -10,8 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import sparse
 
-from .graph.adjacency import adjacency
-from .graph.knowledge_graph import KnowledgeGraph
+from ..graph.adjacency import adjacency
+from ..graph.knowledge_graph import KnowledgeGraph
 
 Boundary = list[tuple[str, float]]
 """(entity id, affinity), the strongest first, equal ones by id."""

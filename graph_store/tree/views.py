@@ -5,8 +5,8 @@ Every view is a partition of the graph's entities and a function of the graph an
 
 from dataclasses import dataclass
 
-from .graph.knowledge_graph import KnowledgeGraph
-from .vectors.store import VectorStore
+from ..graph.knowledge_graph import KnowledgeGraph
+from ..vectors.store import VectorStore
 from .view_attributes import by_attribute, by_relation
 from .view_boundary import boundaries, boundary
 from .view_groups import Group, View

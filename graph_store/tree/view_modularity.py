@@ -17,11 +17,11 @@ import graspologic_native as leiden
 import numpy as np
 from scipy import sparse
 
-from ..models.embedding.embedder import Vectors
-from ..runtime.one_thread import one_thread
-from .community_start import places
-from .graph.adjacency import adjacency
-from .graph.knowledge_graph import KnowledgeGraph
+from ...models.embedding.embedder import Vectors
+from ...runtime.one_thread import one_thread
+from ..graph.adjacency import adjacency
+from ..graph.knowledge_graph import KnowledgeGraph
+from .clusters import places
 from .view_attributes import by_attribute
 from .view_groups import View, partition
 from .view_spec import AttributeSpec, ModularitySpec

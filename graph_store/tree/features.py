@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..models.embedding.embedder import Vectors
-from ..runtime.one_thread import one_thread
+from ...models.embedding.embedder import Vectors
+from ...runtime.one_thread import one_thread
 
 # The context blocks of eq. 4 weigh half of the entity's own, so that both together weigh as much. They are
 # means of few rows, of other entities: at full weight wrong triples drown what the entity itself says.

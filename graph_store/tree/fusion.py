@@ -4,9 +4,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .community_features import EntityFeatures, unit
-from .community_score import DECIMALS, Perception, phi
-from .community_start import Labels, places, renumbered
+from .clusters import Labels, places, renumbered
+from .features import EntityFeatures, unit
+from .scores import DECIMALS, Perception, phi
 
 Pairs = NDArray[np.int64]
 

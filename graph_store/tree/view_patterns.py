@@ -15,8 +15,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from .graph.adjacency import adjacency
-from .graph.knowledge_graph import KnowledgeGraph
+from ..graph.adjacency import adjacency
+from ..graph.knowledge_graph import KnowledgeGraph
 from .view_groups import View, partition
 from .view_spec import PatternSpec
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import dropwhile, takewhile
 
-from ..schemas.naming import canonical_name
-from ..text.value_kinds import parse_value
-from .graph.knowledge_graph import KnowledgeGraph
+from ...schemas.naming import canonical_name
+from ...text.value_kinds import parse_value
+from ..graph.knowledge_graph import KnowledgeGraph
 from .view_groups import View, partition
 from .view_spec import AttributeSpec, RelationSpec
 

@@ -11,9 +11,12 @@ from hashlib import blake2b
 
 import numpy as np
 
-from ..schemas.naming import content_id
-from ..schemas.retrieval import CommunityDigest
-from .communities import (
+from ...schemas.naming import content_id
+from ...schemas.retrieval import CommunityDigest
+from ..graph.knowledge_graph import EdgeKey, KnowledgeGraph
+from ..ledger.communities import MARK, Community
+from ..vectors.store import VectorStore
+from .detection import (
     CommunitySettings,
     Earlier,
     EntityFeatures,
@@ -24,10 +27,7 @@ from .communities import (
     groups,
     hierarchy,
 )
-from .graph.knowledge_graph import EdgeKey, KnowledgeGraph
-from .ledger.communities import MARK, Community
 from .tree_vectors import TreeVectors
-from .vectors.store import VectorStore
 from .views import View, ViewSettings, boundaries
 
 # Strongest facts shown of a community: at about 12 tokens each, half a prompt of 1,000 tokens.

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..models.embedding.embedder import Embedder, Vectors
-from .ledger.database import Database
-from .ledger.kept_vectors import LENGTH_ERROR
-from .vectors.store import Kind, VectorStore
+from ...models.embedding.embedder import Embedder, Vectors
+from ..ledger.database import Database
+from ..ledger.kept_vectors import LENGTH_ERROR
+from ..vectors.store import Kind, VectorStore
 
 _PURPOSE = "tree"
 # Blocks hold what is gone as well; they are written as one again when that is more than what is there.

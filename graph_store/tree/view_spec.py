@@ -15,11 +15,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-from ..schemas.errors import BanyanError
-from ..schemas.graph_schema import GraphSchema, RelationType, ValueKind
-from ..schemas.naming import label_key, normalise
-from ..text.value_kinds import kind_of
-from .graph.knowledge_graph import KnowledgeGraph
+from ...schemas.errors import BanyanError
+from ...schemas.graph_schema import GraphSchema, RelationType, ValueKind
+from ...schemas.naming import label_key, normalise
+from ...text.value_kinds import kind_of
+from ..graph.knowledge_graph import KnowledgeGraph
 
 Period = Literal["year", "decade", "century"]
 By = Literal["value", "quantile"] | Period

@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .community_features import EntityFeatures
-from .community_start import Labels
+from .clusters import Labels
+from .features import EntityFeatures
 
 Scores = NDArray[np.float32]
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import TypeVar
 
-from ..schemas.documents import Frozen
+from ...schemas.documents import Frozen
 
 Key = TypeVar("Key", bound=Hashable)
 

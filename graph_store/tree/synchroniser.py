@@ -2,16 +2,16 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from ..models.embedding.embedder import Embedder
-from ..schemas.retrieval import CommunityDigest, CommunitySummary
-from .communities import CommunitySettings
-from .graph.knowledge_graph import KnowledgeGraph
-from .graph.state import GraphState
-from .ledger.communities import Community, CommunityTable
-from .ledger.database import Database
-from .tree import Before, digests, find_tree, marks, view_communities
+from ...models.embedding.embedder import Embedder
+from ...schemas.retrieval import CommunityDigest, CommunitySummary
+from ..graph.knowledge_graph import KnowledgeGraph
+from ..graph.state import GraphState
+from ..ledger.communities import Community, CommunityTable
+from ..ledger.database import Database
+from ..vectors.store import VectorStore
+from .description import Before, digests, find_tree, marks, view_communities
+from .detection import CommunitySettings
 from .tree_vectors import TreeVectors
-from .vectors.store import VectorStore
 from .view_spec import ViewSpec
 from .views import ViewSettings, build_view
 

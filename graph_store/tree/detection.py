@@ -25,11 +25,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..runtime.one_thread import one_thread
-from .community_features import EntityFeatures, features, shares, unit
-from .community_fusion import adjacent, merge, move
-from .community_score import Perception, Scores, phi
-from .community_start import Labels, groups, initial_clusters, renumbered
+from ...runtime.one_thread import one_thread
+from .clusters import Labels, groups, initial_clusters, renumbered
+from .features import EntityFeatures, features, shares, unit
+from .fusion import adjacent, merge, move
+from .scores import Perception, Scores, phi
 
 __all__ = ["CommunitySettings", "Earlier", "EntityFeatures", "Labels", "Scores", "affinity", "detect", "features",
            "groups", "hierarchy", "update"]

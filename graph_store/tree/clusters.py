@@ -4,9 +4,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ..models.embedding.embedder import Vectors
-from ..runtime.one_thread import one_thread
-from ..runtime.quiet import ignoring
+from ...models.embedding.embedder import Vectors
+from ...runtime.one_thread import one_thread
+from ...runtime.quiet import ignoring
 
 Labels = NDArray[np.intp]
 

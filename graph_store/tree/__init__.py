@@ -1,0 +1,1 @@
+"""The knowledge tree: communities, levels, keywords, views."""
