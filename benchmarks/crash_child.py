@@ -21,7 +21,7 @@ import banyan.agents.construction
 import banyan.agents.resources
 import banyan.agents.retrieval
 import banyan.cli.progress
-import banyan.graph_store.verify
+import banyan.graph_store.integrity.verify
 import banyan.models.llm.chat
 import banyan.models.rules.reasoner
 import banyan.schemas.review

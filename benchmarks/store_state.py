@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.store import KnowledgeBase
 from banyan.graph_store.vectors.store import KINDS
-from banyan.graph_store.verify import verify
 from banyan.models.embedding.embedder import Embedder
 
 # Of each table what does not say when something was done, nor under which running number.

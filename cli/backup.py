@@ -24,7 +24,7 @@ def backup(kb: Kb, output: _Output, *, force: Annotated[bool, typer.Option(
     ledger, without a call to an LLM. Neither are your source files and settings.
     """
     from ..config import Settings  # noqa: PLC0415
-    from ..graph_store.backup import back_up  # noqa: PLC0415
+    from ..graph_store.integrity.backup import back_up  # noqa: PLC0415
     from ..graph_store.layout import Layout  # noqa: PLC0415
     from .progress import track  # noqa: PLC0415
 
@@ -47,8 +47,8 @@ def restore(file: Annotated[Path, typer.Argument(help="A file that `banyan backu
     Form, sizes, checksum and every table of the file are checked before anything is changed. Ended in the middle, the
     old knowledge base stands or the new one.
     """
+    from ..graph_store.integrity.restore import restore as put_back  # noqa: PLC0415
     from ..graph_store.layout import Layout  # noqa: PLC0415
-    from ..graph_store.restore import restore as put_back  # noqa: PLC0415
     from .progress import track  # noqa: PLC0415
 
     with opened(reasons=False) as resources:

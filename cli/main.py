@@ -262,7 +262,7 @@ def documents(kb: Kb, *, as_json: AsJson = False) -> None:
 @app.command()
 def status(kb: Kb, *, as_json: AsJson = False) -> None:
     """Show what a knowledge base holds, what failed, and what was spent."""
-    from ..graph_store.status import status_of  # noqa: PLC0415
+    from ..graph_store.integrity.status import status_of  # noqa: PLC0415
 
     with opened(reasons=False) as resources:
         found = status_of(resources.knowledge_base(kb), resources.prices)
@@ -282,9 +282,9 @@ def status(kb: Kb, *, as_json: AsJson = False) -> None:
 @app.command()
 def verify(kb: Kb, *, as_json: AsJson = False) -> None:
     """Check a knowledge base against its invariants; exits 1 if something is wrong."""
+    from ..graph_store.integrity.verify import damages_on_disk  # noqa: PLC0415
+    from ..graph_store.integrity.verify import verify as find_problems  # noqa: PLC0415
     from ..graph_store.layout import Layout  # noqa: PLC0415
-    from ..graph_store.verify import damages_on_disk  # noqa: PLC0415
-    from ..graph_store.verify import verify as find_problems  # noqa: PLC0415
 
     with opened(reasons=False) as resources:
         damages = damages_on_disk(Layout.of(resources.settings.home, kb, resources.settings.chroma_server).require())

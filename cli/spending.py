@@ -8,8 +8,8 @@ from rich.table import Table
 from .console import on_a_line
 
 if TYPE_CHECKING:
+    from ..graph_store.integrity.status import Status
     from ..graph_store.ledger.accounts import Spent
-    from ..graph_store.status import Status
 
 _SHOWN_BUILDS = 5
 

@@ -4,8 +4,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
+from ..graph_store.integrity.status import status_of
 from ..graph_store.layout import knowledge_bases
-from ..graph_store.status import status_of
 from ..schemas.errors import BanyanError
 from .access import may
 from .answers import (

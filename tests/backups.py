@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from banyan.graph_store.backup import back_up
+from banyan.graph_store.integrity.backup import back_up
 from banyan.graph_store.layout import Layout
 from banyan.models.embedding.embedder import Embedder
 

@@ -23,7 +23,7 @@ from banyan.agents.resources import Resources
 from banyan.agents.retrieval import AskContext
 from banyan.agents.retrieval import build_graph as question_graph
 from banyan.config import Settings
-from banyan.graph_store.verify import verify
+from banyan.graph_store.integrity.verify import verify
 from banyan.schemas.errors import BanyanError
 
 from ..conftest import load_test_module

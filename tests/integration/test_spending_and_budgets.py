@@ -11,8 +11,8 @@ from banyan.agents.construction import build_graph
 from banyan.agents.estimate import estimate_build
 from banyan.agents.resources import Resources
 from banyan.config import Settings
-from banyan.graph_store.status import status_of
-from banyan.graph_store.verify import verify
+from banyan.graph_store.integrity.status import status_of
+from banyan.graph_store.integrity.verify import verify
 from banyan.models.llm.chat import OpenAiEndpoint
 from banyan.models.llm.endpoint import Reply
 

@@ -13,14 +13,14 @@ import sys
 from contextlib import closing
 
 import pytest
-from banyan.graph_store.backup import back_up
+from banyan.graph_store.integrity.backup import back_up
+from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.layout import Layout
 from banyan.graph_store.store import KnowledgeBase
 from banyan.graph_store.vectors import generations as vector_generations
 from banyan.graph_store.vectors.hnsw_files import _HEADER as HEADER
 from banyan.graph_store.vectors.hnsw_files import _Header as Header
 from banyan.graph_store.vectors.hnsw_files import damages
-from banyan.graph_store.verify import verify
 
 from ..conftest import TESTS, load_test_module
 

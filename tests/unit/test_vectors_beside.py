@@ -5,10 +5,10 @@ from contextlib import contextmanager
 from functools import partial
 
 import pytest
+from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.store import KnowledgeBase
 from banyan.graph_store.vectors.store import VectorStore
 from banyan.graph_store.vectors.synchroniser import VectorKeeper
-from banyan.graph_store.verify import verify
 
 from ..conftest import load_test_module
 

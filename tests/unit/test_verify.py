@@ -7,12 +7,12 @@ from contextlib import closing
 
 import numpy as np
 import pytest
+from banyan.graph_store.integrity.verify import verify
+from banyan.graph_store.integrity.verify_ledger import foreign_objects
 from banyan.graph_store.ledger import database as module
 from banyan.graph_store.ledger.database import Database
 from banyan.graph_store.store import KnowledgeBase
 from banyan.graph_store.vectors.store import KINDS
-from banyan.graph_store.verify import verify
-from banyan.graph_store.verify_ledger import foreign_objects
 from banyan.schemas.delta import Decision
 from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from banyan.schemas.graph_schema import GraphSchema

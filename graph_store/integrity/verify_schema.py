@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator
 
-from ..schemas.diff import diff
-from ..schemas.graph_schema import GraphSchema
-from ..schemas.naming import label_key
-from .errors import StoreError
-from .evolution.editing import KIND_NAMES, DecisionError, elements, find_element, ordered
-from .evolution.growth import replay
-from .ledger.schema_history import SchemaVersion
+from ...schemas.diff import diff
+from ...schemas.graph_schema import GraphSchema
+from ...schemas.naming import label_key
+from ..errors import StoreError
+from ..evolution.editing import KIND_NAMES, DecisionError, elements, find_element, ordered
+from ..evolution.growth import replay
+from ..ledger.schema_history import SchemaVersion
+from ..store import KnowledgeBase
 from .problems import BUILD, RESTORE, Problem
-from .store import KnowledgeBase
 
 
 def history(kb: KnowledgeBase) -> Iterator[Problem]:

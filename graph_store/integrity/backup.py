@@ -18,9 +18,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from ..schemas.documents import Frozen
-from .errors import LedgerDamagedError, StoreError
-from .layout import Layout
+from ...schemas.documents import Frozen
+from ..errors import LedgerDamagedError, StoreError
+from ..layout import Layout
 
 FORMAT: Literal["banyan-backup-1"] = "banyan-backup-1"
 LEDGER = "ledger.sqlite"

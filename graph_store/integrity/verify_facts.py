@@ -4,14 +4,14 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from ..schemas.documents import Chunk, Span
-from ..schemas.extraction import BoundedExtraction
-from ..schemas.graph_schema import GraphSchema
-from .errors import LedgerDamagedError
-from .ledger.extractions import Contribution, rejection_row
-from .ledger.schema_requests import ask_row
+from ...schemas.documents import Chunk, Span
+from ...schemas.extraction import BoundedExtraction
+from ...schemas.graph_schema import GraphSchema
+from ..errors import LedgerDamagedError
+from ..ledger.extractions import Contribution, rejection_row
+from ..ledger.schema_requests import ask_row
+from ..store import KnowledgeBase
 from .problems import REINDEX, RESTORE, Problem
-from .store import KnowledgeBase
 
 _AT_ONCE = 256
 

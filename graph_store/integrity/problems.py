@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from ..schemas.documents import Frozen
+from ...schemas.documents import Frozen
 
 RESTORE = "restore the knowledge base from a backup (`banyan restore FILE --kb NAME --force`), or build it anew"
 REINDEX = "run `banyan reindex`"

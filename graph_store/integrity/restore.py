@@ -17,11 +17,11 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 from pydantic import ValidationError
 
+from ..errors import LedgerDamagedError, StoreError, WriterBusyError
+from ..layout import Layout
+from ..ledger.database import FORMAT, Database
+from ..vectors.generations import IDENTITY, VectorGenerations
 from .backup import BLOCK, LEDGER, MANIFEST, BackupError, Manifest, Progress
-from .errors import LedgerDamagedError, StoreError, WriterBusyError
-from .layout import Layout
-from .ledger.database import FORMAT, Database
-from .vectors.generations import IDENTITY, VectorGenerations
 from .verify_ledger import foreign_objects
 
 MAX_MANIFEST = 1 << 16

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from ..ingest.chunking import chunk_id
-from .ledger.database import Database
+from ...ingest.chunking import chunk_id
+from ..ledger.database import Database
+from ..store import KnowledgeBase
+from ..vectors.reliability import Reliability
 from .problems import REINDEX, RESTORE, Problem
-from .store import KnowledgeBase
-from .vectors.reliability import Reliability
 
 Column = tuple[str, str, str, int, int]
 """Table, column, type, whether it may not be null, place in the primary key."""

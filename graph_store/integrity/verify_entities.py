@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from ..store import KnowledgeBase
 from .problems import REINDEX, Problem
-from .store import KnowledgeBase
 
 
 def aliases(kb: KnowledgeBase) -> Iterator[Problem]:

@@ -5,15 +5,15 @@ from pathlib import Path
 
 import numpy as np
 
-from ..schemas.naming import triple_id
-from .graph import snapshot
-from .graph.knowledge_graph import KnowledgeGraph, relation_text
-from .graph.resolved_graph import ResolvedGraph
-from .ledger.communities import Community
+from ...schemas.naming import triple_id
+from ..graph import snapshot
+from ..graph.knowledge_graph import KnowledgeGraph, relation_text
+from ..graph.resolved_graph import ResolvedGraph
+from ..ledger.communities import Community
+from ..store import KnowledgeBase
+from ..tree.description import relation_id
+from ..vectors.store import KINDS, Kind
 from .problems import REINDEX, Problem
-from .store import KnowledgeBase
-from .tree.description import relation_id
-from .vectors.store import KINDS, Kind
 
 # Ids are hashes, so the first ones are a random sample. Of vectors of which a tenth is wrong, 32 miss all once in 30
 # times; what damages a file or mixes up a model concerns more than that.

@@ -4,17 +4,17 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
 
+from ..errors import StoreError
+from ..layout import Layout
+from ..ledger.database import Database
+from ..store import KnowledgeBase
+from ..vectors.generations import VectorGenerations
 from . import verify_derived as derived
 from . import verify_entities as entities
 from . import verify_facts as facts
 from . import verify_ledger as ledger
 from . import verify_schema as schema
-from .errors import StoreError
-from .layout import Layout
-from .ledger.database import Database
 from .problems import REINDEX, RESTORE, Problem, some
-from .store import KnowledgeBase
-from .vectors.generations import VectorGenerations
 
 __all__ = ["Problem", "damages_on_disk", "verify"]
 

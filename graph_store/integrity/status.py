@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from ..schemas.documents import Frozen
-from ..schemas.prices import Prices
-from .ledger.accounts import Spent, StepTokens, total
-from .store import KnowledgeBase
+from ...schemas.documents import Frozen
+from ...schemas.prices import Prices
+from ..ledger.accounts import Spent, StepTokens, total
+from ..store import KnowledgeBase
 
 DEAREST = 10
 """Documents shown with what they cost."""

@@ -1,0 +1,1 @@
+"""Verify, back up, restore and report on a knowledge base."""
