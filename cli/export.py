@@ -11,7 +11,7 @@ from .console import escape
 from .shared import Kb, err, opened
 
 if TYPE_CHECKING:
-    from ..graph_store.tree_graph import TreeGraph
+    from ..export.tree_graph import TreeGraph
 
 ExportForm = Literal["graphml", "json", "cypher", "html"]
 _STANDARD_OUTPUT = Path("-")
@@ -24,7 +24,7 @@ def export(
 ) -> None:
     """Write a knowledge base with its tree as GraphML, JSON, Cypher statements or a page; a file is replaced whole."""
     from ..export.files import write_file  # noqa: PLC0415
-    from ..graph_store.tree_graph import tree_graph  # noqa: PLC0415
+    from ..export.tree_graph import tree_graph  # noqa: PLC0415
 
     with opened(reasons=False) as resources, err.status("reading"):
         graph = tree_graph(resources.knowledge_base(kb))

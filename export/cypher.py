@@ -9,8 +9,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from ..graph_store.tree_graph import TreeGraph
 from .text import json_text
+from .tree_graph import TreeGraph
 
 # Rows of one statement, which is one transaction: what Neo4j's memory holds easily.
 _ROWS = 500

@@ -2,7 +2,7 @@
 
 from functools import cached_property
 
-from ..graph_store.tree_graph import KEYWORD_OF, MEMBER_OF, TreeGraph
+from .tree_graph import KEYWORD_OF, MEMBER_OF, TreeGraph
 
 
 class Outline:

@@ -6,8 +6,8 @@ import networkx as nx
 import pytest
 from banyan.export.files import write_file
 from banyan.export.page import page as html
+from banyan.export.tree_graph import tree_graph
 from banyan.graph_store.store import KnowledgeBase
-from banyan.graph_store.tree_graph import tree_graph
 from playwright.sync_api import expect
 
 from ..conftest import load_test_module

@@ -6,8 +6,8 @@ import networkx as nx
 import pytest
 from banyan.export.node_link import node_link
 from banyan.export.page import page
+from banyan.export.tree_graph import tree_graph
 from banyan.graph_store.ledger.communities import Community
-from banyan.graph_store.tree_graph import tree_graph
 from banyan.schemas.documents import Document
 from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 

@@ -15,8 +15,8 @@ from banyan.export.cypher import cypher
 from banyan.export.graphml import graphml
 from banyan.export.node_link import node_link
 from banyan.export.page import page
+from banyan.export.tree_graph import tree_graph
 from banyan.graph_store.errors import KnowledgeBaseNameError
-from banyan.graph_store.tree_graph import tree_graph
 from banyan.ingest.loaders import IngestError
 from banyan.schemas.retrieval import Claim, DraftAnswer, Passage, Quote
 

@@ -5,11 +5,11 @@ from typing import Any, TypeAlias
 
 import networkx as nx
 
+from ..graph_store.graph.knowledge_graph import EdgeKey, KnowledgeGraph
+from ..graph_store.ledger.communities import Community
+from ..graph_store.store import KnowledgeBase
 from ..schemas.documents import Chunk
 from ..schemas.naming import triple_id
-from .graph.knowledge_graph import EdgeKey, KnowledgeGraph
-from .ledger.communities import Community
-from .store import KnowledgeBase
 
 TreeGraph: TypeAlias = "nx.MultiDiGraph[str]"
 MEMBER_OF = "member_of"
