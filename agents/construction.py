@@ -24,8 +24,8 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Send
 
+from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.layout import check_name
-from ..graph_store.store import KnowledgeBase
 from ..ingest.examples import load_examples
 from ..ingest.given import given_documents
 from ..ingest.loaders import LoadFailure, load_documents

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from pydantic import Field
 
+from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.layout import Layout
-from ..graph_store.store import KnowledgeBase
 from ..graph_store.tree.description import digests
 from ..ingest.chunking import chunk_document
 from ..ingest.loaders import load_documents

@@ -17,12 +17,12 @@ from ..graph_store.bounding.similar_labels import SimilarLabels
 from ..graph_store.errors import WriterBusyError
 from ..graph_store.evolution.editing import KIND_NAMES
 from ..graph_store.evolution.growth import Thresholds
+from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.layout import Layout, check_name
 from ..graph_store.ledger.accounts import Calls
 from ..graph_store.ledger.communities import Community
 from ..graph_store.ledger.database import Database
 from ..graph_store.ledger.version import published
-from ..graph_store.store import KnowledgeBase
 from ..graph_store.tree.view_spec import parse_view
 from ..ingest.limits import MEGABYTE, Limits
 from ..models.embedding.embedder import Embedder, load_embedder

@@ -36,7 +36,7 @@ from banyan.config import Settings
 from banyan.graph_store.errors import WriterBusyError
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.integrity.status import status_of
-from banyan.graph_store.store import KnowledgeBase
+from banyan.graph_store.knowledge_base import KnowledgeBase
 from crash_child import Fault, run_command, start
 from crash_world import ALL, FIRST, KB, OPERATIONS, SETTINGS, UPDATED, document, write_documents
 from hashed_embedding import HashedEmbedder

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from banyan.graph_store.integrity.verify import verify
-from banyan.graph_store.store import KnowledgeBase
+from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.vectors.store import KINDS
 from banyan.models.embedding.embedder import Embedder
 

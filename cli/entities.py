@@ -11,7 +11,7 @@ from .console import on_a_line
 from .shared import AsJson, CommandError, Kb, err, opened, out, print_json
 
 if TYPE_CHECKING:
-    from ..graph_store.store import KnowledgeBase
+    from ..graph_store.knowledge_base import KnowledgeBase
     from ..schemas.resolution import Alias, EntityGroup
 
 entities_app = typer.Typer(help="Names that are of one thing: list them, merge and split them.")

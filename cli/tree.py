@@ -11,8 +11,8 @@ from .shared import AsJson, Kb, err, opened, out, print_json
 
 if TYPE_CHECKING:
     from ..graph_store.graph.knowledge_graph import KnowledgeGraph
+    from ..graph_store.knowledge_base import KnowledgeBase
     from ..graph_store.ledger.communities import Community
-    from ..graph_store.store import KnowledgeBase
 
 _FACTS = 3
 _ATTRIBUTES = 3

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..graph_store.store import KnowledgeBase
+from ..graph_store.knowledge_base import KnowledgeBase
 from ..models.embedding.embedder import Vectors
 from ..schemas.naming import triple_id
 from ..tools.lexical import LexicalIndex

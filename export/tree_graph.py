@@ -6,8 +6,8 @@ from typing import Any, TypeAlias
 import networkx as nx
 
 from ..graph_store.graph.knowledge_graph import EdgeKey, KnowledgeGraph
+from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.ledger.communities import Community
-from ..graph_store.store import KnowledgeBase
 from ..schemas.documents import Chunk
 from ..schemas.naming import triple_id
 

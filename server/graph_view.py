@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from weakref import WeakKeyDictionary
 
 from ..graph_store.graph.knowledge_graph import EdgeKey
-from ..graph_store.store import KnowledgeBase
+from ..graph_store.knowledge_base import KnowledgeBase
 from ..schemas.naming import canonical_name, normalise, triple_id
 from .graph_answers import Edge, Node
 

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from ..graph_store.graph.knowledge_graph import EdgeKey
-from ..graph_store.store import KnowledgeBase
+from ..graph_store.knowledge_base import KnowledgeBase
 from ..schemas.documents import Chunk, Span
 from ..schemas.naming import entity_id, triple_id
 from .access import may

@@ -14,8 +14,8 @@ from ..export.node_link import node_link
 from ..export.page import page
 from ..export.tree_graph import Sources, TreeGraph, tree_graph
 from ..graph_store.graph.knowledge_graph import EdgeKey
+from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.ledger.communities import Community
-from ..graph_store.store import KnowledgeBase
 from ..schemas.naming import triple_id
 from .access import may
 from .errors import NotFoundError

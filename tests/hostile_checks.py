@@ -9,7 +9,7 @@ from typing import Any
 from banyan.agents.building import BuildContext
 from banyan.agents.construction import build_graph
 from banyan.agents.resources import Resources
-from banyan.graph_store.store import KnowledgeBase
+from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.schemas.naming import UNSEEN, normalise
 
 FOLDER = Path(__file__).parent / "hostile"

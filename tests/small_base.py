@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from banyan.graph_store.store import KnowledgeBase
+from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.ingest.chunking import chunk_document
 from banyan.models.embedding.embedder import Embedder
 from banyan.schemas.documents import Document

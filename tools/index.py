@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..graph_store.graph.knowledge_graph import EdgeKey
+from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.ledger.communities import Community
-from ..graph_store.store import KnowledgeBase
 from ..graph_store.tree.features import unit
 from ..models.embedding.embedder import Vectors
 from ..schemas.documents import Chunk

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from ..graph_store.store import KnowledgeBase
+from ..graph_store.knowledge_base import KnowledgeBase
 from ..schemas.retrieval import EVERYTHING, ROUTES, Evidence, Passage, Route, SubQuery, Switches
 from . import community_route, dfs_route, entity_route, fusion, triple_route
 from .best import best_rows

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from ...schemas.documents import Frozen
 from ...schemas.prices import Prices
+from ..knowledge_base import KnowledgeBase
 from ..ledger.accounts import Spent, StepTokens, total
-from ..store import KnowledgeBase
 
 DEAREST = 10
 """Documents shown with what they cost."""

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 
 from ..errors import StoreError
+from ..knowledge_base import KnowledgeBase
 from ..layout import Layout
 from ..ledger.database import Database
-from ..store import KnowledgeBase
 from ..vectors.generations import VectorGenerations
 from . import verify_derived as derived
 from . import verify_entities as entities

@@ -9,8 +9,8 @@ from ...schemas.naming import triple_id
 from ..graph import snapshot
 from ..graph.knowledge_graph import KnowledgeGraph, relation_text
 from ..graph.resolved_graph import ResolvedGraph
+from ..knowledge_base import KnowledgeBase
 from ..ledger.communities import Community
-from ..store import KnowledgeBase
 from ..tree.description import relation_id
 from ..vectors.store import KINDS, Kind
 from .problems import REINDEX, Problem

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from ..store import KnowledgeBase
+from ..knowledge_base import KnowledgeBase
 from .problems import REINDEX, Problem
 
 

@@ -8,9 +8,9 @@ from ...schemas.documents import Chunk, Span
 from ...schemas.extraction import BoundedExtraction
 from ...schemas.graph_schema import GraphSchema
 from ..errors import LedgerDamagedError
+from ..knowledge_base import KnowledgeBase
 from ..ledger.extractions import Contribution, rejection_row
 from ..ledger.schema_requests import ask_row
-from ..store import KnowledgeBase
 from .problems import REINDEX, RESTORE, Problem
 
 _AT_ONCE = 256

@@ -7,8 +7,8 @@ from contextlib import closing
 from pathlib import Path
 
 from ...ingest.chunking import chunk_id
+from ..knowledge_base import KnowledgeBase
 from ..ledger.database import Database
-from ..store import KnowledgeBase
 from ..vectors.reliability import Reliability
 from .problems import REINDEX, RESTORE, Problem
 

@@ -8,8 +8,8 @@ from ...schemas.naming import label_key
 from ..errors import StoreError
 from ..evolution.editing import KIND_NAMES, DecisionError, elements, find_element, ordered
 from ..evolution.growth import replay
+from ..knowledge_base import KnowledgeBase
 from ..ledger.schema_history import SchemaVersion
-from ..store import KnowledgeBase
 from .problems import BUILD, RESTORE, Problem
 
 

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from banyan.graph_store.errors import StoreError
 from banyan.graph_store.integrity.verify import verify
-from banyan.graph_store.store import KnowledgeBase
+from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.vectors import backend as vector_place
 from banyan.graph_store.vectors import chroma_server
 from banyan.schemas.chroma_server import ChromaServer

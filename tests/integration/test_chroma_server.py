@@ -11,8 +11,8 @@ from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.graph_store.errors import StoreError
 from banyan.graph_store.integrity.verify import damages_on_disk, verify
+from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.layout import Layout
-from banyan.graph_store.store import KnowledgeBase
 from banyan.graph_store.vectors import backend as vector_place
 from banyan.graph_store.vectors import chroma_server
 from banyan.graph_store.vectors import generations as vector_generations

@@ -7,7 +7,7 @@ import pytest
 from banyan.export.files import write_file
 from banyan.export.page import page as html
 from banyan.export.tree_graph import tree_graph
-from banyan.graph_store.store import KnowledgeBase
+from banyan.graph_store.knowledge_base import KnowledgeBase
 from playwright.sync_api import expect
 
 from ..conftest import load_test_module

@@ -18,9 +18,9 @@ from banyan.graph_store.integrity import restore as restore_module
 from banyan.graph_store.integrity.backup import BackupError, back_up
 from banyan.graph_store.integrity.restore import restore
 from banyan.graph_store.integrity.verify import verify
+from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.layout import Layout
 from banyan.graph_store.ledger.database import FORMAT, Database
-from banyan.graph_store.store import KnowledgeBase
 
 from ..backups import TEXTS, built, copied, left, silent, tables
 from ..conftest import load_test_module

@@ -6,7 +6,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 from banyan.graph_store.integrity.verify import verify
-from banyan.graph_store.store import KnowledgeBase
+from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.tree import description as tree
 from banyan.graph_store.tree.detection import CommunitySettings, affinity, detect, features, hierarchy
 from banyan.schemas.graph_schema import open_schema

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from banyan.graph_store.store import KnowledgeBase
+from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.tree.clusters import initial_clusters, places, renumbered
 from banyan.graph_store.tree.detection import (
     CommunitySettings,

@@ -11,8 +11,8 @@ from banyan.agents.building import BuildContext
 from banyan.agents.construction import build_graph
 from banyan.graph_store.errors import WriterBusyError
 from banyan.graph_store.integrity.verify import verify
+from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.layout import Layout
-from banyan.graph_store.store import KnowledgeBase
 from banyan.graph_store.vectors.store import VectorStore
 from banyan.models.reasoner import ReasonerError
 from banyan.runtime.budgets import BudgetExceeded

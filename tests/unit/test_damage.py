@@ -15,8 +15,8 @@ from contextlib import closing
 import pytest
 from banyan.graph_store.integrity.backup import back_up
 from banyan.graph_store.integrity.verify import verify
+from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.layout import Layout
-from banyan.graph_store.store import KnowledgeBase
 from banyan.graph_store.vectors import generations as vector_generations
 from banyan.graph_store.vectors.hnsw_files import _HEADER as HEADER
 from banyan.graph_store.vectors.hnsw_files import _Header as Header

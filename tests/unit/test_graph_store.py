@@ -12,10 +12,10 @@ from banyan.graph_store.graph import replay as graph_keeper
 from banyan.graph_store.graph import snapshot
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.integrity.verify import verify
+from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.ledger.database import FORMAT, Database
 from banyan.graph_store.ledger.documents import Documents
 from banyan.graph_store.ledger.extractions import Contribution
-from banyan.graph_store.store import KnowledgeBase
 from banyan.schemas.documents import Chunk, Document
 from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from banyan.schemas.graph_schema import open_schema

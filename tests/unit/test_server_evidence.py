@@ -1,7 +1,7 @@
 """The facts behind an answer's citations, and the facts among chosen entities."""
 
 import pytest
-from banyan.graph_store.store import KnowledgeBase
+from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.schemas.naming import entity_id
 from banyan.server.graph_view import GraphView
 from banyan.server.routes_evidence import Cited, among, evidence

@@ -14,9 +14,9 @@ from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.graph_store.integrity.status import DEAREST, status_of
 from banyan.graph_store.integrity.verify import verify
+from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.ledger.accounts import Calls, Spent, Tokens, total
 from banyan.graph_store.ledger.database import FORMAT, Database
-from banyan.graph_store.store import KnowledgeBase
 from banyan.runtime.budgets import Budget, BudgetExceeded, charge, charged
 from banyan.schemas.documents import Document
 from banyan.schemas.errors import BanyanError

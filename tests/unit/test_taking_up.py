@@ -9,9 +9,9 @@ import pytest
 from banyan.agents.resources import Resources
 from banyan.graph_store.errors import UnknownDocumentError, WriterBusyError
 from banyan.graph_store.integrity.verify import verify
+from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.layout import Layout
 from banyan.graph_store.ledger.database import Database
-from banyan.graph_store.store import KnowledgeBase
 from banyan.graph_store.tree.synchroniser import TreeKeeper
 from banyan.graph_store.vectors.chroma_folder import ChromaFolder
 from banyan.graph_store.vectors.store import VectorStore

@@ -7,9 +7,9 @@ from unittest.mock import patch
 
 import pytest
 from banyan.graph_store.integrity.verify import verify
+from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.ledger.communities import Community
 from banyan.graph_store.ledger.database import Database
-from banyan.graph_store.store import KnowledgeBase
 from banyan.graph_store.tree.detection import CommunitySettings
 from banyan.graph_store.tree.tree_vectors import TreeVectors
 from banyan.models.embedding.embedder import Vectors

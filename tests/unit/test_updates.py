@@ -11,7 +11,7 @@ import pytest
 from banyan.agents.estimate import estimate_build
 from banyan.graph_store.evolution.control import SchemaControl
 from banyan.graph_store.integrity.verify import verify
-from banyan.graph_store.store import KnowledgeBase
+from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.models.reasoner import ReasonerError
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st

@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 from banyan.graph_store.integrity.verify import verify
-from banyan.graph_store.store import KnowledgeBase
+from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.vectors.store import VectorStore
 from banyan.graph_store.vectors.synchroniser import VectorKeeper
 

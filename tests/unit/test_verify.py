@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.integrity.verify_ledger import foreign_objects
+from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.ledger import database as module
 from banyan.graph_store.ledger.database import Database
-from banyan.graph_store.store import KnowledgeBase
 from banyan.graph_store.vectors.store import KINDS
 from banyan.schemas.delta import Decision
 from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
