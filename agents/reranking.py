@@ -2,7 +2,7 @@
 
 A cross-encoder's scores have no scale that others share, and it sees neither the graph nor what other
 passages say: a passage that a chain of facts leads to may look alien to the question. So ranks are
-fused, as those of lexical search are (tools/chunk_scores.py): 1 / (60 + rank) in the ranking by everything
+fused, as those of lexical search are (tools/ranking/chunk_scores.py): 1 / (60 + rank) in the ranking by everything
 else plus 1 / (60 + rank) by the cross-encoder, with equal say, because no measurement speaks for
 another. Its rank of a passage is the best over all sub-queries, so that each sub-query brings its own.
 """

@@ -23,10 +23,12 @@ from banyan.config import Settings
 from banyan.evaluation.bootstrap import intervals
 from banyan.evaluation.datasets import Question, is_gold, load_questions
 from banyan.schemas.retrieval import EVERYTHING, ROUTES, Evidence, SubQuery
-from banyan.tools import beta, chunk_scores, community_route, dfs_route, fusion, spreading
-from banyan.tools.chunk_scores import Scores
 from banyan.tools.query import Query
+from banyan.tools.ranking import beta, chunk_scores, fusion, spreading
+from banyan.tools.ranking.chunk_scores import Scores
 from banyan.tools.retriever import Retriever
+from banyan.tools.routes import community as community_route
+from banyan.tools.routes import paths as dfs_route
 from own_questions import MUSIQUE, musique_gold, own_questions, passages, shared_gold
 from rich.console import Console
 from rich.progress import Progress

@@ -7,12 +7,16 @@ import numpy as np
 
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..schemas.retrieval import EVERYTHING, ROUTES, Evidence, Passage, Route, SubQuery, Switches
-from . import community_route, dfs_route, entity_route, fusion, triple_route
-from .best import best_rows
-from .chunk_scores import Scores
-from .hops import second_hop
 from .index import RetrievalIndex
 from .query import Batch, Meaning, Query, wording
+from .ranking import fusion
+from .ranking.best import best_rows
+from .ranking.chunk_scores import Scores
+from .ranking.hops import second_hop
+from .routes import community as community_route
+from .routes import entity as entity_route
+from .routes import paths as dfs_route
+from .routes import triple as triple_route
 from .timing import stage
 
 # Evidence of one route for one sub-query.

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from banyan.schemas.retrieval import Evidence, Switches
-from banyan.tools.chunk_scores import chunk_scores, community_scores, lexical_scores
+from banyan.tools.ranking.chunk_scores import chunk_scores, community_scores, lexical_scores
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -5,9 +5,9 @@ from banyan.agents.chaining import following, searchable, waits
 from banyan.agents.planning import Caps, key, plan_round
 from banyan.graph_store.bounding.grounding import words
 from banyan.schemas.retrieval import ROUTES, SubQuery
-from banyan.tools.hops import second_hop
 from banyan.tools.names import NameTrie
 from banyan.tools.query import wording
+from banyan.tools.ranking.hops import second_hop
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -10,10 +10,10 @@ from banyan.config import Settings
 from banyan.graph_store.vectors.reliability import Reliability
 from banyan.schemas.naming import entity_id
 from banyan.schemas.retrieval import ROUTES, Evidence, SubQuery
-from banyan.tools import fusion
-from banyan.tools.beta import beta
-from banyan.tools.chunk_scores import chunk_scores, lexical_scores
 from banyan.tools.query import Meaning, Query, wording
+from banyan.tools.ranking import fusion
+from banyan.tools.ranking.beta import beta
+from banyan.tools.ranking.chunk_scores import chunk_scores, lexical_scores
 from banyan.tools.retriever import Retriever
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,8 +1,8 @@
 """The path route: where it sets out, what guides it, and how little work it takes."""
 
 import pytest
-from banyan.tools import dfs_route
-from banyan.tools.dfs_route import MAX_HOPS
+from banyan.tools.routes import paths as dfs_route
+from banyan.tools.routes.paths import MAX_HOPS
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,7 +11,7 @@ from ..conftest import load_test_module
 graphs, hashed = load_test_module("graph_index"), load_test_module("hashed_embedding")
 
 one = graphs.one
-# A path of one length at most this often, each along at most so many triples (stated in tools/dfs_route.py).
+# A path of one length at most this often, each along at most so many triples (stated in tools/routes/paths.py).
 BEAM, BRANCHES = 10, 5
 
 

@@ -5,9 +5,11 @@ import pytest
 from banyan.graph_store.vectors.store import KINDS
 from banyan.schemas.naming import entity_id
 from banyan.schemas.retrieval import ROUTES, SubQuery
-from banyan.tools import community_route, entity_route, triple_route
 from banyan.tools.index import RetrievalIndex
 from banyan.tools.retriever import Retriever
+from banyan.tools.routes import community as community_route
+from banyan.tools.routes import entity as entity_route
+from banyan.tools.routes import triple as triple_route
 
 from ..conftest import load_test_module
 

@@ -5,8 +5,8 @@ import pytest
 from banyan.agents.asking import AskContext
 from banyan.schemas.naming import entity_id
 from banyan.schemas.retrieval import ROUTES, Evidence, SubQuery, Switches
-from banyan.tools.chunk_scores import lexical_scores
 from banyan.tools.query import Meaning, Query
+from banyan.tools.ranking.chunk_scores import lexical_scores
 from banyan.tools.retriever import Retriever
 from pydantic import ValidationError
 

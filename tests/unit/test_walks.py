@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from banyan.schemas.retrieval import EVERYTHING, Evidence, Switches
-from banyan.tools import fusion
-from banyan.tools.fusion import Walk, walk
+from banyan.tools.ranking import fusion
+from banyan.tools.ranking.fusion import Walk, walk
 from hypothesis import given
 from hypothesis import strategies as st
 

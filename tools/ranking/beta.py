@@ -3,8 +3,8 @@
 import math
 from collections import Counter
 
-from ..graph_store.bounding.grounding import words
-from .query import Query
+from ...graph_store.bounding.grounding import words
+from ..query import Query
 
 # Eq. 9 gives no values. With these beta is 0.3 for a question without any name, 0.5 where one word in ten is of
 # a name and 0.9 where every third is: multi-hop questions of our own have 0.8 in the mean, thematic ones 0.6.

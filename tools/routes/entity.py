@@ -1,8 +1,8 @@
 """The entity route: entities named in the question or near to it, with their attributes (eq. 10)."""
 
-from ..schemas.retrieval import Evidence
-from .index import RetrievalIndex
-from .query import Query
+from ...schemas.retrieval import Evidence
+from ..index import RetrievalIndex
+from ..query import Query
 
 # Shown of one entity: enough to see what it is; the chunks carry the rest.
 _LINES = 6

@@ -5,9 +5,9 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from ..schemas.retrieval import EVERYTHING, Evidence, Switches
-from .index import RetrievalIndex
-from .query import Query
+from ...schemas.retrieval import EVERYTHING, Evidence, Switches
+from ..index import RetrievalIndex
+from ..query import Query
 
 Scores = NDArray[np.float32]
 

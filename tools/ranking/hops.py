@@ -8,10 +8,10 @@ language.
 
 from collections.abc import Iterable
 
-from ..graph_store.bounding.grounding import words
-from ..schemas.retrieval import SubQuery
-from .names import Named
-from .query import wording
+from ...graph_store.bounding.grounding import words
+from ...schemas.retrieval import SubQuery
+from ..names import Named
+from ..query import wording
 
 
 def second_hop(question: SubQuery, names: Iterable[Named], number: int) -> SubQuery | None:

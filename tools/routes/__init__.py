@@ -1,0 +1,1 @@
+"""The four routes of retrieval."""
