@@ -34,7 +34,7 @@ from ..schemas.delta import Decision
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.prices import Prices
 from ..tools.retriever import Retriever
-from .asking_ahead import AskedAhead
+from .construction.asking_ahead import AskedAhead
 from .model_choice import AskStep
 from .spending import Spending
 

@@ -20,8 +20,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from banyan.agents import construction, retrieval
+from banyan.agents.construction import graph as construction
 from banyan.agents.resources import Resources
+from banyan.agents.retrieval import graph as retrieval
 from banyan.config import Settings
 from banyan.models.embedding.embedder import Embedder, Vectors, load_embedder
 from rich.console import Console

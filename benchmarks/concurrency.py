@@ -30,8 +30,9 @@ from pathlib import Path
 from typing import Any
 
 import kill  # first: it sets what must be set before numpy is imported
-from banyan.agents import construction, retrieval
+from banyan.agents.construction import graph as construction
 from banyan.agents.resources import Resources
+from banyan.agents.retrieval import graph as retrieval
 from banyan.config import Settings
 from banyan.graph_store.errors import WriterBusyError
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 # All that a command imports when it needs it: done once, before any fork.
-import banyan.agents.construction
+import banyan.agents.construction.graph
 import banyan.agents.resources
-import banyan.agents.retrieval
+import banyan.agents.retrieval.graph
 import banyan.cli.progress
 import banyan.graph_store.integrity.verify
 import banyan.models.llm.chat

@@ -16,9 +16,9 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from banyan.agents.chaining import following, searchable
-from banyan.agents.planning import Caps, distinct, plan_round
 from banyan.agents.resources import Resources
+from banyan.agents.retrieval.chaining import following, searchable
+from banyan.agents.retrieval.planning import Caps, distinct, plan_round
 from banyan.config import Settings
 from banyan.evaluation.bootstrap import intervals
 from banyan.evaluation.datasets import Question, is_gold, load_questions
@@ -123,7 +123,7 @@ class Sweep:
         self._found: dict[str, tuple[list[Query], Evidences]] = {}
 
     def sub_queries(self, question: str, *, apart: bool = True, hop: bool = True) -> list[SubQuery]:
-        """What the agent searches in its first round (agents/retrieval.py).
+        """What the agent searches in its first round (agents/retrieval/graph.py).
 
         Args:
             question: the question.

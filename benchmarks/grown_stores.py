@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from banyan.agents import construction
+from banyan.agents.construction import graph as construction
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.models.embedding.embedder import Embedder, Vectors, load_embedder

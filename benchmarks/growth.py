@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from banyan.agents import construction
+from banyan.agents.construction import graph as construction
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.graph_store.vectors.store import KINDS

@@ -36,7 +36,7 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 for _name in [name for name in os.environ if name.startswith("BANYAN_")]:
     del os.environ[_name]
 
-from banyan.agents import construction  # noqa: E402
+from banyan.agents.construction import graph as construction  # noqa: E402
 from banyan.agents.resources import Resources  # noqa: E402
 from banyan.config import Settings  # noqa: E402
 from banyan.schemas.retrieval import ROUTES, SubQuery  # noqa: E402

@@ -16,10 +16,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from banyan.agents.asking import AskContext
-from banyan.agents.planning import key
 from banyan.agents.resources import Resources
-from banyan.agents.retrieval import build_graph
+from banyan.agents.retrieval.graph import build_graph
+from banyan.agents.retrieval.planning import key
+from banyan.agents.retrieval.state import AskContext
 from banyan.config import Settings
 from banyan.text.tokens import estimate_tokens
 from llm_world import QUESTIONS, llm_server

@@ -23,7 +23,7 @@ from typing import Any
 
 import llm_peer_graphrag
 import llm_peer_lightrag
-from banyan.agents.construction import build_graph
+from banyan.agents.construction.graph import build_graph
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.text.tokens import estimate_tokens

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import llm_peer_lightrag
-from banyan.agents.construction import build_graph
+from banyan.agents.construction.graph import build_graph
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.models.embedding.embedder import Embedder, Vectors, load_embedder

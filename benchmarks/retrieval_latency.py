@@ -30,9 +30,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from banyan.agents.asking import AskContext
 from banyan.agents.resources import Resources
-from banyan.agents.retrieval import build_graph
+from banyan.agents.retrieval.graph import build_graph
+from banyan.agents.retrieval.state import AskContext
 from banyan.config import Settings
 from banyan.graph_store.layout import Layout
 from banyan.schemas.retrieval import SubQuery

@@ -25,7 +25,7 @@ from .spending import money, spending
 from .tree import tree
 
 if TYPE_CHECKING:
-    from ..agents.building import BuildContext, BuildInput, BuildReport
+    from ..agents.construction.state import BuildContext, BuildInput, BuildReport
     from ..agents.estimate import BuildEstimate
     from ..agents.resources import Resources
 
@@ -64,7 +64,7 @@ def build(  # noqa: PLR0913  (its options)
     as_json: AsJson = False,
 ) -> None:
     """Read documents into a knowledge base; what is already there and unchanged costs nothing."""
-    from ..agents.building import BuildContext  # noqa: PLC0415
+    from ..agents.construction.state import BuildContext  # noqa: PLC0415
 
     given: BuildInput = {"knowledge_base": kb, "paths": [str(path) for path in paths], "schema": schema,
                          "examples": str(examples or "")}
@@ -86,7 +86,7 @@ def import_triples(
     *, no_resolve: NoResolve = False, as_json: AsJson = False,
 ) -> None:
     """Read triples that an LLM extracted earlier, with their passages; no LLM is asked."""
-    from ..agents.building import BuildContext  # noqa: PLC0415
+    from ..agents.construction.state import BuildContext  # noqa: PLC0415
 
     given: BuildInput = {"knowledge_base": kb, "paths": [str(file)], "schema": schema, "recorded": form}
     with opened() as resources:
@@ -99,7 +99,7 @@ def _run_build(resources: "Resources", given: "BuildInput", context: "BuildConte
     from langgraph.types import Command  # noqa: PLC0415
 
     from ..agents.concurrency import build_concurrency  # noqa: PLC0415
-    from ..agents.construction import build_graph  # noqa: PLC0415
+    from ..agents.construction.graph import build_graph  # noqa: PLC0415
     from .progress import BuildProgress  # noqa: PLC0415
 
     # Checkpoints serve only interrupts of this process: what was paid for is in the ledger.
@@ -218,8 +218,8 @@ def chat(kb: Kb, mode: AnswerMode = "reject") -> None:
 
 def _ask(resources: "Resources", kb: str, mode: Literal["reject", "open"], messages: list[tuple[str, str]], *,
          agent: bool, trace: bool = False) -> dict[str, Any]:
-    from ..agents.asking import AskContext  # noqa: PLC0415
-    from ..agents.retrieval import build_graph  # noqa: PLC0415
+    from ..agents.retrieval.graph import build_graph  # noqa: PLC0415
+    from ..agents.retrieval.state import AskContext  # noqa: PLC0415
 
     answer: dict[str, Any] = {}
     with err.status("thinking") as status:

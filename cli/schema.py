@@ -195,7 +195,7 @@ def _review_at_once(resources: "Resources", kb: str, file: Path | None, everythi
 
 
 def _review_one_by_one(resources: "Resources", kb: str, who: str) -> None:
-    from ..agents.construction import REVIEWED_AT_ONCE  # noqa: PLC0415
+    from ..agents.construction.graph import REVIEWED_AT_ONCE  # noqa: PLC0415
 
     passed: set[tuple[str, str]] = set()
     while True:

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..agents.asking import AskContext
 from ..agents.resources import Resources
-from ..agents.retrieval import build_graph
+from ..agents.retrieval.graph import build_graph
+from ..agents.retrieval.state import AskContext
 from ..graph_store.ledger.documents import Documents
 from ..schemas.documents import Frozen
 from ..schemas.retrieval import Mode

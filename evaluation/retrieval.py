@@ -5,9 +5,9 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal
 
-from ..agents.asking import AskContext
 from ..agents.resources import Resources
-from ..agents.retrieval import build_graph
+from ..agents.retrieval.graph import build_graph
+from ..agents.retrieval.state import AskContext
 from ..schemas.documents import Chunk, Frozen
 from ..schemas.retrieval import EVERYTHING, SubQuery, Switches
 from ..tools.retriever import Retriever

@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from ..agents.building import BuildReport
+from ..agents.construction.state import BuildReport
 from ..graph_store.integrity.status import Status
 from ..schemas.delta import Candidate
 from ..schemas.documents import Citation

@@ -3,7 +3,7 @@
 from langgraph.checkpoint.sqlite import SqliteSaver
 from pydantic import BaseModel
 
-from ..agents.building import BuildContext
+from ..agents.construction.state import BuildContext
 from .answers import Build
 
 KEPT = 200

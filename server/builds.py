@@ -19,9 +19,9 @@ from filelock import FileLock, Timeout
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import Command
 
-from ..agents.building import new_run
 from ..agents.concurrency import build_concurrency
-from ..agents.construction import build_graph
+from ..agents.construction.graph import build_graph
+from ..agents.construction.state import new_run
 from ..agents.resources import Resources
 from ..runtime.cancellation import CallCancelled, Cancellation, cancellable
 from ..schemas.delta import Candidate, Decision

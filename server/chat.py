@@ -23,7 +23,7 @@ from langchain_core.runnables.utils import ConfigurableFieldSpec
 from langserve import CustomUserType
 from pydantic import BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema
 
-from ..agents.asking import QuestionError
+from ..agents.retrieval.state import QuestionError
 from ..schemas.retrieval import Mode
 from .questions import Question
 

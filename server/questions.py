@@ -9,9 +9,9 @@ import anyio
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from pydantic import BaseModel, ConfigDict, Field
 
-from ..agents.asking import MAX_QUESTION, AskContext
 from ..agents.resources import Resources
-from ..agents.retrieval import build_graph
+from ..agents.retrieval.graph import build_graph
+from ..agents.retrieval.state import MAX_QUESTION, AskContext
 from ..schemas.retrieval import ROUTES, Mode, Route
 from .answers import AskAnswer
 from .errors import UnavailableError

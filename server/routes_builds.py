@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, File, Form, Query, UploadFile
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
-from ..agents.building import BuildContext
+from ..agents.construction.state import BuildContext
 from ..graph_store.layout import Layout, check_name
 from ..schemas.formats.loading import seed_names
 from ..schemas.graph_schema import OPEN_SCHEMA, SchemaError

@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter
 
-from ..agents.construction import REVIEWED_AT_ONCE
+from ..agents.construction.graph import REVIEWED_AT_ONCE
 from .access import may
 from .graph_answers import (
     Candidates,

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Protocol, cast
 
-from ..agents.asking import AskContext, AskInput, AskOutput
 from ..agents.resources import Resources
-from ..agents.retrieval import build_graph
+from ..agents.retrieval.graph import build_graph
+from ..agents.retrieval.state import AskContext, AskInput, AskOutput
 from ..graph_store.layout import check_name
 
 # What OpenAI-compatible endpoints take as the name of a function, or of who said a message.

@@ -8,8 +8,8 @@ from langchain_core.runnables import Runnable, RunnableLambda
 from langgraph.graph import END, START, MessagesState, StateGraph
 from typing_extensions import TypedDict
 
-from ..agents.asking import AskContext, AskInput, AskOutput
 from ..agents.resources import Resources
+from ..agents.retrieval.state import AskContext, AskInput, AskOutput
 from ..config import Settings
 from ..schemas.errors import BanyanError
 from ..schemas.retrieval import Mode

@@ -10,11 +10,11 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import CallToolResult, TextContent
 from pydantic import Field
 
-from ..agents.asking import MAX_QUESTION, AskContext
-from ..agents.building import BuildContext, BuildReport
-from ..agents.construction import build_graph as construction_graph
+from ..agents.construction.graph import build_graph as construction_graph
+from ..agents.construction.state import BuildContext, BuildReport
 from ..agents.resources import Resources
-from ..agents.retrieval import build_graph as retrieval_graph
+from ..agents.retrieval.graph import build_graph as retrieval_graph
+from ..agents.retrieval.state import MAX_QUESTION, AskContext
 from ..graph_store.layout import knowledge_bases
 from ..schemas.delta import Decision
 from ..schemas.errors import BanyanError

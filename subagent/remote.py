@@ -11,7 +11,7 @@ from langchain_core.tools import BaseTool
 from langgraph.pregel.remote import RemoteException, RemoteGraph
 from langgraph_sdk import get_client, get_sync_client
 
-from ..agents.asking import AskContext, AskInput, AskOutput
+from ..agents.retrieval.state import AskContext, AskInput, AskOutput
 from ..graph_store.layout import check_name
 from ..schemas.errors import BanyanError
 from ..schemas.retrieval import Mode

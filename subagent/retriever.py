@@ -7,8 +7,8 @@ from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from pydantic import Field, model_validator
 
-from ..agents.asking import AskContext
 from ..agents.resources import Resources
+from ..agents.retrieval.state import AskContext
 from ..config import Settings
 from ..graph_store.layout import check_name
 from ..schemas.retrieval import Passage

@@ -2,9 +2,9 @@
 
 from typing import Any, cast
 
-from ..agents.asking import AskContext
 from ..agents.resources import Resources
-from ..agents.retrieval import build_graph
+from ..agents.retrieval.graph import build_graph
+from ..agents.retrieval.state import AskContext
 from ..schemas.retrieval import Passage
 
 

@@ -6,8 +6,8 @@ from langchain_core.tools import BaseTool, StructuredTool, ToolException
 from pydantic import ValidationError
 from pydantic.v1 import ValidationError as OldValidationError
 
-from ..agents.asking import AskContext, AskInput, AskOutput
 from ..agents.resources import Resources
+from ..agents.retrieval.state import AskContext, AskInput, AskOutput
 from ..config import Settings
 from ..schemas.errors import BanyanError
 from ..schemas.retrieval import Mode

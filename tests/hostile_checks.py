@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from banyan.agents.building import BuildContext
-from banyan.agents.construction import build_graph
+from banyan.agents.construction.graph import build_graph
+from banyan.agents.construction.state import BuildContext
 from banyan.agents.resources import Resources
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.schemas.naming import UNSEEN, normalise

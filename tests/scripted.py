@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from banyan.agents.building import BuildContext, BuildReport
-from banyan.agents.construction import build_graph
+from banyan.agents.construction.graph import build_graph
+from banyan.agents.construction.state import BuildContext, BuildReport
 from banyan.agents.resources import Resources
 from banyan.cli import main as cli
 from banyan.config import Settings

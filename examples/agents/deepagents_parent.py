@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 import banyan
-from banyan.agents.construction import graph as construction
+from banyan.agents.construction.graph import graph as construction
 from chat_model import chat_model
 from deepagents import create_deep_agent
 from langchain_core.messages import ToolCall

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import banyan
-from banyan.agents.construction import graph as construction
+from banyan.agents.construction.graph import graph as construction
 from chat_model import chat_model
 from langchain_core.messages import ToolCall
 from langgraph.graph import START, MessagesState, StateGraph

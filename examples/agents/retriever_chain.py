@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import banyan
-from banyan.agents.construction import graph as construction
+from banyan.agents.construction.graph import graph as construction
 from langchain_core.documents import Document
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate

@@ -6,7 +6,7 @@ import threading
 
 import httpx
 import pytest
-from banyan.agents.building import BuildContext
+from banyan.agents.construction.state import BuildContext
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.graph_store.errors import StoreError

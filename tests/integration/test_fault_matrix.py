@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
-from banyan.agents.building import BuildContext
-from banyan.agents.construction import build_graph
+from banyan.agents.construction.graph import build_graph
+from banyan.agents.construction.state import BuildContext
 from banyan.agents.resources import Resources
-from banyan.agents.retrieval import AskContext
-from banyan.agents.retrieval import build_graph as question_graph
+from banyan.agents.retrieval.graph import AskContext
+from banyan.agents.retrieval.graph import build_graph as question_graph
 from banyan.config import Settings
 from banyan.graph_store.integrity.verify import verify
 from banyan.schemas.errors import BanyanError

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from banyan.agents.resources import Resources
-from banyan.agents.retrieval import AskContext, build_graph
+from banyan.agents.retrieval.graph import AskContext, build_graph
 from banyan.config import Settings
 
 from ..conftest import load_test_module

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from banyan.agents import construction, retrieval
-from banyan.agents.asking import AskContext
+from banyan.agents.construction import graph as construction
 from banyan.agents.resources import Resources
+from banyan.agents.retrieval import graph as retrieval
+from banyan.agents.retrieval.state import AskContext
 from banyan.config import Settings
 
 from ..conftest import load_test_module

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from banyan.agents.construction import build_graph
+from banyan.agents.construction.graph import build_graph
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.models.llm import LlmReasoner

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from banyan.agents.building import BuildContext
-from banyan.agents.construction import build_graph
+from banyan.agents.construction.graph import build_graph
+from banyan.agents.construction.state import BuildContext
 from banyan.agents.estimate import estimate_build
 from banyan.agents.resources import Resources
 from banyan.config import Settings

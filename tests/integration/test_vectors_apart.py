@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from banyan.agents import construction
+from banyan.agents.construction import graph as construction
 from banyan.graph_store.errors import StoreError
 from banyan.graph_store.vectors import kept_process, vectors_apart
 from banyan.graph_store.vectors.chroma_folder import ChromaFolder

@@ -4,9 +4,9 @@ import json
 from collections import Counter
 
 import pytest
-from banyan.agents.asking import AskContext
-from banyan.agents.planning import CapError, Caps, key, plan_round
-from banyan.agents.retrieval import build_graph
+from banyan.agents.retrieval.graph import build_graph
+from banyan.agents.retrieval.planning import CapError, Caps, key, plan_round
+from banyan.agents.retrieval.state import AskContext
 from banyan.graph_store.bounding.labels import Bounds
 from banyan.schemas.graph_schema import GraphSchema
 from banyan.schemas.retrieval import ROUTES, Reflection, SubAnswer, SubQuery

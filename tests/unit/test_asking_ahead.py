@@ -3,7 +3,7 @@
 import threading
 
 import pytest
-from banyan.agents.asking_ahead import AskedAhead
+from banyan.agents.construction.asking_ahead import AskedAhead
 from banyan.runtime.cancellation import CallCancelled, cancellable, pause
 
 

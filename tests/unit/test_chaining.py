@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 import pytest
-from banyan.agents.asking import AskContext
-from banyan.agents.chaining import fillings, merged, names_of, next_parts
-from banyan.agents.planning import key
-from banyan.agents.retrieval import build_graph
+from banyan.agents.retrieval.chaining import fillings, merged, names_of, next_parts
+from banyan.agents.retrieval.graph import build_graph
+from banyan.agents.retrieval.planning import key
+from banyan.agents.retrieval.state import AskContext
 from banyan.models.rules.reasoner import RulesReasoner
 from banyan.schemas.retrieval import Reflection, SubAnswer, SubQuery
 from hypothesis import given

@@ -1,7 +1,7 @@
 """Citations checked against the sources, and passages cut to the context's budget."""
 
 import pytest
-from banyan.agents.citing import cite, within_budget
+from banyan.agents.retrieval.citing import cite, within_budget
 from banyan.schemas.documents import Document
 from banyan.schemas.retrieval import Claim, DraftAnswer, Passage, Quote
 from banyan.text.tokens import estimate_tokens

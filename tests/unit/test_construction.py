@@ -6,9 +6,9 @@ import sys
 import threading
 
 import pytest
-from banyan.agents import construction
-from banyan.agents.building import BuildContext
-from banyan.agents.construction import build_graph
+from banyan.agents.construction import graph as construction
+from banyan.agents.construction.graph import build_graph
+from banyan.agents.construction.state import BuildContext
 from banyan.graph_store.errors import WriterBusyError
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase

@@ -1,10 +1,11 @@
 """A run's context is checked before anything is done: a server hands on whatever a client sent."""
 
 import pytest
-from banyan.agents import construction, retrieval
-from banyan.agents.asking import AskContext
-from banyan.agents.building import BuildContext
+from banyan.agents.construction import graph as construction
+from banyan.agents.construction.state import BuildContext
 from banyan.agents.contexts import ContextError, check_context
+from banyan.agents.retrieval import graph as retrieval
+from banyan.agents.retrieval.state import AskContext
 
 from ..conftest import load_test_module
 

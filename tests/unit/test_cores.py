@@ -4,7 +4,7 @@ import os
 import threading
 
 import pytest
-from banyan.agents.asking_ahead import AskedAhead
+from banyan.agents.construction.asking_ahead import AskedAhead
 from banyan.runtime.cores import stay_on_core
 from banyan.runtime.kept_threads import KeptThreads
 

@@ -3,9 +3,9 @@
 import json
 
 import pytest
-from banyan.agents.asking import AskContext
-from banyan.agents.citing import NOT_FOUND
-from banyan.agents.retrieval import build_graph
+from banyan.agents.retrieval.citing import NOT_FOUND
+from banyan.agents.retrieval.graph import build_graph
+from banyan.agents.retrieval.state import AskContext
 from banyan.cli.evaluation_qa import eval_qa
 from banyan.config import Settings
 from banyan.evaluation.answers import evaluate

@@ -1,8 +1,8 @@
 """Sub-queries that are searched before what they wait for is answered, and the second hop of a whole question."""
 
 import pytest
-from banyan.agents.chaining import following, searchable, waits
-from banyan.agents.planning import Caps, key, plan_round
+from banyan.agents.retrieval.chaining import following, searchable, waits
+from banyan.agents.retrieval.planning import Caps, key, plan_round
 from banyan.graph_store.bounding.grounding import words
 from banyan.schemas.retrieval import ROUTES, SubQuery
 from banyan.tools.names import NameTrie

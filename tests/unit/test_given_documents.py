@@ -1,7 +1,7 @@
 """Documents given as text: stored as files' are, or refused before anything is made."""
 
 import pytest
-from banyan.agents.construction import build_graph
+from banyan.agents.construction.graph import build_graph
 from banyan.ingest.given import given_documents
 from banyan.ingest.limits import Limits
 from banyan.ingest.loaders import IngestError

@@ -6,10 +6,10 @@ import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
 
 import pytest
-from banyan.agents.citing import cite
-from banyan.agents.construction import build_graph as construction_graph
+from banyan.agents.construction.graph import build_graph as construction_graph
 from banyan.agents.resources import Resources
-from banyan.agents.retrieval import build_graph
+from banyan.agents.retrieval.citing import cite
+from banyan.agents.retrieval.graph import build_graph
 from banyan.config import Settings
 from banyan.export.cypher import cypher
 from banyan.export.graphml import graphml

@@ -1,9 +1,9 @@
 """Another model for a question's steps: asked for those alone, or refused before anything is paid."""
 
 import pytest
-from banyan.agents.asking import AskContext
 from banyan.agents.model_choice import ModelChoiceError, check_models
-from banyan.agents.retrieval import build_graph
+from banyan.agents.retrieval.graph import build_graph
+from banyan.agents.retrieval.state import AskContext
 from banyan.config import Settings
 
 from ..conftest import load_test_module

@@ -4,10 +4,10 @@ import shutil
 
 import numpy as np
 import pytest
-from banyan.agents.asking import AskContext
-from banyan.agents.reranking import reranked
 from banyan.agents.resources import Resources
-from banyan.agents.retrieval import build_graph
+from banyan.agents.retrieval.graph import build_graph
+from banyan.agents.retrieval.reranking import reranked
+from banyan.agents.retrieval.state import AskContext
 from banyan.config import Settings
 from banyan.models.embedding.onnx_export import bundled_model
 from banyan.models.reranking.reranker import RerankerError, load_reranker

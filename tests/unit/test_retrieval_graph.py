@@ -4,9 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from banyan.agents.asking import MAX_QUESTION, AskContext, QuestionError
-from banyan.agents.citing import NOT_FOUND, OWN_KNOWLEDGE
-from banyan.agents.retrieval import build_graph
+from banyan.agents.retrieval.citing import NOT_FOUND, OWN_KNOWLEDGE
+from banyan.agents.retrieval.graph import build_graph
+from banyan.agents.retrieval.state import MAX_QUESTION, AskContext, QuestionError
 from banyan.graph_store.errors import UnknownKnowledgeBaseError
 from banyan.schemas.retrieval import (
     ROUTES,

@@ -1,7 +1,7 @@
 """The routes as LangChain tools."""
 
 import pytest
-from banyan.agents.construction import build_graph
+from banyan.agents.construction.graph import build_graph
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.tools.langchain_tools import route_tools

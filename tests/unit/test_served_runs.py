@@ -3,10 +3,10 @@
 import os
 
 import pytest
-from banyan.agents.asking import AskContext
-from banyan.agents.construction import build_graph as build_construction
+from banyan.agents.construction.graph import build_graph as build_construction
 from banyan.agents.model_choice import ModelChoiceError
-from banyan.agents.retrieval import build_graph
+from banyan.agents.retrieval.graph import build_graph
+from banyan.agents.retrieval.state import AskContext
 from banyan.ingest.loaders import IngestError
 from banyan.schemas.retrieval import Reflection, SubQuery
 

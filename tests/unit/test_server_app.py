@@ -3,9 +3,9 @@
 import sys
 
 import pytest
-from banyan.agents.asking import QuestionError
-from banyan.agents.building import BuildContext
+from banyan.agents.construction.state import BuildContext
 from banyan.agents.resources import Resources
+from banyan.agents.retrieval.state import QuestionError
 from banyan.cli import main as cli
 from banyan.config import Settings
 from banyan.graph_store.errors import UnknownKnowledgeBaseError, WriterBusyError

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import banyan
 import pytest
-from banyan.agents.asking import AskContext, AskOutput, QuestionError
 from banyan.agents.resources import default_resources
+from banyan.agents.retrieval.state import AskContext, AskOutput, QuestionError
 from banyan.graph_store.errors import KnowledgeBaseNameError, UnknownKnowledgeBaseError
 from banyan.subagent.asking import answer_text, default_name
 from banyan.subagent.remote import RemoteError

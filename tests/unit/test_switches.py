@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from banyan.agents.asking import AskContext
+from banyan.agents.retrieval.state import AskContext
 from banyan.schemas.naming import entity_id
 from banyan.schemas.retrieval import ROUTES, Evidence, SubQuery, Switches
 from banyan.tools.query import Meaning, Query

@@ -4,9 +4,9 @@ import io
 import json
 
 import pytest
-from banyan.agents.asking import AskContext
-from banyan.agents.retrieval import build_graph
-from banyan.agents.tracing import TEXT, short
+from banyan.agents.retrieval.graph import build_graph
+from banyan.agents.retrieval.state import AskContext
+from banyan.agents.retrieval.tracing import TEXT, short
 from banyan.cli.trace import print_trace
 from banyan.schemas.retrieval import (
     ROUTES,

@@ -5,10 +5,10 @@ from typing import Any
 
 from langgraph.types import interrupt
 
-from ..graph_store.evolution.editing import KIND_NAMES, DecisionError
-from ..schemas.delta import Candidate, Decision, SchemaDelta
-from ..schemas.review import ReviewError
-from ..schemas.review_answers import HOW, read_answer
+from ...graph_store.evolution.editing import KIND_NAMES, DecisionError
+from ...schemas.delta import Candidate, Decision, SchemaDelta
+from ...schemas.review import ReviewError
+from ...schemas.review_answers import HOW, read_answer
 
 _SHOWN = 2
 """Examples of each candidate that the summary quotes; all are in the delta."""

@@ -17,9 +17,9 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Checkpointer, Send
 
-from ..graph_store.bounding.labels import Bounds
-from ..models.reasoner import Reasoner
-from ..schemas.retrieval import (
+from ...graph_store.bounding.labels import Bounds
+from ...models.reasoner import Reasoner
+from ...schemas.retrieval import (
     ROUTES,
     Evidence,
     Passage,
@@ -27,19 +27,19 @@ from ..schemas.retrieval import (
     SubAnswer,
     SubQuery,
 )
-from ..schemas.trace import TraceStep
-from ..tools.retriever import Retriever
-from ..tools.timing import stage
+from ...schemas.trace import TraceStep
+from ...tools.retriever import Retriever
+from ...tools.timing import stage
+from ..contexts import check_context
+from ..model_choice import check_models
+from ..resources import Resources, default_resources
+from ..serving import is_served
 from . import tracing
-from .asking import MAX_QUESTION, AskContext, AskInput, AskOutput, AskState, Found, QuestionError, SearchInput
 from .chaining import following, merged, names_known_to, next_parts, searchable, waits
 from .citing import cite, within_budget
-from .contexts import check_context
-from .model_choice import check_models
 from .planning import Caps, Plan, distinct, in_schema, key, plan_round
 from .reranking import reranked
-from .resources import Resources, default_resources
-from .serving import is_served
+from .state import MAX_QUESTION, AskContext, AskInput, AskOutput, AskState, Found, QuestionError, SearchInput
 
 
 class _Nodes:

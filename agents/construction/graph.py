@@ -24,28 +24,28 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Send
 
-from ..graph_store.knowledge_base import KnowledgeBase
-from ..graph_store.layout import check_name
-from ..ingest.examples import load_examples
-from ..ingest.given import given_documents
-from ..ingest.loaders import LoadFailure, load_documents
-from ..ingest.recorded import RecordedPassage, load_recorded
-from ..models.llm.breaker import EndpointDown, EndpointFailed
-from ..models.reasoner import ReasonerError
-from ..runtime.budgets import Budget, BudgetExceeded, charged
-from ..schemas.delta import Candidate
-from ..schemas.documents import Chunk, Document
-from ..schemas.extraction import Extraction, ExtractionRequest
-from ..schemas.formats.loading import load_schema
-from ..schemas.graph_schema import GraphSchema, SchemaError
-from ..schemas.prices import Prices
-from .building import BuildContext, BuildInput, BuildOutput, BuildReport, BuildState, ExtractInput, new_run
-from .cancelling import cancellable_node
-from .contexts import check_context
-from .reading import begun, check_input, grouped
-from .resources import Resources, default_resources
-from .reviewing import ask_person
-from .serving import check_readable, is_served
+from ...graph_store.knowledge_base import KnowledgeBase
+from ...graph_store.layout import check_name
+from ...ingest.examples import load_examples
+from ...ingest.given import given_documents
+from ...ingest.loaders import LoadFailure, load_documents
+from ...ingest.recorded import RecordedPassage, load_recorded
+from ...models.llm.breaker import EndpointDown, EndpointFailed
+from ...models.reasoner import ReasonerError
+from ...runtime.budgets import Budget, BudgetExceeded, charged
+from ...schemas.delta import Candidate
+from ...schemas.documents import Chunk, Document
+from ...schemas.extraction import Extraction, ExtractionRequest
+from ...schemas.formats.loading import load_schema
+from ...schemas.graph_schema import GraphSchema, SchemaError
+from ...schemas.prices import Prices
+from ..cancelling import cancellable_node
+from ..contexts import check_context
+from ..resources import Resources, default_resources
+from ..serving import check_readable, is_served
+from .inputs import begun, check_input, grouped
+from .review import ask_person
+from .state import BuildContext, BuildInput, BuildOutput, BuildReport, BuildState, ExtractInput, new_run
 
 _Said = Extraction | ReasonerError | BudgetExceeded
 
@@ -124,7 +124,7 @@ class _Nodes:
         loaded = load_schema(schema or DEFAULT_SCHEMA)
         if not examples:
             return loaded
-        from ..models.rules.learning.training import learn_schema  # noqa: PLC0415  (a second of imports for this alone)
+        from ...models.rules.learning.training import learn_schema  # noqa: PLC0415  (a second of imports for this alone)
 
         return learn_schema(loaded, load_examples(Path(examples), loaded), self._resources.embedder)
 

@@ -9,11 +9,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice, product
 
-from ..graph_store.bounding.grounding import words
-from ..schemas.naming import canonical_name
-from ..schemas.retrieval import SubAnswer, SubQuery
-from ..tools.query import wording
-from ..tools.retriever import Retriever
+from ...graph_store.bounding.grounding import words
+from ...schemas.naming import canonical_name
+from ...schemas.retrieval import SubAnswer, SubQuery
+from ...tools.query import wording
+from ...tools.retriever import Retriever
 from .planning import Plan, distinct, key
 
 PLACE = re.compile(r"#(\d+)")

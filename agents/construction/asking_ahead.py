@@ -6,8 +6,8 @@ from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextvars import copy_context
 from typing import Generic, TypeVar
 
-from ..runtime.cancellation import cancellable, current
-from ..runtime.cores import stay_on_core
+from ...runtime.cancellation import cancellable, current
+from ...runtime.cores import stay_on_core
 
 _T = TypeVar("_T")
 

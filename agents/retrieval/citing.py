@@ -3,14 +3,14 @@
 import re
 from collections.abc import Sequence
 
-from ..graph_store.bounding.grounding import SourceText
-from ..graph_store.errors import UnknownDocumentError
-from ..graph_store.ledger.documents import Documents
-from ..schemas.documents import Citation
-from ..schemas.naming import UNSEEN
-from ..schemas.retrieval import Answer, Claim, DraftAnswer, Mode, Passage
-from ..text.sentences import split_sentences
-from ..text.tokens import estimate_tokens, first_tokens
+from ...graph_store.bounding.grounding import SourceText
+from ...graph_store.errors import UnknownDocumentError
+from ...graph_store.ledger.documents import Documents
+from ...schemas.documents import Citation
+from ...schemas.naming import UNSEEN
+from ...schemas.retrieval import Answer, Claim, DraftAnswer, Mode, Passage
+from ...text.sentences import split_sentences
+from ...text.tokens import estimate_tokens, first_tokens
 
 NOT_FOUND = "The documents do not answer this question."
 OWN_KNOWLEDGE = "(Not from the documents.)"

@@ -9,8 +9,8 @@ from typing import Annotated, Any, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from ..graph_store.evolution.control import Policy
-from ..ingest.recorded import RecordedFormat
+from ...graph_store.evolution.control import Policy
+from ...ingest.recorded import RecordedFormat
 
 
 @dataclass(kw_only=True)

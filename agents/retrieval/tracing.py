@@ -1,7 +1,7 @@
 """Making the steps of a trace: short, bounded, without whole passages.
 
 A trace holds `FINDINGS` findings of each search and `PASSAGES` passages of each ranking, and searches
-and rounds are capped (agents/planning.py), so that it stays small beside the evidence in the state.
+and rounds are capped (agents/retrieval/planning.py), so that it stays small beside the evidence in the state.
 """
 
 from collections.abc import Sequence
@@ -9,9 +9,9 @@ from typing import Any
 
 from langgraph.config import get_stream_writer
 
-from ..schemas.retrieval import Answer, Evidence, Route, SubAnswer
-from ..schemas.trace import TracedFinding, TracedPassage, TracedSubQuery, TraceStep
-from ..tools.retriever import Retriever
+from ...schemas.retrieval import Answer, Evidence, Route, SubAnswer
+from ...schemas.trace import TracedFinding, TracedPassage, TracedSubQuery, TraceStep
+from ...tools.retriever import Retriever
 from .planning import Plan
 
 FINDINGS = 3

@@ -8,9 +8,9 @@ from langgraph.graph.message import add_messages
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from ..schemas.errors import BanyanError
-from ..schemas.retrieval import ROUTES, Mode, Route, Switches
-from .model_choice import AskStep
+from ...schemas.errors import BanyanError
+from ...schemas.retrieval import ROUTES, Mode, Route, Switches
+from ..model_choice import AskStep
 
 MAX_QUESTION = 10_000
 

@@ -5,10 +5,10 @@ from itertools import chain
 from pathlib import Path
 from typing import TypeVar, get_args
 
-from ..ingest.loaders import FORMATS, IngestError, LoadFailure
-from ..ingest.recorded import RecordedFormat
-from ..schemas.documents import Document
-from .building import BuildInput
+from ...ingest.loaders import FORMATS, IngestError, LoadFailure
+from ...ingest.recorded import RecordedFormat
+from ...schemas.documents import Document
+from .state import BuildInput
 
 _T = TypeVar("_T")
 

@@ -3,11 +3,11 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from ..graph_store.bounding.labels import Bounds
-from ..schemas.delta import ElementKind
-from ..schemas.errors import BanyanError
-from ..schemas.naming import canonical_name
-from ..schemas.retrieval import Route, SubQuery
+from ...graph_store.bounding.labels import Bounds
+from ...schemas.delta import ElementKind
+from ...schemas.errors import BanyanError
+from ...schemas.naming import canonical_name
+from ...schemas.retrieval import Route, SubQuery
 
 
 class CapError(BanyanError):

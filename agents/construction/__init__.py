@@ -1,0 +1,1 @@
+"""The construction graph: documents in, knowledge base out. Read `graph` first."""
