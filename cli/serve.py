@@ -12,7 +12,7 @@ from ..config import Settings
 from .shared import CommandError, err, opened, out
 
 if TYPE_CHECKING:
-    from ..server.keys import Scope
+    from ..server.security.keys import Scope
 
 _GRACE = 5
 """Seconds that open requests have to end in when the server is told to end."""
@@ -29,8 +29,8 @@ def serve(
         import uvicorn  # noqa: PLC0415
 
         from ..server.app import create_app  # noqa: PLC0415
-        from ..server.hosts import Hosts, is_loopback  # noqa: PLC0415
-        from ..server.keys import Keys  # noqa: PLC0415
+        from ..server.security.hosts import Hosts, is_loopback  # noqa: PLC0415
+        from ..server.security.keys import Keys  # noqa: PLC0415
     except ModuleNotFoundError as error:
         raise CommandError(f"the server's packages are not installed ({error.name} is missing): run "
                            "`pip install 'banyan-graphrag[server]'`") from error
@@ -64,7 +64,7 @@ def api_key(
     *, revoke: Annotated[bool, typer.Option("--revoke", help="Take the key back.")] = False,
 ) -> None:
     """Make an API key of the server, which is shown once; a client's earlier key goes."""
-    from ..server.keys import SCOPES, Keys  # noqa: PLC0415
+    from ..server.security.keys import SCOPES, Keys  # noqa: PLC0415
 
     keys = Keys.of(Settings())
     if not name:

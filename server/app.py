@@ -8,13 +8,18 @@ from mcp.server.transport_security import TransportSecuritySettings
 
 from ..agents.resources import Resources, default_resources
 from ..subagent.mcp_server import mcp_http_app
-from . import routes_asking, routes_builds, routes_evidence, routes_graph, routes_reading, routes_schema
 from .errors import add_error_handlers
-from .gate import Envelope, Gate
-from .hosts import Hosts
-from .keys import Keys
 from .pages import add_pages
-from .routes_chat import add_chat_routes
+from .routes import asking as routes_asking
+from .routes import builds as routes_builds
+from .routes import evidence as routes_evidence
+from .routes import graph as routes_graph
+from .routes import reading as routes_reading
+from .routes import schema as routes_schema
+from .routes.chat import add_chat_routes
+from .security.gate import Envelope, Gate
+from .security.hosts import Hosts
+from .security.keys import Keys
 from .service import Service
 
 _ROUTERS = (routes_reading.router, routes_builds.router, routes_asking.router, routes_graph.router,

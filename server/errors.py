@@ -17,7 +17,7 @@ from ..models.reasoner import ReasonerError
 from ..runtime.cancellation import CallCancelled
 from ..schemas.errors import BanyanError
 from .answers import ErrorBody, ErrorDetail
-from .keys import KeysError
+from .security.keys import KeysError
 
 _LOG = logging.getLogger("banyan.server")
 

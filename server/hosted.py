@@ -16,8 +16,8 @@ from ..agents.resources import default_resources
 from .answers import ErrorDetail
 from .app import create_app
 from .errors import error_response
-from .keys import Keys
-from .langgraph_auth import NEEDS_KEY, is_local
+from .security.keys import Keys
+from .security.langgraph_auth import NEEDS_KEY, is_local
 
 PREFIXES = ("/api", "/assets", "/chat")
 """Of the app's paths, beside `/`; LangGraph's server has none of them."""

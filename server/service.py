@@ -14,10 +14,10 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from ..agents.resources import Resources
 from ..graph_store.ledger.database import write_ahead
 from ..schemas.errors import BanyanError
-from .builds import Builds
 from .graph_view import GraphViews
-from .questions import Questions
-from .threads import Threads
+from .runs.builds import Builds
+from .runs.questions import Questions
+from .runs.threads import Threads
 
 _LOG = logging.getLogger("banyan.server")
 CHECKPOINTS = "server.sqlite"

@@ -4,7 +4,7 @@ from contextlib import contextmanager
 
 import httpx
 import pytest
-from banyan.server.keys import KEYS_FILE, Keys
+from banyan.server.security.keys import KEYS_FILE, Keys
 from langgraph_sdk import get_sync_client
 from langgraph_sdk.errors import APIStatusError
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import httpx
 import pytest
-from banyan.server.keys import KEYS_FILE, Keys
+from banyan.server.security.keys import KEYS_FILE, Keys
 
 from ..conftest import load_test_module
 

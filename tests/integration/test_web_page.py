@@ -7,7 +7,7 @@ Every test fails if the page logs an error or warning, throws, or asks any host 
 import re
 
 import pytest
-from banyan.server.keys import KEYS_FILE, Keys
+from banyan.server.security.keys import KEYS_FILE, Keys
 
 from ..conftest import load_test_module
 

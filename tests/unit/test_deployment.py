@@ -16,7 +16,7 @@ import typer.main
 import yaml
 from banyan.cli import main as cli
 from banyan.config import Settings
-from banyan.server import routes_reading
+from banyan.server.routes import reading as routes_reading
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 

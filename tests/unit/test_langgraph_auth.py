@@ -6,8 +6,8 @@ from uuid import uuid4
 
 import pytest
 from banyan.config import Settings
-from banyan.server import langgraph_auth
-from banyan.server.keys import SCOPES, Keys
+from banyan.server.security import langgraph_auth
+from banyan.server.security.keys import SCOPES, Keys
 from langgraph_sdk import Auth
 
 HERE, FAR = {"client": ("127.0.0.1", 7)}, {"client": ("10.0.0.7", 7)}

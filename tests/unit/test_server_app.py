@@ -13,9 +13,9 @@ from banyan.models.reasoner import ReasonerError
 from banyan.runtime.cancellation import CallCancelled, cancellable
 from banyan.server.answers import Build, BuildProgress
 from banyan.server.app import create_app
-from banyan.server.build_records import BuildOptions, BuildRecord, BuildRecords
 from banyan.server.errors import detail_of, status_of
-from banyan.server.keys import KEYS_FILE, Keys
+from banyan.server.runs.build_records import BuildOptions, BuildRecord, BuildRecords
+from banyan.server.security.keys import KEYS_FILE, Keys
 from starlette.testclient import TestClient
 from typer.testing import CliRunner
 

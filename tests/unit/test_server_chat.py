@@ -7,7 +7,7 @@ from banyan.models.reasoner import ReasonerError
 from banyan.schemas.retrieval import DraftAnswer
 from banyan.server.app import create_app
 from banyan.server.hosted import PREFIXES, mounted
-from banyan.server.keys import Keys
+from banyan.server.security.keys import Keys
 from starlette.testclient import TestClient
 
 from ..conftest import load_test_module

@@ -4,8 +4,8 @@ import pytest
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.schemas.naming import entity_id
 from banyan.server.graph_view import GraphView
-from banyan.server.routes_evidence import Cited, among, evidence
-from banyan.server.routes_graph import _Seen
+from banyan.server.routes.evidence import Cited, among, evidence
+from banyan.server.routes.graph import _Seen
 
 from ..conftest import load_test_module
 

@@ -6,7 +6,7 @@ import time
 import anyio
 import pytest
 from banyan.runtime.cancellation import CallCancelled, answered
-from banyan.server.following import following
+from banyan.server.runs.following import following
 
 pytestmark = pytest.mark.anyio
 

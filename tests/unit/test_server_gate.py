@@ -6,10 +6,10 @@ import os
 import httpx
 import pytest
 from banyan.config import Settings
-from banyan.server.gate import Envelope, Gate
-from banyan.server.hosts import Hosts, host_of, is_loopback, same_origin
-from banyan.server.keys import KEYS_FILE, Keys, KeysError
-from banyan.server.rates import Rates
+from banyan.server.security.gate import Envelope, Gate
+from banyan.server.security.hosts import Hosts, host_of, is_loopback, same_origin
+from banyan.server.security.keys import KEYS_FILE, Keys, KeysError
+from banyan.server.security.rates import Rates
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse

@@ -5,7 +5,7 @@ import json
 import banyan
 import pytest
 from banyan.server.app import create_app
-from banyan.server.keys import Keys
+from banyan.server.security.keys import Keys
 from starlette.testclient import TestClient
 
 from ..conftest import load_test_module

@@ -9,7 +9,7 @@ import pytest
 from banyan.graph_store.layout import KnowledgeBaseNameError
 from banyan.graph_store.ledger.database import write_ahead
 from banyan.server.errors import StateError
-from banyan.server.threads import KEPT_MESSAGES, Thread, ThreadNameError, Threads
+from banyan.server.runs.threads import KEPT_MESSAGES, Thread, ThreadNameError, Threads
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.sqlite import SqliteSaver
 

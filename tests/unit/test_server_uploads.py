@@ -6,7 +6,7 @@ import time
 import unicodedata
 
 import pytest
-from banyan.server.uploads import FileNameError, Upload, Uploads, safe_name, safe_names
+from banyan.server.runs.uploads import FileNameError, Upload, Uploads, safe_name, safe_names
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -13,7 +13,7 @@ from langgraph_sdk import Auth
 from starlette.datastructures import Headers
 from starlette.types import Scope
 
-from ..agents.resources import default_resources
+from ...agents.resources import default_resources
 from .gate import LOCAL, key_in
 from .hosts import is_loopback
 from .keys import SCOPES, Keys

@@ -9,14 +9,14 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from langchain_core.messages import AIMessage, HumanMessage
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
-from .access import Asking
-from .answers import AskAnswer, Conversation, Message
-from .errors import NotFoundError, UnavailableError, error_told
-from .parameters import KbName, errors
-from .questions import Question
-from .service import Service, Serving
-from .streaming import event, event_stream
-from .threads import THREAD_NAME, Thread
+from ..answers import AskAnswer, Conversation, Message
+from ..errors import NotFoundError, UnavailableError, error_told
+from ..parameters import KbName, errors
+from ..runs.questions import Question
+from ..runs.threads import THREAD_NAME, Thread
+from ..security.access import Asking
+from ..service import Service, Serving
+from ..streaming import event, event_stream
 
 router = APIRouter(prefix="/api", tags=["questions"])
 _GONE = "the client went away, or the server ends, before the question was answered"

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from .errors import RefusedError
+from ..errors import RefusedError
 
 UPLOADS = ".uploads"
 """Within the home folder; no knowledge base can be called so."""

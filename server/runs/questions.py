@@ -9,12 +9,12 @@ import anyio
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from pydantic import BaseModel, ConfigDict, Field
 
-from ..agents.resources import Resources
-from ..agents.retrieval.graph import build_graph
-from ..agents.retrieval.state import MAX_QUESTION, AskContext
-from ..schemas.retrieval import ROUTES, Mode, Route
-from .answers import AskAnswer
-from .errors import UnavailableError
+from ...agents.resources import Resources
+from ...agents.retrieval.graph import build_graph
+from ...agents.retrieval.state import MAX_QUESTION, AskContext
+from ...schemas.retrieval import ROUTES, Mode, Route
+from ..answers import AskAnswer
+from ..errors import UnavailableError
 from .following import Followed, following
 from .threads import THREAD_NAME, Thread, Threads
 

@@ -9,7 +9,7 @@ import anyio
 import anyio.from_thread
 import anyio.to_thread
 
-from ..runtime.cancellation import Cancellation, cancellable
+from ...runtime.cancellation import Cancellation, cancellable
 
 _T = TypeVar("_T")
 

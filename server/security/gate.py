@@ -11,8 +11,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ..config import Settings
-from .errors import (
+from ...config import Settings
+from ..errors import (
     ForbiddenError,
     RefusedError,
     TooLargeError,

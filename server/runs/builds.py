@@ -19,15 +19,15 @@ from filelock import FileLock, Timeout
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import Command
 
-from ..agents.concurrency import build_concurrency
-from ..agents.construction.graph import build_graph
-from ..agents.construction.state import new_run
-from ..agents.resources import Resources
-from ..runtime.cancellation import CallCancelled, Cancellation, cancellable
-from ..schemas.delta import Candidate, Decision
-from .answers import Build, BuildError, BuildProgress, BuildReview
+from ...agents.concurrency import build_concurrency
+from ...agents.construction.graph import build_graph
+from ...agents.construction.state import new_run
+from ...agents.resources import Resources
+from ...runtime.cancellation import CallCancelled, Cancellation, cancellable
+from ...schemas.delta import Candidate, Decision
+from ..answers import Build, BuildError, BuildProgress, BuildReview
+from ..errors import NotFoundError, StateError, TooManyRequestsError, detail_of, status_of
 from .build_records import KEPT, BuildOptions, BuildRecord, BuildRecords
-from .errors import NotFoundError, StateError, TooManyRequestsError, detail_of, status_of
 from .uploads import Upload, Uploads
 
 _LOG = logging.getLogger("banyan.server")

@@ -2,9 +2,8 @@
 
 from fastapi import APIRouter
 
-from ..agents.construction.graph import REVIEWED_AT_ONCE
-from .access import may
-from .graph_answers import (
+from ...agents.construction.graph import REVIEWED_AT_ONCE
+from ..graph_answers import (
     Candidates,
     Decisions,
     DecisionsTaken,
@@ -12,8 +11,9 @@ from .graph_answers import (
     SchemaChange,
     SchemaHistoryAnswer,
 )
-from .parameters import KbName, errors
-from .service import Serving
+from ..parameters import KbName, errors
+from ..security.access import may
+from ..service import Serving
 
 router = APIRouter(prefix="/api/knowledge-bases/{kb}/schema", tags=["schema"], dependencies=[may("read")])
 

@@ -8,18 +8,17 @@ from urllib.parse import quote
 from fastapi import APIRouter, Depends, Query
 from fastapi.responses import StreamingResponse
 
-from ..export.cypher import cypher
-from ..export.graphml import graphml
-from ..export.node_link import node_link
-from ..export.page import page
-from ..export.tree_graph import Sources, TreeGraph, tree_graph
-from ..graph_store.graph.knowledge_graph import EdgeKey
-from ..graph_store.knowledge_base import KnowledgeBase
-from ..graph_store.ledger.communities import Community
-from ..schemas.naming import triple_id
-from .access import may
-from .errors import NotFoundError
-from .graph_answers import (
+from ...export.cypher import cypher
+from ...export.graphml import graphml
+from ...export.node_link import node_link
+from ...export.page import page
+from ...export.tree_graph import Sources, TreeGraph, tree_graph
+from ...graph_store.graph.knowledge_graph import EdgeKey
+from ...graph_store.knowledge_base import KnowledgeBase
+from ...graph_store.ledger.communities import Community
+from ...schemas.naming import triple_id
+from ..errors import NotFoundError
+from ..graph_answers import (
     CommunityAnswer,
     CommunityItem,
     Count,
@@ -31,9 +30,10 @@ from .graph_answers import (
     Subgraph,
     Tree,
 )
-from .graph_view import GraphView
-from .parameters import KbName, Limit, NodeId, Offset, TypeName, errors
-from .service import Serving
+from ..graph_view import GraphView
+from ..parameters import KbName, Limit, NodeId, Offset, TypeName, errors
+from ..security.access import may
+from ..service import Serving
 
 router = APIRouter(prefix="/api/knowledge-bases/{kb}", tags=["graph"], dependencies=[may("read")])
 _FACTS = 50

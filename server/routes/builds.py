@@ -6,19 +6,19 @@ from typing import Annotated
 from fastapi import APIRouter, File, Form, Query, UploadFile
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
-from ..agents.construction.state import BuildContext
-from ..graph_store.layout import Layout, check_name
-from ..schemas.formats.loading import seed_names
-from ..schemas.graph_schema import OPEN_SCHEMA, SchemaError
-from .access import may
-from .answers import Build, Builds
-from .build_records import BuildOptions
-from .builds import Job
-from .graph_answers import Decisions
-from .parameters import BuildId, KbName, errors
-from .service import Serving
-from .streaming import event, event_stream
-from .uploads import Upload
+from ...agents.construction.state import BuildContext
+from ...graph_store.layout import Layout, check_name
+from ...schemas.formats.loading import seed_names
+from ...schemas.graph_schema import OPEN_SCHEMA, SchemaError
+from ..answers import Build, Builds
+from ..graph_answers import Decisions
+from ..parameters import BuildId, KbName, errors
+from ..runs.build_records import BuildOptions
+from ..runs.builds import Job
+from ..runs.uploads import Upload
+from ..security.access import may
+from ..service import Serving
+from ..streaming import event, event_stream
 
 router = APIRouter(prefix="/api", tags=["builds"])
 _MOST = 2**53

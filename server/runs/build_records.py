@@ -3,8 +3,8 @@
 from langgraph.checkpoint.sqlite import SqliteSaver
 from pydantic import BaseModel
 
-from ..agents.construction.state import BuildContext
-from .answers import Build
+from ...agents.construction.state import BuildContext
+from ..answers import Build
 
 KEPT = 200
 """Builds that are over; older ones are forgotten."""

@@ -23,12 +23,12 @@ from langchain_core.runnables.utils import ConfigurableFieldSpec
 from langserve import CustomUserType
 from pydantic import BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema
 
-from ..agents.retrieval.state import QuestionError
-from ..schemas.retrieval import Mode
+from ...agents.retrieval.state import QuestionError
+from ...schemas.retrieval import Mode
 from .questions import Question
 
 if TYPE_CHECKING:
-    from .service import Service
+    from ..service import Service
 
 _T = TypeVar("_T")
 

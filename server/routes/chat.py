@@ -18,12 +18,12 @@ from langserve import APIHandler
 from pydantic import ValidationError
 from sse_starlette import EventSourceResponse
 
-from ..graph_store.layout import check_name
-from .access import may
-from .chat import CLIENT, Chat, ChatInput, ChatOutput, Conversation
-from .errors import RefusedError, error_told, status_of
-from .service import Service
-from .streaming import event, event_stream
+from ...graph_store.layout import check_name
+from ..errors import RefusedError, error_told, status_of
+from ..runs.chat import CLIENT, Chat, ChatInput, ChatOutput, Conversation
+from ..security.access import may
+from ..service import Service
+from ..streaming import event, event_stream
 
 # LangServe's chat playground has no other stream.
 warnings.filterwarnings("ignore", message="astream_log is deprecated")

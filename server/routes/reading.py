@@ -4,11 +4,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
-from ..graph_store.integrity.status import status_of
-from ..graph_store.layout import knowledge_bases
-from ..schemas.errors import BanyanError
-from .access import may
-from .answers import (
+from ...graph_store.integrity.status import status_of
+from ...graph_store.layout import knowledge_bases
+from ...schemas.errors import BanyanError
+from ..answers import (
     DocumentItem,
     DocumentPage,
     DocumentText,
@@ -18,9 +17,10 @@ from .answers import (
     KnowledgeBaseStatus,
     Ready,
 )
-from .errors import UnavailableError, detail_of
-from .parameters import DocumentId, KbName, Limit, Offset, errors
-from .service import Service, Serving
+from ..errors import UnavailableError, detail_of
+from ..parameters import DocumentId, KbName, Limit, Offset, errors
+from ..security.access import may
+from ..service import Service, Serving
 
 router = APIRouter(prefix="/api", tags=["knowledge bases"])
 _MOST_TEXT = 1_000_000

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from fastapi import Depends, Request, Security
 from fastapi.security import APIKeyHeader, HTTPBearer, SecurityScopes
 
-from .errors import ForbiddenError
+from ..errors import ForbiddenError
 
 # The gate reads the key. These two tell clients, through the API's description, where to put it.
 _bearer = HTTPBearer(auto_error=False, description="an API key")

@@ -13,8 +13,8 @@ from typing import Literal, get_args
 from filelock import FileLock
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ..config import Settings
-from ..schemas.errors import BanyanError
+from ...config import Settings
+from ...schemas.errors import BanyanError
 
 Scope = Literal["read", "ask", "write", "review"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)

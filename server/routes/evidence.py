@@ -6,14 +6,14 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 
-from ..graph_store.graph.knowledge_graph import EdgeKey
-from ..graph_store.knowledge_base import KnowledgeBase
-from ..schemas.documents import Chunk, Span
-from ..schemas.naming import entity_id, triple_id
-from .access import may
-from .graph_answers import Edge, Subgraph
-from .parameters import errors
-from .routes_graph import Seen
+from ...graph_store.graph.knowledge_graph import EdgeKey
+from ...graph_store.knowledge_base import KnowledgeBase
+from ...schemas.documents import Chunk, Span
+from ...schemas.naming import entity_id, triple_id
+from ..graph_answers import Edge, Subgraph
+from ..parameters import errors
+from ..security.access import may
+from .graph import Seen
 
 router = APIRouter(prefix="/api/knowledge-bases/{kb}", tags=["graph"], dependencies=[may("read")])
 _MOST = 500

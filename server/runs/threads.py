@@ -14,9 +14,9 @@ from langchain_core.messages import AnyMessage, RemoveMessage
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import END, START, MessagesState, StateGraph
 
-from ..graph_store.layout import check_name
-from ..schemas.errors import BanyanError
-from .errors import StateError
+from ...graph_store.layout import check_name
+from ...schemas.errors import BanyanError
+from ..errors import StateError
 
 MAX_THREAD_NAME = 128
 THREAD_NAME = rf"^[A-Za-z0-9_.:-]{{1,{MAX_THREAD_NAME}}}$"

@@ -1,0 +1,1 @@
+"""Questions, builds and conversations that the server runs."""
