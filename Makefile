@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 # The demo has a home of its own, so that it never touches your knowledge bases, and no LLM, whatever is set.
 DEMO := BANYAN_HOME=.banyan/demo BANYAN_LLM_BASE_URL= $(BIN)/banyan
-PACKAGES := agents evaluation export graph_store ingest models prompts schemas server subagent tools
+PACKAGES := agents cli evaluation export graph_store ingest models prompts runtime schemas server subagent text tools
 
 .PHONY: demo test check lint types clean
 
@@ -26,6 +26,7 @@ check: lint types test
 
 lint: .venv/installed
 	$(BIN)/ruff check .
+	$(BIN)/lint-imports --no-cache
 
 # The repository's root is the package: mypy finds it as `banyan` through links, without the tests.
 types: .venv/installed

@@ -6,7 +6,7 @@ What other programs use, loaded when first asked for:
 - `BanyanRetriever(kb=...)`: passages for chains of one's own;
 - `Remote(url, kb)`: the same of a server that runs elsewhere;
 - `Settings`, `Resources`: what the environment sets, and what is opened, where a program has its own;
-- `BanyanError`: the base of all errors that a caller can mend.
+- `BanyanError`: the base of all errors that a caller can fix.
 """
 
 from importlib import import_module

@@ -28,7 +28,7 @@ def check_models(models: Mapping[AskStep, str], settings: Settings, *, served: b
         ModelChoiceError: a step or model cannot be chosen; says which can.
     """
     if not isinstance(models, Mapping) or not all(isinstance(model, str) and model for model in models.values()):
-        raise ModelChoiceError('`models` names a model for each step, as in {"answer": "gpt-4o"}: mend the context')
+        raise ModelChoiceError('`models` names a model for each step, as in {"answer": "gpt-4o"}: fix the context')
     if not models:
         return
     if unknown := set(models) - set(_STEPS):

@@ -236,7 +236,7 @@ class Resources:
         """Called before anything is paid: prices can be read, and are known where a cost is not to be exceeded.
 
         Raises:
-            PricesError: they are not; names the model and the mend.
+            PricesError: they are not; names the model and the fix.
         """
         self._spending.check_prices(max_cost)
 

@@ -37,7 +37,7 @@ class Spending:
         """Called before anything is paid: prices can be read, and are known where a cost is not to be exceeded.
 
         Raises:
-            PricesError: they are not; names the model and the mend.
+            PricesError: they are not; names the model and the fix.
         """
         prices, settings = self.prices, self._settings
         if max_cost is None or not settings.llm_base_url:

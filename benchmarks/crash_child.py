@@ -30,8 +30,8 @@ import chromadb.errors
 import langgraph.checkpoint.sqlite
 import sklearn.cluster
 from banyan.cli import main as cli
-from banyan.graph_store.graph import replay as graph_keeper
 from banyan.graph_store.graph import snapshot
+from banyan.graph_store.graph import synchroniser as graph_keeper
 from banyan.graph_store.vectors.store import VectorStore
 from crash_world import scripted
 from hashed_embedding import HashedEmbedder

@@ -23,8 +23,9 @@ from banyan.config import Settings
 from banyan.evaluation.bootstrap import intervals
 from banyan.evaluation.datasets import Question, is_gold, load_questions
 from banyan.schemas.retrieval import EVERYTHING, ROUTES, Evidence, SubQuery
+from banyan.tools import spreading
 from banyan.tools.query import Query
-from banyan.tools.ranking import beta, chunk_scores, fusion, spreading
+from banyan.tools.ranking import beta, chunk_scores, fusion
 from banyan.tools.ranking.chunk_scores import Scores
 from banyan.tools.retriever import Retriever
 from banyan.tools.routes import community as community_route

@@ -172,7 +172,7 @@ class Laboratory:
 
 
 def _recorded(folder: Path) -> set[str]:
-    """The prompts whose responses are in a ledger. Read from a copy: opening it would mend what a kill left."""
+    """The prompts whose responses are in a ledger. Read from a copy: opening it would fix what a kill left."""
     found = folder / "home" / KB
     if not (found / "ledger.sqlite").is_file():
         return set()

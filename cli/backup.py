@@ -55,14 +55,14 @@ def restore(file: Annotated[Path, typer.Argument(help="A file that `banyan backu
         layout = Layout.of(resources.settings.home, kb)
         with track(err, "restoring") as progress:
             manifest = put_back(file, layout, progress, force=force)
-        mend = _derive(resources, kb)
+        fix = _derive(resources, kb)
     if as_json:
-        print_json({"kb": kb, **manifest.model_dump(exclude={"name"}), "derived": not mend})
+        print_json({"kb": kb, **manifest.model_dump(exclude={"name"}), "derived": not fix})
     else:
         out.print(f"{manifest.documents} documents, {manifest.chunks} chunks and {manifest.extractions} extractions "
                   f"restored to {kb}, as they were on {manifest.created}", soft_wrap=True)
-    if mend:
-        err.print(f"[yellow]the vectors are still to be made:[/yellow] {on_a_line(mend)}", soft_wrap=True)
+    if fix:
+        err.print(f"[yellow]the vectors are still to be made:[/yellow] {on_a_line(fix)}", soft_wrap=True)
 
 
 def _derive(resources: "Resources", kb: str) -> str:

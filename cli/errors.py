@@ -16,7 +16,7 @@ _INTERRUPTED = 130
 
 @contextmanager
 def explained(console: Console) -> Iterator[None]:
-    """Show errors that the user can mend in a sentence; anything else is a defect and keeps its traceback."""
+    """Show errors that the user can fix in a sentence; anything else is a defect and keeps its traceback."""
     try:
         yield
     except BanyanError as error:

@@ -293,7 +293,7 @@ def verify(kb: Kb, *, as_json: AsJson = False) -> None:
         print_json({"kb": kb, "problems": [problem.model_dump() for problem in problems]})
     else:
         for problem in problems:
-            out.print(f"[red]{on_a_line(problem.what)}[/red]: {on_a_line(problem.mend)}")
+            out.print(f"[red]{on_a_line(problem.what)}[/red]: {on_a_line(problem.fix)}")
         out.print("all is well" if not problems else f"{len(problems)} problems")
     if problems:
         raise typer.Exit(1)
@@ -316,7 +316,7 @@ def reindex(kb: Kb) -> None:
 
 
 def main() -> None:
-    """The entry point: errors that the user can mend are shown in a sentence, without a traceback."""
+    """The entry point: errors that the user can fix are shown in a sentence, without a traceback."""
     # Imports make a million objects, and all stay: looking for garbage among them took a tenth of `ask`.
     gc.set_threshold(100_000)
     # The interpreter looks again as it ends, for more than a second: all that matters is closed by then.

@@ -1,4 +1,4 @@
-"""What can go wrong with a knowledge base, each with its cause and its mend in the message."""
+"""What can go wrong with a knowledge base, each with its cause and its fix in the message."""
 
 from ..schemas.errors import BanyanError
 

@@ -14,16 +14,16 @@ from ..models.embedding.embedder import Embedder, RememberingEmbedder
 from ..schemas.chroma_server import ChromaServer
 from ..schemas.delta import Decision
 from ..schemas.documents import Chunk, Document
-from ..schemas.resolution import EntityDecision
+from ..schemas.resolution import AliasRow, EntityDecision
 from .errors import WriterBusyError
 from .evolution.control import SchemaControl
 from .evolution.growth import Thresholds
-from .graph.replay import GraphKeeper
 from .graph.resolved_graph import ResolvedGraph
 from .graph.state import GraphState
+from .graph.synchroniser import GraphSynchroniser
 from .layout import Layout
 from .ledger.accounts import Calls
-from .ledger.aliases import EntityTable
+from .ledger.aliases import AliasTable
 from .ledger.communities import Community, CommunityTable
 from .ledger.database import Database
 from .ledger.documents import ChunkText, Documents
@@ -31,14 +31,13 @@ from .ledger.extractions import Extractions
 from .ledger.kept_vectors import KeptVectors
 from .ledger.schema_history import SchemaHistory
 from .ledger.version import Version, publish, version_of
-from .resolution.decisions import check_carried_out, found_pair
-from .resolution.groups import AliasRow
-from .resolution.resolver import Ask, ResolutionKeeper
+from .resolution.decisions import check_carried_out, match_pair
+from .resolution.resolver import Ask, Resolver
 from .tree.detection import CommunitySettings
-from .tree.synchroniser import Summarise, TreeKeeper
+from .tree.synchroniser import Summarise, TreeSynchroniser
 from .tree.view_spec import ViewSpec
 from .vectors.reliability import SAMPLE, Reliability, measure
-from .vectors.synchroniser import VectorKeeper
+from .vectors.synchroniser import VectorSynchroniser
 from .vectors.vectors_apart import wait_until_written
 
 _LOG = logging.getLogger("banyan")
@@ -73,14 +72,14 @@ class KnowledgeBase:
         self.schema_control = SchemaControl(self.database, self.documents, embedder)
         self.calls = Calls(self.database)
         self.communities = CommunityTable(self.database)
-        self._vectors = VectorKeeper(layout, self.database, self.documents, embedder)
+        self._vectors = VectorSynchroniser(layout, self.database, self.documents, embedder)
         self.vectors = self._vectors.store
         # Of earlier samples as many are kept as of this one, and more until there is something to write.
         self._sampled = KeptVectors(self.database, "reliability", RememberingEmbedder(embedder, 3 * SAMPLE))
-        self._tree = TreeKeeper(self.database, self.vectors, self.communities, embedder)
-        self.entities = EntityTable(self.database)
-        self._resolver = ResolutionKeeper(self.entities, self.documents, self.vectors, embedder)
-        self._graph = GraphKeeper(layout.graph, self.extractions, self.entities)
+        self._tree = TreeSynchroniser(self.database, self.vectors, self.communities, embedder)
+        self.entities = AliasTable(self.database)
+        self._resolver = Resolver(self.entities, self.documents, self.vectors, embedder)
+        self._graph = GraphSynchroniser(layout.graph, self.extractions, self.entities)
         self._lock = FileLock(layout.lock, timeout=0, thread_local=False)
         self._published = 0
         # A reader that nobody holds any more closes its files by itself.
@@ -288,7 +287,7 @@ class KnowledgeBase:
             self._vectors.note(touched)
 
     def save_graph(self, *, anew: bool = False) -> None:
-        """Write the snapshot if it is due (see `GraphKeeper.save`)."""
+        """Write the snapshot if it is due (see `GraphSynchroniser.save`)."""
         self._graph.save(self.documents.count(), anew=anew)
 
     # Entities.
@@ -319,7 +318,7 @@ class KnowledgeBase:
         return self._state.resolution != before
 
     def find_aliases(self, ask: Ask | None = None, reasoner: str = "") -> dict[str, AliasRow]:
-        """The entities that are another one, as the ledger has it now (see `ResolutionKeeper.find`)."""
+        """The entities that are another one, as the ledger has it now (see `Resolver.find`)."""
         return self._resolver.find(self.graph.mentions, self.schemas.current(), self.reliability(), ask, reasoner)
 
     def decide_entities(self, verdict: Literal["merge", "split"], names: tuple[str, str], who: str, why: str) -> None:
@@ -335,7 +334,7 @@ class KnowledgeBase:
             EntityDecisionError: it cannot be carried out.
         """
         reasoner = self.entities.resolved_by()
-        first, second = found_pair(self.graph, self.schemas.current(), verdict, names)
+        first, second = match_pair(self.graph, self.schemas.current(), verdict, names)
         with self.database.transaction():
             self.entities.decide(EntityDecision(verdict=verdict, first=first, second=second, who=who, why=why))
             aliases = self.find_aliases()
@@ -382,7 +381,7 @@ class KnowledgeBase:
         return self._tree.described()
 
     def build_tree(self, summarise: Summarise, settings: CommunitySettings | None = None, *, anew: bool = False) -> int:
-        """Find the communities of the graph as it is, then describe those that are new (see `TreeKeeper.build`)."""
+        """Find the communities of the graph as it is, then describe the new ones (see `TreeSynchroniser.build`)."""
         self._tree.build(self.graph, self._state, settings or CommunitySettings(), anew=anew)
         self.describe(summarise)
         return self.communities.count()
@@ -425,7 +424,7 @@ class KnowledgeBase:
         return self.documents.put(document, chunks)
 
 
-def _close_all(lock: FileLock, vectors: VectorKeeper, database: Database) -> None:
+def _close_all(lock: FileLock, vectors: VectorSynchroniser, database: Database) -> None:
     try:
         vectors.close()
     finally:

@@ -114,7 +114,7 @@ def open_text(path: Path, newline: str | None) -> TextIO:
 
 
 def undecodable(error: UnicodeDecodeError) -> str:
-    """The reason to give for a decoding error: what does not fit where, and the mend."""
+    """The reason to give for a decoding error: what does not fit where, and the fix."""
     return (f"byte 0x{error.object[error.start]:02x} does not fit its encoding, which looks like "
             f"{error.encoding}: convert the file to UTF-8")
 

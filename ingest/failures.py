@@ -5,7 +5,7 @@ from ..schemas.errors import BanyanError
 
 
 class LoadFailure(Frozen):
-    """A file or record that gave no document, with the cause and the mend; the others go on."""
+    """A file or record that gave no document, with the cause and the fix; the others go on."""
 
     path: str
     reason: str
@@ -16,4 +16,4 @@ class IngestError(BanyanError):
 
 
 class UnreadableError(ValueError):
-    """One file cannot be read; the message names the cause and the mend."""
+    """One file cannot be read; the message names the cause and the fix."""

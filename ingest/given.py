@@ -28,7 +28,7 @@ def given_documents(given: Sequence[Mapping[str, Any]], limits: Limits = DEFAULT
         IngestError: one cannot be stored; names it, and what is wrong with it. None is to be stored then.
     """
     if not isinstance(given, list):
-        raise IngestError('`documents` is a list of {"id", "title", "text"}: mend the input')
+        raise IngestError('`documents` is a list of {"id", "title", "text"}: fix the input')
     if len(given) > limits.documents:
         raise IngestError(f"{len(given):,} documents, more than {limits.documents:,} (BANYAN_MAX_DOCUMENTS): give the "
                           "rest in another run")
@@ -46,7 +46,7 @@ def _document(number: int, given: Mapping[str, Any], limits: Limits) -> Document
     if not isinstance(given, dict) or not all(isinstance(value, str) for value in given.values()) or (
             not {"id", "text"} <= given.keys() <= {"id", "title", "text"}):
         raise IngestError(f'{where} is not {{"id": text, "title": text, "text": text}} (the title may be left out): '
-                          "mend the input")
+                          "fix the input")
     if len(given["text"].encode(errors="replace")) > limits.file_bytes:
         raise IngestError(f"the text of {where} is larger than {limits.size()}: split it into smaller documents")
     text = clean_text(given["text"])

@@ -58,7 +58,7 @@ def read_csv(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
                 except _BadRecordError as error:
                     report(f"line {rows.line_num}: {error}")
         except csv.Error as error:
-            raise UnreadableError(f"after line {rows.line_num}: {error}: mend the quoting; the rows from there "
+            raise UnreadableError(f"after line {rows.line_num}: {error}: fix the quoting; the rows from there "
                                   "on were not read") from error
 
 

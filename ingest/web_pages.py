@@ -54,7 +54,7 @@ def read_html(data: bytes) -> tuple[str, str]:
         try:
             soup = BeautifulSoup(text, "html.parser")
         except ParserRejectedMarkup as error:
-            raise UnreadableError(f"broken HTML ({error}): mend its declarations") from error
+            raise UnreadableError(f"broken HTML ({error}): fix its declarations") from error
     titles = [_line(tag) for tag in (soup.title, soup.h1) if tag]
     blocks = []
     for preformatted, pieces in groupby(_pieces(soup), key=itemgetter(1)):

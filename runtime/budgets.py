@@ -75,7 +75,7 @@ class Budget:
         """Refuse further calls once the budget is reached.
 
         Raises:
-            BudgetExceeded: names what was spent, and the mend.
+            BudgetExceeded: names what was spent, and the fix.
         """
         with self._lock:
             tokens = self._prompt.total() + self._completion.total()

@@ -7,6 +7,8 @@ from pydantic import Field
 from .documents import Frozen
 
 ElementKind = Literal["entity_type", "relation", "attribute"]
+LabelKind = ElementKind | Literal["name"]
+"""What a label names: an element of the schema, or an entity."""
 Verdict = Literal["accept", "reject", "rename", "merge", "edit"]
 
 

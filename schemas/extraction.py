@@ -144,4 +144,4 @@ class BoundedExtraction(Frozen):
     attributes: tuple[AttributeFact, ...] = ()
     rejections: tuple[Rejection, ...] = ()
     asks: tuple[Ask, ...] = ()
-    repairs: dict[RepairKind, int] = Field(default_factory=dict, description="what was mended, how many times")
+    repairs: dict[RepairKind, int] = Field(default_factory=dict, description="what was repaired, how many times")

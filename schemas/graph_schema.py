@@ -17,7 +17,7 @@ FieldPath = tuple[str | int, ...]
 
 
 class SchemaError(BanyanError):
-    """A schema that cannot be read or does not hold together; says which part and how to mend it."""
+    """A schema that cannot be read or does not hold together; says which part and how to fix it."""
 
 
 class InconsistencyError(ValueError):
@@ -127,7 +127,7 @@ class GraphSchema(Frozen):
                 _check_types(f"entity type {entity.name!r}", ("entity_types", place, "parent"), (entity.parent,), known)
             if entity.name in self.ancestors(entity.parent):
                 raise InconsistencyError(("entity_types", place, "parent"),
-                                         f"entity type {entity.name!r} is its own ancestor: mend its parent")
+                                         f"entity type {entity.name!r} is its own ancestor: fix its parent")
         for place, relation in enumerate(self.relation_types):
             where = f"relation {relation.name!r}"
             _check_types(where, ("relation_types", place, "domain"), relation.domain, known)

@@ -75,3 +75,8 @@ def entity_id(name: str, type_name: str) -> str:
 def triple_id(head: str, relation: str, tail: str) -> str:
     """The id of a triple, from the ids of its head and tail entities and its relation's name."""
     return content_id("triple", head, relation, tail)
+
+
+def relation_id(relation: str) -> str:
+    """The id under which a relation's vector is kept."""
+    return content_id("relation", relation)

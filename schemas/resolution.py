@@ -81,3 +81,27 @@ class EntityGroup(Frozen):
     name: str
     type: str
     aliases: tuple[Alias, ...]
+
+
+class AliasRow(Frozen):
+    """An entity that is the same as another, its canonical one; `type` is that of their node.
+
+    `partner` is the member of the group that it was tied to.
+    """
+
+    id: str
+    canonical: str
+    type: str
+    partner: str
+    rule: Rule
+    score: float
+    evidence: tuple[Evidence, ...] = ()
+
+
+Pair = tuple[str, str]
+"""Two entities' ids, ascending."""
+
+
+def pair_of(first: str, second: str) -> Pair:
+    """Two ids in ascending order."""
+    return (first, second) if first < second else (second, first)

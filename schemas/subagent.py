@@ -14,7 +14,7 @@ class Question(BaseModel):
     question: str = Field(description="One self-contained question in full words.")
 
 
-class FoundPassage(Frozen):
+class RetrievedPassage(Frozen):
     """A passage of a document: `text` is what it reads from character `start` to `end`."""
 
     document: str = Field(description="the document's id")
@@ -28,7 +28,7 @@ class FoundPassage(Frozen):
 class SearchResult(Frozen):
     """What a search found, best first."""
 
-    passages: tuple[FoundPassage, ...]
+    passages: tuple[RetrievedPassage, ...]
 
 
 class AskResult(BaseModel):

@@ -53,7 +53,7 @@ def as_subagent(kb: str, *, name: str = "", about: str = "", mode: Mode = "rejec
 
     Returns:
         Name, description and runnable. The last human message is the question, what stands before it the
-        conversation from which a follow-up is understood. What goes wrong for a reason that can be mended is the
+        conversation from which a follow-up is understood. What goes wrong for a reason that can be repaired is the
         last message and `error`; the calling graph goes on.
 
     Raises:

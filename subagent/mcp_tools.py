@@ -27,8 +27,8 @@ from ..schemas.subagent import (
     DocumentLine,
     DocumentList,
     DocumentText,
-    FoundPassage,
     KnowledgeBases,
+    RetrievedPassage,
     SchemaDecided,
     SchemaInForce,
     SearchResult,
@@ -68,7 +68,7 @@ class Tools:
 
     @contextmanager
     def _allowed(self, ctx: Ctx, access: Access) -> Iterator[None]:
-        """Within the block, what the caller can mend is told in its words; nothing is done that the key may not."""
+        """Within the block, what the caller can fix is told in its words; nothing is done that the key may not."""
         if not self._permits(ctx.request_context.request, access):
             raise ToolError(f"your key may not do this: it lacks the scope {access!r}")
         try:
@@ -101,7 +101,7 @@ class Tools:
             async with self._turn:
                 found = await asyncio.to_thread(find, self._resources, name, query, limit)
             return SearchResult(passages=tuple(
-                FoundPassage(document=one.document, title=one.title, start=one.start, end=one.start + len(one.text),
+                RetrievedPassage(document=one.document, title=one.title, start=one.start, end=one.start + len(one.text),
                              text=one.text, score=one.score) for one in found))
 
     async def ask(

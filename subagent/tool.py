@@ -31,7 +31,7 @@ def as_tool(kb: str, *, name: str = "", about: str = "", mode: Mode = "reject", 
 
     Returns:
         A tool with one argument, `question`, for invoke and ainvoke. Its content is the answer with numbered,
-        quoted sources, its artifact the whole `AskOutput`. What goes wrong for a reason that the caller can mend
+        quoted sources, its artifact the whole `AskOutput`. What goes wrong for a reason that the caller can fix
         is a tool message of status "error".
 
     Raises:

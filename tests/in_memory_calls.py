@@ -45,6 +45,6 @@ class InMemoryCalls:
         """Refuse further calls once the budget is reached.
 
         Raises:
-            BudgetExceeded: names what was spent, and the mend.
+            BudgetExceeded: names what was spent, and the fix.
         """
         self._budget.check()

@@ -14,10 +14,10 @@ from ..models.embedding.embedder import Vectors
 from ..schemas.documents import Chunk
 from ..schemas.naming import triple_id
 from ..schemas.retrieval import TypedFact
+from .best import Rows
 from .lexical import LexicalIndex
 from .names import NameTrie
-from .ranking.best import Rows
-from .ranking.spreading import SpreadingGraph
+from .spreading import SpreadingGraph
 from .typed_facts import facts_by_chunk
 
 

@@ -7,10 +7,10 @@ import numpy as np
 
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..schemas.retrieval import EVERYTHING, ROUTES, Evidence, Passage, Route, SubQuery, Switches
+from .best import best_rows
 from .index import RetrievalIndex
 from .query import Batch, Meaning, Query, wording
 from .ranking import fusion
-from .ranking.best import best_rows
 from .ranking.chunk_scores import Scores
 from .ranking.hops import second_hop
 from .routes import community as community_route

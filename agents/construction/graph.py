@@ -43,7 +43,7 @@ from ..cancelling import cancellable_node
 from ..contexts import check_context
 from ..resources import Resources, default_resources
 from ..serving import check_readable, is_served
-from .inputs import begun, check_input, grouped
+from .inputs import check_input, grouped, require_any
 from .review import ask_person
 from .state import BuildContext, BuildInput, BuildOutput, BuildReport, BuildState, ExtractInput, new_run
 
@@ -90,9 +90,9 @@ class _Nodes:
         limits = self._resources.limits
         given = given_documents(state.get("documents") or [], limits)
         if recorded is None:
-            documents = begun(load_documents(paths, on_failure=failures.append, limits=limits), paths, failures)
+            documents = require_any(load_documents(paths, on_failure=failures.append, limits=limits), paths, failures)
         else:
-            records = begun(load_recorded(paths, recorded, on_failure=failures.append, limits=limits), paths, failures)
+            records = require_any(load_recorded(paths, recorded, on_failure=failures.append, limits=limits), paths, failures)
         with self._resources.writer(name, run) as kb:
             _set_schema(kb, wanted)
             kb.schema_control.set_policy((runtime.context or BuildContext()).policy)
@@ -143,7 +143,7 @@ class _Nodes:
         with kb.database.transaction():
             for count, record in enumerate(records, 1):
                 kb.documents.put(record.document, [record.chunk])
-                if kb.extractions.said(record.chunk.id) != record.extraction:
+                if kb.extractions.get(record.chunk.id) != record.extraction:
                     kb.extractions.save(record.chunk.id, "recorded", record.extraction)
                 _progress("read", count, None)
 
@@ -189,7 +189,7 @@ class _Nodes:
                 return said
 
             wanted = [chunk for chunk in kb.documents.chunks([*state["chunks"], *state["ahead"]])
-                      if kb.documents.status(chunk.id) != "extracted" or kb.extractions.said(chunk.id) is None]
+                      if kb.documents.status(chunk.id) != "extracted" or kb.extractions.get(chunk.id) is None]
             if reasoner.free:
                 said = [(chunk.id, ask(chunk)) for chunk in wanted]
                 _store(kb, reasoner.fingerprint, said)

@@ -260,7 +260,7 @@ def _conversation(state: AskState) -> tuple[list[tuple[str, str]], str]:
     messages = list(state.get("messages") or ())
     question = state.get("question") or ""
     if not isinstance(question, str):
-        raise QuestionError(f"the question is a text, not {type(question).__name__}: mend the input")
+        raise QuestionError(f"the question is a text, not {type(question).__name__}: fix the input")
     if messages and isinstance(messages[-1], HumanMessage):
         question = messages.pop().text
     question = question.strip()

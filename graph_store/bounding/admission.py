@@ -36,7 +36,7 @@ from ...schemas.graph_schema import ROOT_TYPE
 from ...schemas.naming import canonical_name, label_key
 from ...text.value_kinds import kind_of, parse_value
 from .grounding import SourceText
-from .labels import Bounds, Known, said_labels
+from .labels import Bounds, Known, extracted_labels
 from .type_inference import TypeWishes
 
 __all__ = ["Bounds", "bound"]
@@ -86,7 +86,7 @@ class _Bounding:
         self._repairs: set[tuple[RepairKind, str]] = set()
 
     def run(self) -> BoundedExtraction:
-        self._bounds.remember(said_labels(self._said))
+        self._bounds.remember(extracted_labels(self._said))
         self._find_names()
         self._declare()
         self._infer_types()

@@ -2,9 +2,9 @@
 
 from collections.abc import Hashable, Iterable
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-from ...schemas.delta import ElementKind
+from ...schemas.delta import ElementKind, LabelKind
 from ...schemas.extraction import Extraction, RepairKind
 from ...schemas.graph_schema import ANY, ROOT_TYPE, AttributeType, GraphSchema, RelationType, SchemaElement
 from ...schemas.naming import label_key
@@ -14,7 +14,6 @@ from .similar_labels import SimilarLabels, elements_of
 ALIAS = "alias"
 """The attribute of this name, or with this label, gives another name of its owner."""
 LAST_RESORT_CUE = "*"
-LabelKind = ElementKind | Literal["name"]
 
 
 class Known(NamedTuple):
@@ -188,7 +187,7 @@ class Bounds:
 
         Returns:
             A value to compare with another schema's for the same label. If it is equal for all of
-            `said_labels(extraction)`, both schemas bound the extraction to the same result.
+            `extracted_labels(extraction)`, both schemas bound the extraction to the same result.
         """
         if kind == "name":
             return self.is_type_name(label)
@@ -209,7 +208,7 @@ class Bounds:
         return name, self._ancestors.get(name), self._positions.get(name), self.schema.open
 
 
-def said_labels(extraction: Extraction) -> set[tuple[LabelKind, str]]:
+def extracted_labels(extraction: Extraction) -> set[tuple[LabelKind, str]]:
     """All labels of an extraction that bounding looks up in the schema, by kind."""
     names = [*(e.name for e in extraction.entities), *(t.head for t in extraction.triples),
              *(t.tail for t in extraction.triples), *(a.entity for a in extraction.attributes)]

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from ...models.embedding.embedder import Embedder, RememberingEmbedder
-from ...schemas.delta import Candidate, Decided, Decision, Example
+from ...schemas.delta import Candidate, Decided, Decision, Example, LabelKind
 from ...schemas.documents import Chunk
 from ...schemas.extraction import BoundedExtraction
 from ...schemas.graph_schema import GraphSchema
 from ..bounding.admission import bound
-from ..bounding.labels import Bounds, LabelKind
+from ..bounding.labels import Bounds
 from ..bounding.similar_labels import SimilarLabels
 from ..ledger.database import Database
 from ..ledger.documents import Documents
@@ -83,7 +83,7 @@ class SchemaControl:
             yield chunk, bounded, by_base.get(chunk, bounded)
 
     def _bounded(self, chunk_ids: Sequence[str], bounds: Bounds) -> list[tuple[Chunk, BoundedExtraction]]:
-        said = self._extractions.said_of(chunk_ids)
+        said = self._extractions.get_many(chunk_ids)
         return [(chunk, bound(said[chunk.id], chunk, bounds))
                 for chunk in self._documents.chunks(chunk_ids) if chunk.id in said]
 

@@ -30,7 +30,7 @@ KIND_NAMES: dict[ElementKind, str] = {"entity_type": "entity type", "relation": 
 
 
 class DecisionError(BanyanError):
-    """A decision that cannot be carried out: names what it is about, the cause and the mend."""
+    """A decision that cannot be carried out: names what it is about, the cause and the fix."""
 
 
 def elements(schema: GraphSchema, kind: ElementKind) -> tuple[SchemaElement, ...]:

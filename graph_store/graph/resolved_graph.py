@@ -4,13 +4,11 @@ Made from the mentions' graph, in which every name and type stands for itself, a
 That graph stays as it is, so an alias that is one no longer takes back just what was its own.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
-from ...schemas.resolution import EntityGroup
+from ...schemas.resolution import Alias, AliasRow, EntityGroup
 from ..ledger.extractions import Contribution
-from ..resolution.groups import AliasRow
-from .alias_overlay import group_of
 from .knowledge_graph import EdgeKey, Entity, KnowledgeGraph, Touched
 
 Support = dict[str, list[Any]]
@@ -212,3 +210,21 @@ def _surest(supports: Iterable[Support]) -> Support:
         for chunk, place in support.items():
             joined[chunk] = min(place, joined.get(chunk, place), key=lambda p: (-p[2], p[0], p[1]))
     return joined
+
+
+def group_of(mentions: KnowledgeGraph, node: str, rows: Sequence[AliasRow]) -> EntityGroup:
+    """A canonical entity with its aliases, by name.
+
+    Args:
+        mentions: the unresolved graph.
+        node: the canonical entity's id.
+        rows: its aliases that are mentioned.
+    """
+    aliases = []
+    for row in rows:
+        entity = mentions.entity(row.id)
+        aliases.append(Alias(id=row.id, name=entity.name, type=entity.type, rule=row.rule, score=row.score,
+                             evidence=row.evidence))
+    own = mentions.entity(node)
+    return EntityGroup(id=node, name=own.name, type=rows[0].type,
+                       aliases=tuple(sorted(aliases, key=lambda alias: (alias.name, alias.type, alias.id))))

@@ -1,4 +1,4 @@
-"""What a check of a knowledge base finds, and what mends it."""
+"""What a check of a knowledge base finds, and what fixes it."""
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -12,10 +12,10 @@ _SHOWN = 20
 
 
 class Problem(Frozen):
-    """Something that is not as it should be, and what mends it."""
+    """Something that is not as it should be, and what fixes it."""
 
     what: str
-    mend: str
+    fix: str
 
 
 def some(problems: Iterable[Problem]) -> Iterator[Problem]:
@@ -29,4 +29,4 @@ def some(problems: Iterable[Problem]) -> Iterator[Problem]:
         yield last
     more = sum(1 for _ in found)
     if last is not None and more:
-        yield Problem(what=f"... and {more} more like this", mend=last.mend)
+        yield Problem(what=f"... and {more} more like this", fix=last.fix)

@@ -51,8 +51,8 @@ def damages_on_disk(layout: Layout) -> list[Problem]:
     with closing(Database(layout.ledger)) as database:
         generations = VectorGenerations(layout, database)
         vectors = generations.open(generations.current()).damages()
-    return [*(Problem(what=line, mend=_MADE_AGAIN) for line in derived.damaged_graph(layout.graph)),
-            *(Problem(what=line, mend=REINDEX) for line in vectors)]
+    return [*(Problem(what=line, fix=_MADE_AGAIN) for line in derived.damaged_graph(layout.graph)),
+            *(Problem(what=line, fix=REINDEX) for line in vectors)]
 
 
 def verify(knowledge_base: KnowledgeBase) -> list[Problem]:
@@ -65,10 +65,10 @@ def verify(knowledge_base: KnowledgeBase) -> list[Problem]:
         all is well.
     """
     found: list[Problem] = []
-    for name, check, mend in _CHECKS:
+    for name, check, fix in _CHECKS:
         try:
             found += some(check(knowledge_base))
         except (StoreError, sqlite3.DatabaseError, ValueError, KeyError, TypeError) as error:
             # Rows that were damaged may be anything, and the other checks go on.
-            found.append(Problem(what=f"{name} cannot be read ({type(error).__name__}: {error})", mend=mend))
+            found.append(Problem(what=f"{name} cannot be read ({type(error).__name__}: {error})", fix=fix))
     return found

@@ -5,13 +5,12 @@ from pathlib import Path
 
 import numpy as np
 
-from ...schemas.naming import triple_id
+from ...schemas.naming import relation_id, triple_id
 from ..graph import snapshot
 from ..graph.knowledge_graph import KnowledgeGraph, relation_text
 from ..graph.resolved_graph import ResolvedGraph
 from ..knowledge_base import KnowledgeBase
 from ..ledger.communities import Community
-from ..tree.description import relation_id
 from ..vectors.store import KINDS, Kind
 from .problems import REINDEX, Problem
 
@@ -41,13 +40,13 @@ def graph(kb: KnowledgeBase) -> Iterator[Problem]:
         fresh.replace(chunk_id, contribution)
     resolved = ResolvedGraph(fresh, kb.entities.aliases())
     if fresh.dump() != kb.graph.mentions.dump() or resolved.dump() != kb.graph.dump():
-        yield Problem(what="the graph is not what the ledger's facts give", mend=REINDEX)
+        yield Problem(what="the graph is not what the ledger's facts give", fix=REINDEX)
 
 
 def aliases(kb: KnowledgeBase) -> Iterator[Problem]:
     """The aliases are those that the ledger's facts, decisions and verdicts give, as far as they claim to be."""
     if not kb.resolution_behind(kb.entities.resolved_by()) and kb.find_aliases() != kb.entities.aliases():
-        yield Problem(what="the names that count as one thing's are not those that the ledger gives", mend=REINDEX)
+        yield Problem(what="the names that count as one thing's are not those that the ledger gives", fix=REINDEX)
 
 
 def _texts(kb: KnowledgeBase, kind: Kind) -> dict[str, str]:
@@ -71,9 +70,9 @@ def vectors(kb: KnowledgeBase) -> Iterator[Problem]:
         extra = set() if kind == "relations" else there - texts.keys()
         if missing or extra:
             yield Problem(what=f"the vectors of the {kind}: {len(missing)} missing, {len(extra)} left over",
-                          mend=REINDEX)
+                          fix=REINDEX)
         for what in _unsound(kb, kind, sorted(texts.keys() & there), texts):
-            yield Problem(what=f"the vectors of the {kind}: {what}", mend=REINDEX)
+            yield Problem(what=f"the vectors of the {kind}: {what}", fix=REINDEX)
 
 
 def _unsound(kb: KnowledgeBase, kind: Kind, ids: Sequence[str], texts: dict[str, str]) -> Iterator[str]:
@@ -103,11 +102,11 @@ def _unsound(kb: KnowledgeBase, kind: Kind, ids: Sequence[str], texts: dict[str,
 def communities(kb: KnowledgeBase) -> Iterator[Problem]:
     """Each level of the tree partitions the entities, within the level above; so does each view; all are described."""
     if kb.tree_described() and (lost := len(kb.communities.undescribed())):
-        yield Problem(what=f"{lost} communities have lost their description", mend=REINDEX)
+        yield Problem(what=f"{lost} communities have lost their description", fix=REINDEX)
     if kb.tree_behind():
         return  # no community claims to describe the graph as it is now
     for what in (*_tree(kb), *_views(kb)):
-        yield Problem(what=what, mend=REINDEX)
+        yield Problem(what=what, fix=REINDEX)
 
 
 def _tree(kb: KnowledgeBase) -> Iterator[str]:

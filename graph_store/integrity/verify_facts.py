@@ -22,13 +22,13 @@ def contributions(kb: KnowledgeBase) -> Iterator[Problem]:
     for chunk in kb.documents.chunks():
         where = f"document {chunk.document_id!r}, chunk {chunk.ordinal}"
         try:
-            kb.extractions.said(chunk.id)
+            kb.extractions.get(chunk.id)
             found = kb.extractions.contribution(chunk.id) or Contribution()
         except LedgerDamagedError as error:
-            yield Problem(what=f"{where}: {error}", mend=RESTORE)
+            yield Problem(what=f"{where}: {error}", fix=RESTORE)
             continue
-        yield from (Problem(what=f"{where}: {line}", mend=RESTORE) for line in _ungrounded(found, chunk))
-        yield from (Problem(what=f"{where}: {line} does not fit the schema", mend=REINDEX)
+        yield from (Problem(what=f"{where}: {line}", fix=RESTORE) for line in _ungrounded(found, chunk))
+        yield from (Problem(what=f"{where}: {line} does not fit the schema", fix=REINDEX)
                     for line in _unfit(found, schema))
 
 
@@ -65,7 +65,7 @@ def bounded(kb: KnowledgeBase) -> Iterator[Problem]:
         for chunk, current, base in kb.schema_control.bounded_anew(done[start:start + _AT_ONCE]):
             where = f"document {chunk.document_id!r}, chunk {chunk.ordinal}"
             for what in _differences(kb, chunk, current, base):
-                yield Problem(what=f"{where}: {what} are not what the schema makes of what was said", mend=REINDEX)
+                yield Problem(what=f"{where}: {what} are not what the schema makes of what was said", fix=REINDEX)
 
 
 def _differences(kb: KnowledgeBase, chunk: Chunk, current: BoundedExtraction, base: BoundedExtraction) -> Iterator[str]:

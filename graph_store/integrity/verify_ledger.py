@@ -19,15 +19,15 @@ Column = tuple[str, str, str, int, int]
 def file(kb: KnowledgeBase) -> Iterator[Problem]:
     """SQLite's own checks of pages, indexes and foreign keys; it fills up a cut last page without a word."""
     if kb.layout.ledger.stat().st_size % kb.database.count("PRAGMA page_size"):
-        yield Problem(what="the ledger: its file was cut inside its last page", mend=RESTORE)
+        yield Problem(what="the ledger: its file was cut inside its last page", fix=RESTORE)
     for line in kb.database.integrity_problems():
-        yield Problem(what=f"the ledger: {line}", mend=RESTORE)
+        yield Problem(what=f"the ledger: {line}", fix=RESTORE)
 
 
 def tables(kb: KnowledgeBase) -> Iterator[Problem]:
     """The tables and indexes are those of the format, with nothing beside them that could act by itself."""
     for line in foreign_objects(kb.database):
-        yield Problem(what=f"the ledger: {line}", mend=RESTORE)
+        yield Problem(what=f"the ledger: {line}", fix=RESTORE)
 
 
 def foreign_objects(database: Database) -> list[str]:
@@ -60,9 +60,9 @@ def chunks(kb: KnowledgeBase) -> Iterator[Problem]:
         where = f"document {chunk.document_id!r}, chunk {chunk.ordinal}"
         key = (chunk.document_id, chunk.heading, chunk.text)
         if chunk.id != chunk_id(chunk.document_id, chunk.title, chunk.heading, chunk.text, occurrences[key]):
-            yield Problem(what=f"{where}: its text is not the one that its id was made from", mend=RESTORE)
+            yield Problem(what=f"{where}: its text is not the one that its id was made from", fix=RESTORE)
         if chunk.ordinal != ordinals[chunk.document_id]:
-            yield Problem(what=f"{where}: chunk {ordinals[chunk.document_id]} was expected", mend=RESTORE)
+            yield Problem(what=f"{where}: chunk {ordinals[chunk.document_id]} was expected", fix=RESTORE)
         occurrences[key] += 1
         ordinals[chunk.document_id] += 1
 
@@ -78,17 +78,17 @@ def waiting(kb: KnowledgeBase) -> Iterator[Problem]:
             heading = kb.database.scalar("SELECT heading FROM chunks WHERE id = ? AND document = ?", one,
                                          row["document"])
             if heading is None:
-                yield Problem(what=f"{where} is missing", mend=RESTORE)
+                yield Problem(what=f"{where} is missing", fix=RESTORE)
                 continue
             text = row["text"][start:end]
             place = occurrences[str(heading), text]
             if one != chunk_id(row["document"], row["title"], str(heading), text, place):
-                yield Problem(what=f"{where}: its text is not the one that its id was made from", mend=RESTORE)
+                yield Problem(what=f"{where}: its text is not the one that its id was made from", fix=RESTORE)
             occurrences[str(heading), text] += 1
     for row in kb.database.rows("SELECT id, document FROM chunks WHERE revision = 1 ORDER BY document, ordinal"):
         if row["id"] not in known:
             yield Problem(what=f"a chunk of document {row['document']!r} waits for new content that is not there",
-                          mend=RESTORE)
+                          fix=RESTORE)
 
 
 _STAGE = ("SELECT c.document, c.ordinal FROM chunks c LEFT JOIN extractions e ON e.chunk = c.id "
@@ -106,13 +106,13 @@ _STAGES = (
 
 def stages(kb: KnowledgeBase) -> Iterator[Problem]:
     """What the ledger has of each chunk is what its stage in the build says."""
-    for what, condition, mend in _STAGES:
+    for what, condition, fix in _STAGES:
         for row in kb.database.rows(f"{_STAGE} WHERE {condition} ORDER BY 1, 2"):
-            yield Problem(what=f"document {row[0]!r}, chunk {row[1]} {what}", mend=mend)
+            yield Problem(what=f"document {row[0]!r}, chunk {row[1]} {what}", fix=fix)
     for row in kb.database.rows(
             "SELECT DISTINCT x.document, x.chunk FROM (SELECT chunk, document FROM rejections UNION "
             "SELECT chunk, document FROM asks) x JOIN chunks c ON c.id = x.chunk WHERE c.document <> x.document"):
-        yield Problem(what=f"what waits of chunk {row[1]} is put down to document {row[0]!r}", mend=REINDEX)
+        yield Problem(what=f"what waits of chunk {row[1]} is put down to document {row[0]!r}", fix=REINDEX)
 
 
 def positions(kb: KnowledgeBase) -> Iterator[Problem]:
@@ -120,16 +120,16 @@ def positions(kb: KnowledgeBase) -> Iterator[Problem]:
     position = kb.extractions.position()
     for key, what in (("vectors_position", "the vectors"), ("tree_position", "the communities")):
         if int(kb.database.get_meta(key) or 0) > position:
-            yield Problem(what=f"{what} are said to be ahead of the ledger", mend=REINDEX)
+            yield Problem(what=f"{what} are said to be ahead of the ledger", fix=REINDEX)
     if int(kb.database.get_meta("vectors_position") or 0) and kb.database.get_meta("embedding") is None:
-        yield Problem(what="the ledger does not say which embedding model its vectors come from", mend=REINDEX)
+        yield Problem(what="the ledger does not say which embedding model its vectors come from", fix=REINDEX)
     try:
         shares = Reliability.parse(kb.database.get_meta("reliability")).by_script.values()
         sound = all(0 <= share <= 1 for share in shares)
     except (ValueError, AttributeError, TypeError):
         sound = False
     if not sound:
-        yield Problem(what="how far vectors can be trusted is not a share for each script", mend=REINDEX)
+        yield Problem(what="how far vectors can be trusted is not a share for each script", fix=REINDEX)
 
 
 def accounts(kb: KnowledgeBase) -> Iterator[Problem]:
@@ -148,4 +148,4 @@ def accounts(kb: KnowledgeBase) -> Iterator[Problem]:
             "t.completion < k.completion OR (t.calls > 0 AND k.step IS NULL) "
             "OR t.least < 0 ORDER BY step"):
         yield Problem(what=f"the account of the step {row[0]!r} does not add up: {row[1]} calls were paid, the "
-                           f"responses of {row[2]} are kept", mend=RESTORE)
+                           f"responses of {row[2]} are kept", fix=RESTORE)

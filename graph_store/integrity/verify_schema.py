@@ -17,10 +17,10 @@ def history(kb: KnowledgeBase) -> Iterator[Problem]:
     """The decisions of each version lead from the one before to it, from the seed on."""
     versions = kb.schemas.versions()
     if not versions and kb.documents.count():
-        yield Problem(what="there are chunks and no schema", mend=RESTORE)
+        yield Problem(what="there are chunks and no schema", fix=RESTORE)
     for number, version in enumerate(versions, 1):
         if version.version != number:
-            yield Problem(what=f"version {number} of the schema is missing", mend=RESTORE)
+            yield Problem(what=f"version {number} of the schema is missing", fix=RESTORE)
             return
         if number == 1:
             same = kb.schemas.based(1) == version.graph_schema and not version.decisions
@@ -28,7 +28,7 @@ def history(kb: KnowledgeBase) -> Iterator[Problem]:
         else:
             wrong = _grown(kb, version) if version.who == "auto" else _decided(kb, version)
         if wrong:
-            yield Problem(what=f"version {number} of the schema ({version.who}) {wrong}", mend=RESTORE)
+            yield Problem(what=f"version {number} of the schema ({version.who}) {wrong}", fix=RESTORE)
 
 
 def _decided(kb: KnowledgeBase, version: SchemaVersion) -> str:
@@ -74,7 +74,7 @@ def growth(kb: KnowledgeBase) -> Iterator[Problem]:
         return  # there is no schema yet, which `history` judges
     for kind, label in sorted(kb.schemas.declined()):
         if find_element(current, kind, label) is not None:
-            yield Problem(what=f"the schema has the {KIND_NAMES[kind]} {label!r}, which was declined", mend=BUILD)
+            yield Problem(what=f"the schema has the {KIND_NAMES[kind]} {label!r}, which was declined", fix=BUILD)
     if kb.schema_control.policy != "auto":
         return  # what grew earlier stays, whatever becomes of its documents
     asked = set(kb.schema_control.asks.labels())
@@ -83,4 +83,4 @@ def growth(kb: KnowledgeBase) -> Iterator[Problem]:
         for element in elements(current, kind):
             if element.name not in own and not asked & {(kind, label_key(name)) for name in element.all_names()}:
                 yield Problem(what=f"the {KIND_NAMES[kind]} {element.name!r} grew by itself, and no document asks for "
-                                   "it", mend=BUILD)
+                                   "it", fix=BUILD)

@@ -3,9 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping
 
-from ...schemas.resolution import EntityDecision, Evidence, PairVerdict
-from ..resolution.candidates import Pair, pair_of
-from ..resolution.groups import AliasRow
+from ...schemas.resolution import AliasRow, EntityDecision, Evidence, Pair, PairVerdict, pair_of
 from .database import Database
 
 RULES = 1
@@ -13,7 +11,7 @@ RULES = 1
 _BY = " by "
 
 
-class EntityTable:
+class AliasTable:
     """Aliases are derived and can be made again; decisions and verdicts cannot."""
 
     def __init__(self, database: Database) -> None:

@@ -7,9 +7,9 @@ from typing import Literal, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from ...schemas.delta import LabelKind
 from ...schemas.documents import Chunk, Frozen
 from ...schemas.extraction import AttributeFact, BoundedExtraction, EntityMention, Extraction, Fact, Rejection
-from ..bounding.labels import LabelKind
 from ..errors import LedgerDamagedError
 from .database import Database
 
@@ -54,18 +54,18 @@ class Extractions:
                              "failed_at = strftime('%Y-%m-%dT%H:%M:%SZ', 'now')", chunk_id, reason)
             self._db.execute("UPDATE chunks SET status = 'failed' WHERE id = ?", chunk_id)
 
-    def said(self, chunk_id: str) -> Extraction | None:
+    def get(self, chunk_id: str) -> Extraction | None:
         """What was said of a chunk, or None if it was not extracted."""
         text = self._db.scalar("SELECT said FROM extractions WHERE chunk = ?", chunk_id)
         return None if text is None else _read(Extraction, str(text), chunk_id)
 
-    def said_of(self, chunk_ids: Sequence[str]) -> dict[str, Extraction]:
+    def get_many(self, chunk_ids: Sequence[str]) -> dict[str, Extraction]:
         """What was said of some chunks, by id; those that were not extracted are left out."""
         return {row["chunk"]: _read(Extraction, row["said"], row["chunk"])
                 for row in self._of("said", chunk_ids)}
 
     def _note(self, found: Sequence[tuple[Chunk, BoundedExtraction]]) -> None:
-        """Replace what is known of what some chunks' bounding rejected and mended."""
+        """Replace what is known of what some chunks' bounding rejected and repaired."""
         chunks = [(chunk.id,) for chunk, _ in found]
         self._db.execute_many("DELETE FROM repairs WHERE chunk = ?", chunks)
         self._db.execute_many("INSERT INTO repairs VALUES (?, ?, ?)", [
@@ -128,7 +128,7 @@ class Extractions:
             "SELECT reason, count(*) FROM rejections GROUP BY reason ORDER BY reason")}
 
     def repaired(self) -> dict[str, int]:
-        """How many extracted items were mended before they were admitted, by the kind of repair."""
+        """How many extracted items were repaired before they were admitted, by the kind of repair."""
         return {str(row[0]): int(row[1]) for row in self._db.rows(
             "SELECT repair, sum(times) FROM repairs GROUP BY repair ORDER BY repair")}
 

@@ -10,6 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from ...models.embedding.embedder import Vectors
+from ...schemas.resolution import Pair, pair_of
 from .names import (
     FoldedName,
     fold,
@@ -22,9 +23,6 @@ from .names import (
 from .spelling import slip_blocks
 from .words import SMALL_WORDS
 
-Pair = tuple[str, str]
-"""Two entities' ids, ascending."""
-
 _MOST_SHARED = 40
 """Entities that may share a key for all their pairs to be looked at: 780 pairs."""
 _PERSON_WORDS = range(2, 6)
@@ -35,11 +33,6 @@ _DATE, _WORDS, _PERSON = " date:", " words:", " person:"
 # 0.857, so on all 12 of a table's with 0.157, and in at least one of 24 tables with 0.98.
 _TABLES, _PLANES = 24, 12
 _SEED = 20261121
-
-
-def pair_of(first: str, second: str) -> Pair:
-    """Two ids in ascending order."""
-    return (first, second) if first < second else (second, first)
 
 
 def candidate_pairs(names: Mapping[str, str]) -> set[Pair]:

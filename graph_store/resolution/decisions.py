@@ -5,15 +5,15 @@ from typing import Literal
 
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import canonical_name
+from ...schemas.resolution import AliasRow
 from ..errors import EntityDecisionError
 from ..graph.resolved_graph import ResolvedGraph
-from .groups import AliasRow
 from .surroundings import Surroundings
 
 Verdict = Literal["merge", "split"]
 
 
-def found_entity(graph: ResolvedGraph, said: str) -> str:
+def match_entity(graph: ResolvedGraph, said: str) -> str:
     """The entity that a person means.
 
     Args:
@@ -44,13 +44,13 @@ def _typed(graph: ResolvedGraph, one: str) -> str:
     return canonical_name(f"{entity.name} ({entity.type})")
 
 
-def found_pair(graph: ResolvedGraph, schema: GraphSchema, verdict: Verdict, names: tuple[str, str]) -> tuple[str, str]:
+def match_pair(graph: ResolvedGraph, schema: GraphSchema, verdict: Verdict, names: tuple[str, str]) -> tuple[str, str]:
     """The two entities of a decision.
 
     Raises:
         EntityDecisionError: one is not to be found, they are the same, or no node can be of both their types.
     """
-    first, second = (found_entity(graph, said) for said in names)
+    first, second = (match_entity(graph, said) for said in names)
     if first == second:
         raise EntityDecisionError(f"{names[0]!r} and {names[1]!r} are one name of one type: there is nothing to "
                                   f"{verdict}")

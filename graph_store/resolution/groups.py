@@ -7,29 +7,12 @@ other: a chain of likenesses (A like B, B like C) does not make A and C the same
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ...schemas.documents import Frozen
-from ...schemas.resolution import EntityDecision, Evidence, Rule
-from .candidates import Pair, pair_of
+from ...schemas.resolution import AliasRow, EntityDecision, Evidence, Pair, Rule, pair_of
 from .names import contradict, fold, match_names
 from .surroundings import Surroundings
 
 _ASSERTED: frozenset[Rule] = frozenset({"manual", "verdict", "stated"})
 """Ties that somebody vouches for, whatever the names look like."""
-
-
-class AliasRow(Frozen):
-    """An entity that is the same as another, its canonical one; `type` is that of their node.
-
-    `partner` is the member of the group that it was tied to.
-    """
-
-    id: str
-    canonical: str
-    type: str
-    partner: str
-    rule: Rule
-    score: float
-    evidence: tuple[Evidence, ...] = ()
 
 
 class Tie(NamedTuple):

@@ -11,10 +11,10 @@ thresholds were chosen on `benchmarks/entity_pairs.jsonl`, by `benchmarks/entity
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ...schemas.resolution import EntityDecision, Evidence, PairVerdict
+from ...schemas.resolution import AliasRow, EntityDecision, Evidence, Pair, PairVerdict, pair_of
 from ...text.scripts import script_of
-from .candidates import Pair, candidate_pairs, pair_of
-from .groups import AliasRow, Groups, Tie
+from .candidates import candidate_pairs
+from .groups import Groups, Tie
 from .names import contradict, fold, match_names
 from .statements import Statement
 from .surroundings import Surroundings

@@ -6,15 +6,14 @@ import numpy as np
 
 from ...models.embedding.embedder import Embedder, Vectors
 from ...schemas.graph_schema import GraphSchema
-from ...schemas.resolution import EntityCard, EntityPair, PairVerdict
+from ...schemas.resolution import AliasRow, EntityCard, EntityPair, Pair, PairVerdict
 from ...text.scripts import script_of
 from ..graph.knowledge_graph import KnowledgeGraph
-from ..ledger.aliases import EntityTable
+from ..ledger.aliases import AliasTable
 from ..ledger.documents import Documents
 from ..vectors.reliability import Reliability
 from ..vectors.store import VectorStore
-from .candidates import Pair, near_pairs
-from .groups import AliasRow
+from .candidates import near_pairs
 from .resolve import ASK, NEARNESS, Judgements, Resolution, by_hand, resolve
 from .statements import Statement, statements
 from .surroundings import Surroundings
@@ -30,10 +29,10 @@ _NEAR = 0.85
 "NYC" 0.92; "North Carolina" and "South Carolina", which opposite words keep apart, 0.85, "Norway" and "Sweden" 0.80."""
 
 
-class ResolutionKeeper:
+class Resolver:
     """Resolves the entities of one knowledge base."""
 
-    def __init__(self, table: EntityTable, documents: Documents, vectors: VectorStore, embedder: Embedder) -> None:
+    def __init__(self, table: AliasTable, documents: Documents, vectors: VectorStore, embedder: Embedder) -> None:
         self._table = table
         self._documents = documents
         self._vectors = vectors

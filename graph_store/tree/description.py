@@ -11,7 +11,7 @@ from hashlib import blake2b
 
 import numpy as np
 
-from ...schemas.naming import content_id
+from ...schemas.naming import content_id, relation_id
 from ...schemas.retrieval import CommunityDigest
 from ..graph.knowledge_graph import EdgeKey, KnowledgeGraph
 from ..ledger.communities import MARK, Community
@@ -33,11 +33,6 @@ from .views import View, ViewSettings, boundaries
 # Strongest facts shown of a community: at about 12 tokens each, half a prompt of 1,000 tokens.
 _DIGEST_FACTS = 40
 _DECIMALS = 4
-
-
-def relation_id(relation: str) -> str:
-    """The id under which a relation's vector is kept."""
-    return content_id("relation", relation)
 
 
 def marks(graph: KnowledgeGraph) -> dict[str, str]:

@@ -21,7 +21,7 @@ Summarise = Callable[[Sequence[CommunityDigest]], list[CommunitySummary]]
 _DESCRIBED_AT_ONCE = 256
 
 
-class TreeKeeper:
+class TreeSynchroniser:
     """Keeps the communities of one knowledge base.
 
     Little of a large graph changed: only that is clustered anew. What changed is told by the marks that are kept

@@ -96,7 +96,7 @@ class Generation(Protocol):
         ...
 
 
-class VectorPlace(Protocol):
+class VectorBackend(Protocol):
     """Where the generations of one knowledge base's vectors stand, by number."""
 
     def generation(self, number: int) -> Generation:

@@ -33,7 +33,7 @@ _SYNC_TOLERANCE = 1.5
 _PAGE_BYTES = 1024
 
 
-class FolderPlace:
+class FolderBackend:
     """Generations in folders beside each other: the first has the name given, the others a number behind it."""
 
     def __init__(self, first: Path) -> None:

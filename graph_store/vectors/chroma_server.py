@@ -29,7 +29,7 @@ _REFUSED = (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN)
 _STATE = "state"
 
 
-class ServerPlace:
+class ServerBackend:
     """Generations of one knowledge base on a server, by the names of their collections."""
 
     def __init__(self, server: ChromaServer, scope: str, name: str) -> None:
@@ -184,7 +184,7 @@ class _Connection:
             between: done before it is called again.
 
         Raises:
-            StoreError: it does not answer, or not as a Chroma server does; names the URL and the mend.
+            StoreError: it does not answer, or not as a Chroma server does; names the URL and the fix.
             NotFoundError: chromadb's: there is no such collection.
         """
         return patiently(lambda: self._explained(what), between)

@@ -13,9 +13,9 @@ from functools import cached_property
 from ...schemas.naming import content_id
 from ..layout import Layout
 from ..ledger.database import Database
-from .backend import Generation, VectorPlace
-from .chroma_folder import FolderPlace
-from .chroma_server import ServerPlace
+from .backend import Generation, VectorBackend
+from .chroma_folder import FolderBackend
+from .chroma_server import ServerBackend
 
 IDENTITY = "vectors_identity"
 """What the ledger keeps the knowledge base's identity on servers by."""
@@ -36,13 +36,13 @@ class VectorGenerations:
         self._tidied: int | None = None
 
     @cached_property
-    def _folders(self) -> FolderPlace:
-        return FolderPlace(self._layout.vectors)
+    def _folders(self) -> FolderBackend:
+        return FolderBackend(self._layout.vectors)
 
     @cached_property
-    def _place(self) -> VectorPlace:
+    def _place(self) -> VectorBackend:
         server = self._layout.server
-        return self._folders if server is None else ServerPlace(server, self._scope(), self._layout.name)
+        return self._folders if server is None else ServerBackend(server, self._scope(), self._layout.name)
 
     def _scope(self) -> str:
         """What tells this knowledge base from all others on a server, whatever they are called.

@@ -168,7 +168,7 @@ class VectorStore:
             float32 array of shape (len(ids), d), in the order of the ids.
 
         Raises:
-            StoreError: some have none; `banyan reindex` mends that.
+            StoreError: some have none; `banyan reindex` fixes that.
         """
         # Kept for once: the caller has them now.
         kept = {} if self._kept is None else self._kept.pop(kind, {})

@@ -11,14 +11,13 @@ from typing import NamedTuple
 
 from ...models.embedding.embedder import Embedder
 from ...runtime.cancellation import CallCancelled
-from ...schemas.naming import triple_id
+from ...schemas.naming import relation_id, triple_id
 from ..errors import EmbeddingMismatchError
 from ..graph.knowledge_graph import KnowledgeGraph, Touched, relation_text
 from ..graph.state import GraphState
 from ..layout import Layout
 from ..ledger.database import Database
 from ..ledger.documents import Documents
-from ..tree.description import relation_id
 from .generations import VectorGenerations
 from .store import Kind, Put, VectorStore
 
@@ -39,7 +38,7 @@ class Changes(NamedTuple):
     state: GraphState
 
 
-class VectorKeeper:
+class VectorSynchroniser:
     """Embeds what is new in the graph and drops what is gone.
 
     Only what changed is looked at, as long as it is known what changed.

@@ -23,7 +23,7 @@ class EndpointFailed(ReasonerError):
     """The endpoint failed, not the request: it could not be reached, refused the key, or gave an error of its own.
 
     Args:
-        message: the thing, the cause and the mend.
+        message: the thing, the cause and the fix.
         certain: no other call can fare better: the key or the model is refused, or nothing listens there.
     """
 

@@ -25,34 +25,34 @@ _SHOWN = 300
 _TEMPERATURE = 0.0
 
 
-class _Mend(NamedTuple):
+class _Fix(NamedTuple):
     """What a kind of error means to the user."""
 
     problem: str
-    mend: str
+    fix: str
     of_endpoint: bool = True
     """It is the endpoint that failed, not the one request."""
     certain: bool = False
     """No other call can fare better."""
 
 
-_REFUSED = _Mend("it refused the request", "lower BANYAN_CHUNK_TOKENS or BANYAN_CONTEXT_TOKENS if it was too long",
+_REFUSED = _Fix("it refused the request", "lower BANYAN_CHUNK_TOKENS or BANYAN_CONTEXT_TOKENS if it was too long",
                  of_endpoint=False)
-_NOT_OPENAI = _Mend("what it sent is not an OpenAI chat completion",
+_NOT_OPENAI = _Fix("what it sent is not an OpenAI chat completion",
                     "check BANYAN_LLM_BASE_URL, which usually ends in /v1")
 # The first that matches counts, so a narrower error stands before a wider one.
-_MENDS: tuple[tuple[type[Exception], _Mend], ...] = (
-    (openai.AuthenticationError, _Mend("it refused the key", "check BANYAN_LLM_API_KEY", certain=True)),
-    (openai.PermissionDeniedError, _Mend("it denied access", "check what the key of BANYAN_LLM_API_KEY may use")),
-    (openai.NotFoundError, _Mend("it does not know the model or the path",
+_FIXES: tuple[tuple[type[Exception], _Fix], ...] = (
+    (openai.AuthenticationError, _Fix("it refused the key", "check BANYAN_LLM_API_KEY", certain=True)),
+    (openai.PermissionDeniedError, _Fix("it denied access", "check what the key of BANYAN_LLM_API_KEY may use")),
+    (openai.NotFoundError, _Fix("it does not know the model or the path",
                                  "check BANYAN_LLM_MODEL and BANYAN_LLM_BASE_URL", certain=True)),
-    (openai.RateLimitError, _Mend("it kept refusing for its rate limit or quota",
+    (openai.RateLimitError, _Fix("it kept refusing for its rate limit or quota",
                                   "lower BANYAN_LLM_REQUESTS_PER_SECOND or raise BANYAN_LLM_RETRIES")),
     (openai.BadRequestError, _REFUSED),
     (openai.UnprocessableEntityError, _REFUSED),
-    (openai.APITimeoutError, _Mend("it did not answer in time", "raise BANYAN_LLM_TIMEOUT")),
-    (openai.APIConnectionError, _Mend("it cannot be reached", "check BANYAN_LLM_BASE_URL and that it is running")),
-    (openai.OpenAIError, _Mend("it failed", "see to the endpoint, then try again")),
+    (openai.APITimeoutError, _Fix("it did not answer in time", "raise BANYAN_LLM_TIMEOUT")),
+    (openai.APIConnectionError, _Fix("it cannot be reached", "check BANYAN_LLM_BASE_URL and that it is running")),
+    (openai.OpenAIError, _Fix("it failed", "see to the endpoint, then try again")),
 )
 
 # What a server says that may mean the form, and what it says only if it does: some answer 404 or 500 (llama.cpp's
@@ -88,15 +88,15 @@ class OpenAiEndpoint:
         well, so that an answer in plain text can be as good.
 
         Raises:
-            ReasonerError: it failed for good; names the model, the cause and the mend, not the key.
+            ReasonerError: it failed for good; names the model, the cause and the fix, not the key.
                 `EndpointFailed` where it was not the request's fault.
         """
         try:
             return self._send(messages, json_schema)
         except openai.OpenAIError as error:
-            mend = next(mend for kind, mend in _MENDS if isinstance(error, kind))
+            fix = next(fix for kind, fix in _FIXES if isinstance(error, kind))
             # From None: the client's own message may repeat the key, and a traceback would print it.
-            raise self._failure(error, mend) from None
+            raise self._failure(error, fix) from None
         except (AttributeError, LookupError, TypeError, ValueError) as error:
             # What a body of another form raises, an HTML page for instance.
             raise self._failure(error, _NOT_OPENAI) from None
@@ -144,15 +144,15 @@ class OpenAiEndpoint:
                      completion.finish,
                      lambda usable: self._capability.judged(form, usable=usable))
 
-    def _failure(self, error: Exception, mend: _Mend) -> ReasonerError:
+    def _failure(self, error: Exception, fix: _Fix) -> ReasonerError:
         detail = " ".join(str(error).split())
         key = self._key.get_secret_value()
         if key and key != _PLACEHOLDER_KEY:
             detail = detail.replace(key, "***")
-        message = f"model {self._model!r} at {self._host}: {mend.problem} ({detail[:_SHOWN]}); {mend.mend}"
-        if not mend.of_endpoint:
+        message = f"model {self._model!r} at {self._host}: {fix.problem} ({detail[:_SHOWN]}); {fix.fix}"
+        if not fix.of_endpoint:
             return ReasonerError(message)
-        return EndpointFailed(message, certain=mend.certain or _nobody_listens(error))
+        return EndpointFailed(message, certain=fix.certain or _nobody_listens(error))
 
 
 def _nobody_listens(error: BaseException | None) -> bool:

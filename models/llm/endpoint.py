@@ -37,5 +37,5 @@ class Endpoint(Protocol):
             json_schema: the shape of the answer, a hint that the endpoint may not keep to.
 
         Raises:
-            ReasonerError: it failed for good; names the cause and the mend.
+            ReasonerError: it failed for good; names the cause and the fix.
         """

@@ -24,7 +24,7 @@ from ..graph_schema import (
     open_schema,
 )
 from .foreign_forms import read_plain, read_text2kgbench
-from .positions import Place, RepeatedKeyError, json_places, yaml_places
+from .positions import Position, RepeatedKeyError, json_positions, yaml_positions
 from .reading import check_depth, read_text
 from .yaml_size import YamlSizeError, check_size
 
@@ -42,7 +42,7 @@ class _Read:
     """A decoded text; `places` is asked for only when something is wrong."""
 
     data: Any
-    places: Callable[[], Place]
+    places: Callable[[], Position]
 
 
 def seed_names() -> list[str]:
@@ -118,7 +118,7 @@ def _json(text: str, where: str) -> _Read:
         data = json.loads(text, object_pairs_hook=members)
         check_depth(data)
         if repeated:
-            json_places(text)
+            json_positions(text)
     except json.JSONDecodeError as error:
         raise SchemaError(f"{where}: line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from error
     except RepeatedKeyError as error:
@@ -127,7 +127,7 @@ def _json(text: str, where: str) -> _Read:
         raise SchemaError(f"{where}: it is nested too deeply for a schema") from error
     except ValueError as error:  # a number of thousands of digits, or nested too deeply
         raise SchemaError(f"{where}: not JSON: {error}") from error
-    return _Read(data, lambda: json_places(text))
+    return _Read(data, lambda: json_positions(text))
 
 
 def _yaml(text: str, where: str) -> _Read:
@@ -138,7 +138,7 @@ def _yaml(text: str, where: str) -> _Read:
             if node is None:
                 raise SchemaError(f"{where}: it is empty")
             check_size(node)
-            places = yaml_places(node)
+            places = yaml_positions(node)
             return _Read(loader.construct_document(node), lambda: places)
         finally:
             loader.dispose()

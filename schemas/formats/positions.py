@@ -21,13 +21,13 @@ class RepeatedKeyError(ValueError):
 
 
 @dataclass(frozen=True)
-class Place:
+class Position:
     """The line on which a value (with its key, if it has one) begins, from 1, and the places of its parts."""
 
     line: int
-    parts: dict[str | int, "Place"] = field(default_factory=dict)
+    parts: dict[str | int, "Position"] = field(default_factory=dict)
 
-    def at(self, path: Sequence[str | int]) -> "Place":
+    def at(self, path: Sequence[str | int]) -> "Position":
         """The place of the part at a path, or of the nearest part that contains it."""
         found = self
         for step in path:
@@ -36,54 +36,54 @@ class Place:
             found = found.parts[step]
         return found
 
-    def add(self, key: str | int, line: int, value: "Place") -> None:
+    def add(self, key: str | int, line: int, value: "Position") -> None:
         """Add a part that begins on a line; raises RepeatedKeyError if there is one of that key."""
         if key in self.parts:
             raise RepeatedKeyError(str(key), line)
-        self.parts[key] = Place(line, value.parts)
+        self.parts[key] = Position(line, value.parts)
 
 
-def json_places(text: str) -> Place:
+def json_positions(text: str) -> Position:
     """The places of a JSON text that `json.loads` accepts.
 
     Raises:
         RepeatedKeyError: an object has a key twice.
     """
-    return _JsonPlaces(text).place(_skip(text, 0))
+    return _JsonPositions(text).place(_skip(text, 0))
 
 
-def yaml_places(node: yaml.Node) -> Place:
+def yaml_positions(node: yaml.Node) -> Position:
     """The places of a composed YAML document.
 
     Raises:
         RepeatedKeyError: a mapping has a key twice.
     """
-    return _yaml_places(node, {})
+    return _yaml_positions(node, {})
 
 
-def _yaml_places(node: yaml.Node, walked: dict[int, Place]) -> Place:
+def _yaml_positions(node: yaml.Node, walked: dict[int, Position]) -> Position:
     # An alias is the node that it names: walked once, however often it is used, and even within itself.
     if id(node) in walked:
         return walked[id(node)]
-    place = walked[id(node)] = Place(node.start_mark.line + 1)
+    place = walked[id(node)] = Position(node.start_mark.line + 1)
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
-            place.add(str(key.value), key.start_mark.line + 1, _yaml_places(value, walked))
+            place.add(str(key.value), key.start_mark.line + 1, _yaml_positions(value, walked))
     elif isinstance(node, yaml.SequenceNode):
         for number, value in enumerate(node.value):
-            place.add(number, value.start_mark.line + 1, _yaml_places(value, walked))
+            place.add(number, value.start_mark.line + 1, _yaml_positions(value, walked))
     return place
 
 
-class _JsonPlaces:
+class _JsonPositions:
     """Walks valid JSON; what is neither object nor array is left to the decoder of the library."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._breaks = [found.start() for found in re.finditer("\n", text)]
 
-    def place(self, start: int) -> Place:
-        found = Place(self._line(start))
+    def place(self, start: int) -> Position:
+        found = Position(self._line(start))
         for key, key_start, value_start in self._members(start):
             found.add(key, self._line(key_start), self.place(value_start))
         return found

@@ -9,7 +9,7 @@ MAX_DEPTH = 64
 
 
 class YamlSizeError(ValueError):
-    """A YAML text that stands for more than is read; says how to mend it."""
+    """A YAML text that stands for more than is read; says how to fix it."""
 
 
 def load_yaml(text: str) -> object:

@@ -14,7 +14,7 @@ from ...runtime.cancellation import Cancellation, cancellable
 _T = TypeVar("_T")
 
 _KEPT = 2_000
-"""Items that wait for a client that reads slowly. A question has some hundred at most (agents/retrieval/planning.py)."""
+"""Items that wait for a client that reads slowly. A question has some hundred at most (retrieval/planning.py)."""
 
 
 class Followed(Generic[_T]):

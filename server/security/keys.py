@@ -72,7 +72,7 @@ class Keys:
             self._read = None
             return ()
         except (OSError, ValidationError) as error:
-            raise KeysError(f"the keys in {self._path} cannot be read: mend the file, or make keys anew with "
+            raise KeysError(f"the keys in {self._path} cannot be read: fix the file, or make keys anew with "
                             "`banyan key`") from error
         return self._read[1]
 

@@ -263,7 +263,7 @@ def test_vectors_that_the_server_lost_are_made_again(own_chroma, tmp_path, hashe
         with kb.writing():
             kb.sync_vectors()
         assert verify(kb) == []
-    # Some of it, which verify names before it is mended.
+    # Some of it, which verify names before it is repaired.
     name = on_it(own_chroma)[-1]
     httpx.delete(f"{own_chroma.url}/api/v2/tenants/default_tenant/databases/default_database/collections/{name}")
     layout = Layout.of(shell.settings.home, "kb", shell.settings.chroma_server)

@@ -178,8 +178,8 @@ def test_a_failed_chunk_is_counted_listed_and_retried(tmp_path, few):
         paid = _stats(server)["answers"]
         ignored = banyan("build", few, "--kb", "few", "--json")
         assert (ignored.code, ignored.report["chunks_failed"], _stats(server)["answers"]) == (1, 1, paid)
-        mended = banyan("build", few, "--kb", "few", "--json", "--retry-failed").json
-        assert mended["chunks_failed"] == 0
-        assert mended["triples"] > failing.report["triples"]
-        assert _stats(server)["steps"]["extraction"] == mended["chunks"]
+        repaired = banyan("build", few, "--kb", "few", "--json", "--retry-failed").json
+        assert repaired["chunks_failed"] == 0
+        assert repaired["triples"] > failing.report["triples"]
+        assert _stats(server)["steps"]["extraction"] == repaired["chunks"]
         assert banyan("status", "--kb", "few", "--json").json["failures"] == []

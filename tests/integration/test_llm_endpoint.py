@@ -199,11 +199,11 @@ def test_retry_after_is_honoured(server, ledger):
     assert time.monotonic() - started >= 1.5  # the client's own first delay is at most 0.5 s
 
 
-@pytest.mark.parametrize(("fault", "mend"), [
+@pytest.mark.parametrize(("fault", "fix"), [
     (Fault("status", 429, SOON), "BANYAN_LLM_REQUESTS_PER_SECOND"), (Fault("status", 500, SOON), "try again")])
-def test_retries_are_bounded(server, ledger, fault, mend):
+def test_retries_are_bounded(server, ledger, fault, fix):
     server.faults.extend([fault] * 10)
-    with pytest.raises(ReasonerError, match=mend):
+    with pytest.raises(ReasonerError, match=fix):
         reasoner(server, ledger).extract(REQUEST, SCHEMA)
     assert (server.stats.requests, ledger.calls["extract"]) == (3, 0)
 

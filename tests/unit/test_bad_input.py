@@ -8,7 +8,7 @@ from contextlib import closing
 
 import orjson
 import pytest
-from banyan.graph_store.graph import replay as graph_keeper
+from banyan.graph_store.graph import synchroniser as graph_keeper
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.layout import check_name
 from banyan.graph_store.vectors.store import VectorStore

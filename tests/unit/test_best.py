@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from banyan.tools.ranking.best import best_rows
+from banyan.tools.best import best_rows
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp

@@ -87,7 +87,7 @@ def test_bounding_is_a_function_and_nothing_said_is_lost_without_a_reason(extrac
         assert kept or f"({triple.head}; {triple.relation}; {triple.tail})" in {r.text for r in one.rejections}
 
 
-# Each reason, and what is mended on the way.
+# Each reason, and what is repaired on the way.
 
 def test_what_fits_and_stands_in_the_source_is_admitted():
     result = bound(said(PEOPLE, [("Ada", "employer", "Acme"), ("Acme", "located_in", "Bonn")],

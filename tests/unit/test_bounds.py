@@ -4,7 +4,7 @@ import random
 
 import pytest
 from banyan.graph_store.bounding.admission import bound
-from banyan.graph_store.bounding.labels import Bounds, said_labels
+from banyan.graph_store.bounding.labels import Bounds, extracted_labels
 from banyan.graph_store.bounding.similar_labels import SimilarLabels
 from banyan.schemas.documents import Chunk
 from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
@@ -286,7 +286,7 @@ def test_schemas_that_mean_the_same_by_all_that_was_said_bound_it_to_the_same(on
     except ValueError:
         return
     before, after = Bounds(one), Bounds(grown)
-    if all(before.meaning(*label) == after.meaning(*label) for label in said_labels(extraction)):
+    if all(before.meaning(*label) == after.meaning(*label) for label in extracted_labels(extraction)):
         assert bound(extraction, chunk(SOURCE), before) == bound(extraction, chunk(SOURCE), after)
 
 
@@ -297,7 +297,7 @@ def test_a_schema_change_that_touches_nothing_said_means_the_same():
     data["relation_types"] += ({"name": "sails_to"},)
     data["attribute_types"] += ({"name": "draught"},)
     before, after = Bounds(FILMS), Bounds(GraphSchema.model_validate(data))
-    assert all(before.meaning(*label) == after.meaning(*label) for label in said_labels(extraction))
+    assert all(before.meaning(*label) == after.meaning(*label) for label in extracted_labels(extraction))
     assert before.meaning("relation", "sails to") != after.meaning("relation", "sails to")
     assert before.meaning("name", "ship") != after.meaning("name", "ship")
 

@@ -1,4 +1,4 @@
-"""What can happen to the files of a knowledge base: each damage is detected, named, and mended or refused.
+"""What can happen to the files of a knowledge base: each damage is detected, named, and repaired or refused.
 
 Whatever it is, what was extracted is there afterwards, or the ledger's damage is named and a backup restores it.
 """
@@ -61,7 +61,7 @@ def shell(built, tmp_path, hashed_embedder, monkeypatch, capsys):
 
 
 def said(kb):
-    return {chunk.id: kb.extractions.said(chunk.id) for chunk in kb.documents.chunks()}
+    return {chunk.id: kb.extractions.get(chunk.id) for chunk in kb.documents.chunks()}
 
 
 def state(shell):

@@ -116,8 +116,8 @@ class TestVectors:
         assert not np.array_equal(cut, other)
 
     def test_half_a_surrogate_pair_is_read_as_an_unknown_character(self, embedder):
-        broken, mended = embedder.encode(["a \ud800 b", "a ? b"])
-        assert np.array_equal(broken, mended)
+        broken, repaired = embedder.encode(["a \ud800 b", "a ? b"])
+        assert np.array_equal(broken, repaired)
 
     @settings(deadline=None, max_examples=25)
     @given(st.lists(st.sampled_from(TEXTS) | st.text(max_size=30), max_size=8), st.randoms())

@@ -8,8 +8,8 @@ import orjson
 import pytest
 from banyan.graph_store.bounding.admission import Bounds, bound
 from banyan.graph_store.errors import FormatError
-from banyan.graph_store.graph import replay as graph_keeper
 from banyan.graph_store.graph import snapshot
+from banyan.graph_store.graph import synchroniser as graph_keeper
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase

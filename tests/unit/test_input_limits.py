@@ -1,4 +1,4 @@
-"""Files made to exhaust or confuse what reads them: each is refused by name with its limit and the mend, or read."""
+"""Files made to exhaust or confuse what reads them: each is refused by name with its limit and the fix, or read."""
 
 import json
 import os

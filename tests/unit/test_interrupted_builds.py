@@ -9,8 +9,8 @@ import sys
 import threading
 
 import pytest
-from banyan.graph_store.graph import replay as graph_keeper
 from banyan.graph_store.graph import snapshot
+from banyan.graph_store.graph import synchroniser as graph_keeper
 from banyan.graph_store.ledger.database import Database
 from banyan.graph_store.ledger.extractions import Extractions
 from banyan.graph_store.ledger.schema_requests import Asks

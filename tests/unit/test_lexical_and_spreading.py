@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from banyan.tools.lexical import LexicalIndex, terms
-from banyan.tools.ranking.spreading import SpreadingGraph
+from banyan.tools.spreading import SpreadingGraph
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp

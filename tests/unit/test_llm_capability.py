@@ -149,9 +149,9 @@ def _status_error(status: int, message: str) -> openai.APIStatusError:
 
 
 def test_the_key_is_in_no_error() -> None:
-    from banyan.models.llm.chat import OpenAiEndpoint, _Mend  # noqa: PLC0415
+    from banyan.models.llm.chat import OpenAiEndpoint, _Fix  # noqa: PLC0415
 
     settings = Settings(_env_file=None, llm_base_url="http://a.invalid/v1", llm_api_key="sk-secret-1")
-    failure = OpenAiEndpoint(settings)._failure(ValueError("key sk-secret-1 is wrong"), _Mend("it failed", "mend it"))
+    failure = OpenAiEndpoint(settings)._failure(ValueError("key sk-secret-1 is wrong"), _Fix("it failed", "fix it"))
     assert "sk-secret-1" not in str(failure)
     assert "***" in str(failure)

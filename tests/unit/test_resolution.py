@@ -10,7 +10,7 @@ import pytest
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.graph.resolved_graph import ResolvedGraph
 from banyan.graph_store.ledger.extractions import Contribution
-from banyan.graph_store.resolution.candidates import candidate_pairs, near_pairs, pair_of
+from banyan.graph_store.resolution.candidates import candidate_pairs, near_pairs
 from banyan.graph_store.resolution.names import match_names
 from banyan.graph_store.resolution.resolve import Judgements, resolve
 from banyan.graph_store.resolution.spelling import LENGTHS, slip_blocks
@@ -20,7 +20,7 @@ from banyan.schemas.documents import Span
 from banyan.schemas.extraction import EntityMention, Fact
 from banyan.schemas.graph_schema import EntityType, GraphSchema, open_schema
 from banyan.schemas.naming import entity_id
-from banyan.schemas.resolution import EntityDecision, PairVerdict
+from banyan.schemas.resolution import EntityDecision, PairVerdict, pair_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -5,7 +5,7 @@ import unicodedata
 
 import pytest
 from banyan.schemas.formats.loading import load_schema, parse_schema, seed_names
-from banyan.schemas.formats.positions import json_places
+from banyan.schemas.formats.positions import json_positions
 from banyan.schemas.formats.writing import dump_schema
 from banyan.schemas.graph_schema import (
     ANY,
@@ -251,7 +251,7 @@ TYPES = '{"name": "x",\n "entity_types": [{"name": "P"}],\n'
     ('{"name": "x", "entity_types": [{"name": "P",\n"parent": "p"}]}',
      "line 2, entity_types.0.parent: entity type 'P', parent: there is no entity type 'p'; add it or name one of *, P"),
     ('{"name": "x", "entity_types": [{"name": "A", "parent": "B"},\n{"name": "B",\n "parent": "A"}]}',
-     "line 1, entity_types.0.parent: entity type 'A' is its own ancestor: mend its parent"),
+     "line 1, entity_types.0.parent: entity type 'A' is its own ancestor: fix its parent"),
     ('{"name": "x", "entity_types": [\n{"name": " P"}]}',
      "line 2, entity_types.0.name: ' P' must be printable, with no space at either end"),
     ('{"name": "x",\n"open": 3}', "line 2, open: Input should be a valid boolean"),
@@ -323,7 +323,7 @@ def test_every_part_of_a_json_text_has_its_place(value, indent):
             assert indent is None or line.lstrip().startswith(json.dumps(key if isinstance(part, dict) else inner)[:1])
             check(inner, here)
 
-    check(value, json_places(text))
+    check(value, json_positions(text))
 
 
 def test_no_script_is_erased():

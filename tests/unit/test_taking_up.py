@@ -12,7 +12,7 @@ from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.layout import Layout
 from banyan.graph_store.ledger.database import Database
-from banyan.graph_store.tree.synchroniser import TreeKeeper
+from banyan.graph_store.tree.synchroniser import TreeSynchroniser
 from banyan.graph_store.vectors.chroma_folder import ChromaFolder
 from banyan.graph_store.vectors.store import VectorStore
 from banyan.schemas.retrieval import CommunitySummary
@@ -60,7 +60,7 @@ def delete(shop, document):
 
 @pytest.mark.parametrize(("owner", "name"), [
     (KnowledgeBase, "sync_vectors"), (KnowledgeBase, "grow_schema"), (KnowledgeBase, "build_tree"),
-    (TreeKeeper, "describe"), (KnowledgeBase, "save_graph"),
+    (TreeSynchroniser, "describe"), (KnowledgeBase, "save_graph"),
 ])
 def test_a_deletion_that_was_killed_is_taken_up_by_the_same_command(shop, tmp_path, monkeypatch, owner, name):
     killed(monkeypatch, owner, name, lambda: delete(shop, "c.txt"))
@@ -114,7 +114,7 @@ def test_summaries_are_kept_all_or_none(tmp_path, hashed_embedder):
 
 def test_what_a_review_left_undescribed_is_described_by_the_next(shop, monkeypatch):
     shop.write({"e.txt": "Eva:Person --employer--> Birch:Organization."})
-    killed(monkeypatch, TreeKeeper, "describe", lambda: shop.build([str(shop.documents)]))
+    killed(monkeypatch, TreeSynchroniser, "describe", lambda: shop.build([str(shop.documents)]))
     with shop.resources() as resources:
         resources.update_tree("kb")
     assert sound(shop)

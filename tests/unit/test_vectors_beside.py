@@ -8,7 +8,7 @@ import pytest
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.vectors.store import VectorStore
-from banyan.graph_store.vectors.synchroniser import VectorKeeper
+from banyan.graph_store.vectors.synchroniser import VectorSynchroniser
 
 from ..conftest import load_test_module
 
@@ -134,7 +134,7 @@ class Held:
     """Holds all that embeds until it is let go; `asked` has what was to be embedded in each go."""
 
     def __init__(self, monkeypatch):
-        put_all, gather = VectorStore.put_all, VectorKeeper.gather
+        put_all, gather = VectorStore.put_all, VectorSynchroniser.gather
         self.begun, self.free, self.gathered, self.asked = (
             threading.Event(), threading.Event(), threading.Semaphore(0), [])
 
@@ -149,7 +149,7 @@ class Held:
             self.gathered.release()
 
         monkeypatch.setattr(VectorStore, "put_all", hold)
-        monkeypatch.setattr(VectorKeeper, "gather", note)
+        monkeypatch.setattr(VectorSynchroniser, "gather", note)
 
     @contextmanager
     def while_it_holds(self, kb, puts):

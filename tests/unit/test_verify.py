@@ -154,7 +154,7 @@ A_CHUNK = "(SELECT id FROM chunks WHERE document = 'a.txt')"
 def test_what_is_broken_in_the_ledger_is_named(kb, statements, seen):
     sql(kb, *statements)
     assert seen in whats(kb)
-    assert all(problem.mend for problem in verify(kb))
+    assert all(problem.fix for problem in verify(kb))
 
 
 def edited(kb, edit):

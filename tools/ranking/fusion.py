@@ -2,7 +2,7 @@
 
 The entity, triple and path routes say which entities matter; vectors, words and communities say which
 chunks do (tools/ranking/chunk_scores.py). Both are restart weights of one walk over the entity-chunk graph
-(tools/ranking/spreading.py), whose stationary weights rank the chunks. beta(q) of UniAI-GraphRAG eq. 8 and 9
+(tools/spreading.py), whose stationary weights rank the chunks. beta(q) of UniAI-GraphRAG eq. 8 and 9
 weighs the two channels before the walk, where the paper adds two finished scores.
 
 A sub-query that waits for the answer of another ("Who won the election in #1?") is not held up until
@@ -19,9 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...schemas.retrieval import EVERYTHING, Evidence, Route, Switches
+from ..best import best_rows
 from ..index import RetrievalIndex
 from ..query import Query
-from .best import best_rows
 from .beta import beta
 from .chunk_scores import Scores, chunk_scores
 

@@ -4,9 +4,9 @@ import numpy as np
 
 from ...graph_store.ledger.communities import Community
 from ...schemas.retrieval import Evidence
+from ..best import best_rows
 from ..index import RetrievalIndex
 from ..query import Query
-from ..ranking.best import best_rows
 
 # Of the evidence a quarter are facts, of the nearest three communities; the others are communities.
 _FACTS_SHARE = 4

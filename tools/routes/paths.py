@@ -17,9 +17,9 @@ import numpy as np
 
 from ...graph_store.graph.knowledge_graph import EdgeKey
 from ...schemas.retrieval import Evidence
+from ..best import Rows, best_rows
 from ..index import RetrievalIndex
 from ..query import Query
-from ..ranking.best import Rows, best_rows
 
 MAX_HOPS = 5
 # Wide enough for a few names with a few ways each; between 5 and 30 recall on benchmarks/questions does not change.

@@ -3,9 +3,9 @@
 import numpy as np
 
 from ...schemas.retrieval import Evidence
+from ..best import Rows, best_rows
 from ..index import RetrievalIndex
 from ..query import Query
-from ..ranking.best import Rows, best_rows
 
 
 def search(index: RetrievalIndex, query: Query, limit: int) -> list[Evidence]:

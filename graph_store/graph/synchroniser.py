@@ -4,7 +4,7 @@ import logging
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..ledger.aliases import EntityTable
+from ..ledger.aliases import AliasTable
 from ..ledger.extractions import Extractions
 from . import snapshot
 from .knowledge_graph import KnowledgeGraph, Touched
@@ -19,7 +19,7 @@ _SNAPSHOT_SHARE = 4
 _SNAPSHOT_LEAST = 64
 
 
-class GraphKeeper:
+class GraphSynchroniser:
     """Holds the graph in memory, resolved as the ledger has it.
 
     Args:
@@ -28,7 +28,7 @@ class GraphKeeper:
         entities: the ledger's aliases.
     """
 
-    def __init__(self, file: Path, extractions: Extractions, entities: EntityTable) -> None:
+    def __init__(self, file: Path, extractions: Extractions, entities: AliasTable) -> None:
         self._file = file
         self._extractions = extractions
         self._entities = entities
