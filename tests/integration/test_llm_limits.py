@@ -257,7 +257,7 @@ def watched(self, address):
         sys.stderr.write(f"CONNECTED {address}\\n")
     return connect(self, address)
 socket.socket.connect = watched
-from banyan import cli
+from banyan.cli import main as cli
 cli.main()
 """
 
@@ -293,7 +293,7 @@ def test_nothing_is_sent_anywhere_unless_the_user_asks_for_it(tmp_path, endpoint
 SHOWS_ALL = """
 import logging, sys
 logging.basicConfig(level=logging.NOTSET, filename=sys.argv.pop(1))
-from banyan import cli
+from banyan.cli import main as cli
 cli.main()
 """
 

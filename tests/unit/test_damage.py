@@ -153,7 +153,7 @@ COMMAND = """
 import sys
 sys.path.insert(0, sys.argv.pop(1))
 from hashed_embedding import HashedEmbedder
-from banyan import cli
+from banyan.cli import main as cli
 from banyan.agents import resources
 resources.load_embedder = lambda _: HashedEmbedder()
 sys.argv[0] = "banyan"
@@ -350,7 +350,7 @@ from pathlib import Path
 sys.path.insert(0, sys.argv.pop(1))
 import scripted
 from hashed_embedding import HashedEmbedder
-from banyan import cli
+from banyan.cli import main as cli
 from banyan.agents import resources
 reasoner = scripted.ScriptedReasoner(HashedEmbedder())
 lock = threading.Lock()

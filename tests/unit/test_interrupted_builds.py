@@ -119,7 +119,7 @@ from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 import scripted
 from hashed_embedding import HashedEmbedder
-from banyan import cli
+from banyan.cli import main as cli
 from banyan.agents import resources
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
