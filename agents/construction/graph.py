@@ -92,7 +92,8 @@ class _Nodes:
         if recorded is None:
             documents = require_any(load_documents(paths, on_failure=failures.append, limits=limits), paths, failures)
         else:
-            records = require_any(load_recorded(paths, recorded, on_failure=failures.append, limits=limits), paths, failures)
+            records = require_any(load_recorded(paths, recorded, on_failure=failures.append, limits=limits), paths,
+                                  failures)
         with self._resources.writer(name, run) as kb:
             _set_schema(kb, wanted)
             kb.schema_control.set_policy((runtime.context or BuildContext()).policy)
