@@ -1,4 +1,4 @@
-"""The README's table of settings, made from the settings themselves: `python tests/settings_table.py` writes it."""
+"""The documentation's table of settings, made from the settings themselves: `python tests/settings_table.py` writes it."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ from banyan.config import Settings
 from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
-README = Path(__file__).parent.parent / "README.md"
+PAGE = Path(__file__).parent.parent / "docs" / "settings.md"
 _TABLE = re.compile(r"^\| variable \| default \| \|\n(?:\|.*\n)+", re.MULTILINE)
 # Read before there are settings, by the models alone.
 _CACHE = "| `BANYAN_CACHE` | the user's cache folder | where the converted embedding model is kept |"
@@ -39,10 +39,10 @@ def _default(value: Any) -> str:
 
 
 def found() -> str:
-    """The table that the README has."""
-    (there,) = _TABLE.findall(README.read_text("utf-8"))
+    """The table that the page has."""
+    (there,) = _TABLE.findall(PAGE.read_text("utf-8"))
     return str(there)
 
 
 if __name__ == "__main__":
-    README.write_text(_TABLE.sub(lambda _: table(), README.read_text("utf-8")), "utf-8")
+    PAGE.write_text(_TABLE.sub(lambda _: table(), PAGE.read_text("utf-8")), "utf-8")

@@ -1,4 +1,4 @@
-"""What the README says of the settings."""
+"""What the documentation says of the settings."""
 
 import pytest
 from banyan.config import Settings
@@ -8,7 +8,7 @@ from ..conftest import load_test_module
 settings_table = load_test_module("settings_table")
 
 
-def test_the_readmes_table_is_that_of_the_settings():
+def test_the_table_is_that_of_the_settings():
     assert settings_table.found() == settings_table.table(), "run `python tests/settings_table.py`"
 
 
