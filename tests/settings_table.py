@@ -1,4 +1,4 @@
-"""The documentation's table of settings, made from the settings themselves: `python tests/settings_table.py` writes it."""
+"""The table of settings in docs, made from the settings themselves: `python tests/settings_table.py` writes it."""
 
 import re
 from pathlib import Path
