@@ -38,7 +38,6 @@ from .tree.synchroniser import Summarise, TreeSynchroniser
 from .tree.view_spec import ViewSpec
 from .vectors.reliability import SAMPLE, Reliability, measure
 from .vectors.synchroniser import VectorSynchroniser
-from .vectors.vectors_apart import wait_until_written
 
 _LOG = logging.getLogger("banyan")
 _Chunk = TypeVar("_Chunk", Chunk, ChunkText)
@@ -152,12 +151,7 @@ class KnowledgeBase:
 
     def release(self) -> None:
         """Take back one `acquire`."""
-        try:
-            if self._lock.lock_counter == 1:
-                self._vectors.settle()
-                self.vectors.write_here()
-        finally:
-            self._lock.release()
+        self._lock.release()
 
     def publish(self) -> None:
         """Tell readers that have this open of what was written; until then they stay with what they have."""
@@ -170,7 +164,6 @@ class KnowledgeBase:
         self._published = self.database.changes()
         read = self._state
         self.vectors.close()  # it may have missed what other processes wrote
-        wait_until_written(self.layout.vectors)
         self.refresh()
         self._vectors.take_over((read.position, self._state.position))
 
@@ -350,25 +343,7 @@ class KnowledgeBase:
 
     def sync_vectors(self) -> None:
         """Embed what is new and drop what is gone."""
-        self._vectors.gather(self.graph, self._state)
-        self._vectors.carry_out()
-
-    def write_vectors_apart(self) -> None:
-        """Until the writer ends, a process of its own writes to Chroma what `sync_vectors_beside` begins."""
-        self._vectors.write_apart()
-
-    def embed_ahead(self, chunks: Sequence[str]) -> None:
-        """Begin to embed passages that will be written when something is extracted of them."""
-        self._vectors.embed_ahead(chunks)
-
-    def sync_vectors_beside(self) -> None:
-        """Begin to embed what is new and to drop what is gone; the graph may change again beside it.
-
-        Raises:
-            Exception: what could not be done of that since the last call.
-        """
-        self._vectors.gather(self.graph, self._state)
-        self._vectors.carry_out_beside()
+        self._vectors.sync(self.graph, self._state)
 
     # The tree.
 

@@ -54,9 +54,6 @@ _EXTRACTED_TOGETHER = 32
 """Chunks that one node extracts where that costs nothing: one after the other, stored in one commit. An asynchronous
 run, a server's, has a thread for six nodes at most on two cores: with the one that writes they fit. Also the least that
 batches begin and end with, where the settings allow as many: as many calls as an endpoint is usually sent at once."""
-_APART_FROM = 256
-"""Chunks of a build whose vectors are written by a process of its own: to start that takes a second of a core, which so
-many chunks' vectors take of this process's lock."""
 REVIEWED_AT_ONCE = 20
 """Candidates that a person is shown in one go."""
 
@@ -105,10 +102,6 @@ class _Nodes:
                 kb.documents.retry_failed()
             total = kb.documents.count("pending") + kb.documents.count("extracted")
             chosen = self._choose(kb, self._batch_size(0, total), [], [], runtime)
-            if total >= _APART_FROM:
-                kb.write_vectors_apart()  # it starts while the first answers are awaited
-            if not self._resources.reasoner(name).free:
-                kb.embed_ahead([*chosen["next_batch"], *chosen["ahead"]])  # so are these embedded
         # "undecided": a build that ended before it decided on what its last batch brought is taken up as well.
         return {"run": run, "started": time.time(), "batch": chosen["next_batch"], "next_batch": [],
                 "ahead": chosen["ahead"], "total": total, "stopped": "",
@@ -263,9 +256,7 @@ class _Nodes:
         """Make what was admitted part of the knowledge base, in one transaction."""
         with self._resources.writer(state["knowledge_base"], state["run"]) as kb:
             kb.write_chunks(state["batch"])
-            if state["next_batch"]:
-                kb.sync_vectors_beside()
-            elif self._resources.reasoner(state["knowledge_base"]).resolves:
+            if state["next_batch"] or self._resources.reasoner(state["knowledge_base"]).resolves:
                 # The last one's are else made by `index`, when it is known what stays; a reasoner is asked with them.
                 kb.sync_vectors()
             _progress("write", kb.documents.count("done"), kb.documents.count())

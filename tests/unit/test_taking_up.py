@@ -184,6 +184,25 @@ def test_many_open_and_close_the_same_vectors_at_once(tmp_path, hashed_embedder)
     assert problems == []
 
 
+@pytest.mark.parametrize("method", ["put_all", "drop"])
+def test_vectors_that_could_not_be_written_end_the_build_and_are_written_by_the_next(tmp_path, shop, monkeypatch,
+                                                                                     method):
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    paths = shop.write({"a.txt": "Ada:Person --employer--> Birch:Organization.", "e.txt": "Eva:Person."})
+    with shop.resources() as resources:
+        with monkeypatch.context() as patch, pytest.raises(OSError, match="No space left"):
+            patch.setattr(VectorStore, method, fail)
+            scripted.run_build(resources, shop.given(paths))
+        scripted.run_build(resources, shop.given(paths))
+    whole = scripted.Workshop(tmp_path / "whole", shop.embedder)
+    whole.build(whole.write({**TEXTS, "a.txt": "Ada:Person --employer--> Birch:Organization.", "e.txt": "Eva:Person."}))
+    assert shop.dump() == whole.dump()
+    assert shop.vectors() == whole.vectors()
+    assert sound(shop)
+
+
 # The writer.
 
 def test_what_others_wrote_until_the_lock_was_had_is_seen(shop, monkeypatch):
