@@ -2,11 +2,11 @@
 
 import json
 import os
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from . import warm_start
 
 PROJECT = Path(__file__).parent.parent
 EXAMPLES = PROJECT / "examples"
@@ -48,10 +48,9 @@ class CommandLine:
     settings: tuple[tuple[str, str], ...] = ()
 
     def __call__(self, *arguments: str | Path, stdin: str = "") -> Result:
-        done = subprocess.run(
-            [str(Path(sys.executable).with_name("banyan")), *map(str, arguments)], input=stdin, cwd=self.folder,
-            env=clean_environment(BANYAN_HOME=str(self.folder / "home"), **dict(self.settings)),
-            capture_output=True, text=True, encoding="utf-8", timeout=SECONDS, check=False)
+        done = warm_start.run(
+            [warm_start.BANYAN, *arguments], cwd=self.folder, stdin=stdin, timeout=SECONDS,
+            env=clean_environment(BANYAN_HOME=str(self.folder / "home"), **dict(self.settings)))
         assert "Traceback" not in done.stderr, done.stderr
         return Result(done.returncode, done.stdout, done.stderr)
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from . import command_line
+from . import command_line, warm_start
 
 STARTS_WITHIN = 60
 
@@ -38,11 +38,11 @@ def langgraph_dev(folder: Path, log: Path, **settings: str) -> Iterator[str]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     address = f"http://127.0.0.1:{port}"
-    command = [str(Path(sys.executable).with_name("langgraph")), "dev", "--no-browser", "--no-reload", "--host",
-               "127.0.0.1", "--port", str(port), "--n-jobs-per-worker", "4"]
+    command = [sys.executable, str(Path(sys.executable).with_name("langgraph")), "dev", "--no-browser", "--no-reload",
+               "--host", "127.0.0.1", "--port", str(port), "--n-jobs-per-worker", "4"]
     environment = command_line.clean_environment(
         BANYAN_HOME=str(folder / "home"), LANGSMITH_TRACING="false", LANGGRAPH_CLI_NO_ANALYTICS="1", **settings)
-    with log.open("wb") as output, subprocess.Popen(
+    with log.open("wb") as output, warm_start.WarmProcess(
             command, cwd=folder, env=environment, stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
             start_new_session=True) as server:
         try:

@@ -3,7 +3,6 @@
 import signal
 import socket
 import subprocess
-import sys
 import time
 import urllib.error
 import urllib.request
@@ -12,7 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import command_line
+from . import command_line, warm_start
 
 STARTS_WITHIN = 90  # the machine may be busy: 5 s on a quiet one
 ENDS_WITHIN = 20
@@ -51,8 +50,8 @@ def served(folder: Path, *arguments: str, host: str = "127.0.0.1", **settings: s
         settings: further variables of its environment.
     """
     home, log, port = folder / "home", folder / "server.log", free_port()
-    command = [str(Path(sys.executable).with_name("banyan")), "serve", "--host", host, "--port", str(port), *arguments]
-    with log.open("wb") as output, subprocess.Popen(
+    command = [warm_start.BANYAN, "serve", "--host", host, "--port", str(port), *arguments]
+    with log.open("wb") as output, warm_start.WarmProcess(
             command, cwd=folder, env=command_line.clean_environment(BANYAN_HOME=str(home), **settings), stdout=output,
             stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL) as process:
         server = Served(f"http://127.0.0.1:{port}", home, log, process)

@@ -18,6 +18,7 @@ pytestmark = pytest.mark.integration
 
 command_line = load_test_module("command_line")
 llm_server = load_test_module("llm_server")
+warm_start = load_test_module("warm_start")
 ENGLISH = command_line.EXAMPLES / "en"
 BENCHMARKS = command_line.PROJECT / "benchmarks"
 FIRST = ("marie-curie.md", "warsaw.md")
@@ -81,8 +82,8 @@ def _commands(folder: Path, url: str) -> Any:
 def _broken_off(folder: Path, endpoint: Endpoint, sign: signal.Signals) -> tuple[int, str]:
     """A build that gets no more answers after its first batch, and then a signal; its exit code and errors."""
     before, requests = endpoint.server.stats.answers, len(endpoint.server.requests)
-    with subprocess.Popen(
-            [str(Path(sys.executable).with_name("banyan")), "build", "documents", "--kb", "kb"], cwd=folder,
+    with warm_start.WarmProcess(
+            [warm_start.BANYAN, "build", "documents", "--kb", "kb"], cwd=folder,
             env=command_line.clean_environment(BANYAN_HOME=str(folder / "home"), **_settings(endpoint.server.base_url)),
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:

@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-import subprocess
 import sys
 from urllib.parse import urlsplit
 
@@ -18,6 +17,7 @@ pytestmark = pytest.mark.integration
 browsing = load_test_module("browsing")
 command_line = load_test_module("command_line")
 serving = load_test_module("serving")
+warm_start = load_test_module("warm_start")
 QUESTION = "When was Marie Curie born?"
 ASKED = {"knowledge_base": "english", "question": QUESTION}
 
@@ -110,10 +110,11 @@ def test_a_conversation_outlives_the_server_and_is_rests_too(folder, server, eng
     assert kept[2]["content"] == "When was she born?"
 
 
-def test_the_example_chats(server):
+def test_the_example_chats(server, tmp_path):
     example = command_line.EXAMPLES / "agents" / "langserve_chat.py"
-    done = subprocess.run([sys.executable, example, server.url, "english"],
-                          env=command_line.clean_environment(), capture_output=True, text=True, timeout=60, check=True)
+    done = warm_start.run([sys.executable, example, server.url, "english"], cwd=tmp_path, timeout=60,
+                          env=command_line.clean_environment())
+    assert done.returncode == 0, done.stderr
     assert done.stdout.count("> ") == 2
     assert "Warsaw" in done.stdout
     assert done.stdout.count("  [1] marie-curie.md: 'She was born in Warsaw on 7 November 1867") == 2

@@ -28,9 +28,9 @@ pytestmark = pytest.mark.integration
 
 command_line = load_test_module("command_line")
 llm_server = load_test_module("llm_server")
+warm_start = load_test_module("warm_start")
 Fault = llm_server.Fault
 ENGLISH = command_line.EXAMPLES / "en"
-BANYAN = str(Path(sys.executable).with_name("banyan"))
 KEY = "sk-Vx93-distinctive-key"
 SILENT = 60.0
 """Seconds that a silent server is silent: nothing here may wait for it."""
@@ -69,7 +69,7 @@ def commands(folder: Path, endpoint: Endpoint, **more: str) -> Any:
 
 def interrupted(folder: Path, endpoint: Endpoint, when: Callable[[], bool], **more: str) -> tuple[int, str, float]:
     """A build that gets Ctrl-C at some moment: its exit code, what it said, and the seconds it took to end."""
-    with subprocess.Popen([BANYAN, "build", str(ENGLISH), "--kb", "kb", "--json"], cwd=folder,
+    with warm_start.WarmProcess([warm_start.BANYAN, "build", str(ENGLISH), "--kb", "kb", "--json"], cwd=folder,
                           env=command_line.clean_environment(BANYAN_HOME=str(folder / "home"),
                                                              **environment(endpoint, **more)),
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
@@ -305,12 +305,11 @@ def test_the_key_is_in_no_log_and_no_file(tmp_path, endpoint):
     for key, *command in ((KEY, "build", document, "--kb", "kb"), (KEY, "ask", "Who is Curie?", "--kb", "kb"),
                           (KEY, "status", "--kb", "kb"), (KEY, "backup", "-o", "kept.zip", "--kb", "kb"),
                           (KEY + "-wrong", "build", str(ENGLISH / "warsaw.md"), "--kb", "kb")):
-        done = subprocess.run(
-            [sys.executable, "-c", SHOWS_ALL, str(log), *command], cwd=tmp_path, check=False, capture_output=True,
-            text=True, timeout=command_line.SECONDS, env=command_line.clean_environment(
-                BANYAN_HOME=str(tmp_path / "home"), **environment(
-                    endpoint, BANYAN_LLM_API_KEY=key, BANYAN_LOG_LEVEL="DEBUG", BANYAN_LOG_FORMAT="json",
-                    OPENAI_LOG="debug")))
+        done = warm_start.run(
+            [sys.executable, "-c", SHOWS_ALL, str(log), *command], cwd=tmp_path, timeout=command_line.SECONDS,
+            env=command_line.clean_environment(BANYAN_HOME=str(tmp_path / "home"), **environment(
+                endpoint, BANYAN_LLM_API_KEY=key, BANYAN_LOG_LEVEL="DEBUG", BANYAN_LOG_FORMAT="json",
+                OPENAI_LOG="debug")))
         assert done.returncode == (0 if key == KEY else 1), done.stderr
         said += done.stdout + done.stderr
     lines = [json.loads(line) for line in said.splitlines() if line.startswith('{"time"')]

@@ -1,7 +1,6 @@
 """Banyan in larger agents: deepagents, a plain LangGraph parent, RemoteGraph against a real server, the examples."""
 
 import asyncio
-import subprocess
 import sys
 from typing import Any
 
@@ -23,6 +22,7 @@ command_line = load_test_module("command_line")
 langgraph_server = load_test_module("langgraph_server")
 llm_server = load_test_module("llm_server")
 small_base = load_test_module("small_base")
+warm_start = load_test_module("warm_start")
 
 AGENTS = command_line.EXAMPLES / "agents"
 QUESTION = "Where was Ada Byron born?"
@@ -210,9 +210,8 @@ class TestRemote:
 
 class TestExamples:
     def run(self, folder, name, *arguments, **settings):
-        done = subprocess.run(
-            [sys.executable, str(AGENTS / f"{name}.py"), *arguments], cwd=folder, capture_output=True, text=True,
-            encoding="utf-8", timeout=command_line.SECONDS, check=False,
+        done = warm_start.run(
+            [sys.executable, str(AGENTS / f"{name}.py"), *arguments], cwd=folder, timeout=command_line.SECONDS,
             env=command_line.clean_environment(BANYAN_HOME=str(folder / "home"), **settings))
         assert done.returncode == 0, done.stderr[-4000:]
         return done.stdout
