@@ -18,7 +18,7 @@ from rich.segment import Segment
 
 from ..schemas.naming import UNSEEN
 
-__all__ = ["SafeConsole", "escape", "json_line", "on_a_line", "print_json", "visible"]
+__all__ = ["SafeConsole", "err", "escape", "json_line", "money", "on_a_line", "out", "print_json", "visible"]
 
 _SEPARATORS = "\x0b-\x1f\x85\u2028\u2029"
 _SURROGATES = "\ud800-\udfff"
@@ -96,3 +96,12 @@ def json_line(data: Any) -> str:
 def print_json(data: object) -> None:
     """Print one JSON value on a line."""
     sys.stdout.write(json_line(data) + "\n")
+
+
+def money(cost: float | None) -> str:
+    """A cost, or that it is not known."""
+    return "unknown" if cost is None else f"{cost:.6g}"
+
+
+out = SafeConsole()
+err = SafeConsole(stderr=True)

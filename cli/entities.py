@@ -1,20 +1,21 @@
-"""`banyan entities`: which names were found to be of one thing, why, and a person's word on it."""
+"""`banyan entities`: which names belong to one entity and why, and persons' decisions on it."""
 
 import getpass
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 from rich.tree import Tree
 
+from ..graph_store.knowledge_base import KnowledgeBase
 from ..schemas.naming import canonical_name
-from .console import on_a_line
-from .shared import AsJson, CommandError, Kb, err, opened, out, print_json
+from ..schemas.resolution import Alias, EntityGroup
+from .console import err, on_a_line, out, print_json
+from .errors import CommandError
+from .session import AsJson, Kb, opened
 
-if TYPE_CHECKING:
-    from ..graph_store.knowledge_base import KnowledgeBase
-    from ..schemas.resolution import Alias, EntityGroup
-
-entities_app = typer.Typer(help="Names that are of one thing: list them, merge and split them.")
+app = typer.Typer()
+entities_app = typer.Typer(help="List entities that have several names; merge and split them.")
+app.add_typer(entities_app, name="entities")
 
 Name = Annotated[str, typer.Argument(help="An entity's name, `name (type)`, or id.")]
 Why = Annotated[str, typer.Option(help="The reason, for others.")]
@@ -26,11 +27,11 @@ _SHOWN_CHARACTERS = 40
 def entities(
     context: typer.Context,
     kb: Annotated[str, typer.Option("--kb", help="Name of the knowledge base.")] = "",
-    search: Annotated[str, typer.Option(help="Only things of which a name has these words in it.")] = "",
+    search: Annotated[str, typer.Option(help="Only entities of which a name contains these words.")] = "",
     most: Annotated[int, typer.Option(min=1, help="How many to print.")] = 50,
     *, as_json: AsJson = False,
 ) -> None:
-    """List the things that go by several names, with what tied each name to the others."""
+    """List the entities that have several names, with what tied each name to the others."""
     if context.invoked_subcommand is not None:
         return
     if not kb:
@@ -46,8 +47,8 @@ def entities(
             _show(knowledge_base, groups, most)
 
 
-def _show(knowledge_base: "KnowledgeBase", groups: "list[EntityGroup]", most: int) -> None:
-    root = Tree(f"{on_a_line(knowledge_base.layout.name)}: {len(groups)} things with several names"
+def _show(knowledge_base: KnowledgeBase, groups: list[EntityGroup], most: int) -> None:
+    root = Tree(f"{on_a_line(knowledge_base.layout.name)}: {len(groups)} entities with several names"
                 + (" [yellow](facts have changed since: build again)[/yellow]"
                    if knowledge_base.entities.resolved() is None else ""))
     for group in groups[:most]:
@@ -60,25 +61,25 @@ def _show(knowledge_base: "KnowledgeBase", groups: "list[EntityGroup]", most: in
     out.print(root)
 
 
-def _words(knowledge_base: "KnowledgeBase", alias: "Alias") -> str:
+def _words(knowledge_base: KnowledgeBase, alias: Alias) -> str:
     """The words of the first passage that the alias rests on."""
-    place = alias.evidence[0]
-    chunk = next(iter(knowledge_base.documents.chunks([place.chunk])), None)
+    span = alias.evidence[0]
+    chunk = next(iter(knowledge_base.documents.chunks([span.chunk])), None)
     if chunk is None:
         return "its passage is gone: build again"
-    start, end = max(place.start - _SHOWN_CHARACTERS, 0), place.end + _SHOWN_CHARACTERS
+    start, end = max(span.start - _SHOWN_CHARACTERS, 0), span.end + _SHOWN_CHARACTERS
     return f"{chunk.document_id}: …{chunk.text[start:end]}…"
 
 
 @entities_app.command()
 def merge(first: Name, second: Name, kb: Kb, why: Why = "") -> None:
-    """Make one node of two entities, whatever their names look like."""
+    """Merge two entities into one node, whatever their names look like."""
     _decide(kb, "merge", first, second, why)
 
 
 @entities_app.command()
 def split(first: Name, second: Name, kb: Kb, why: Why = "") -> None:
-    """Keep two entities apart that were made one; each takes back what is its own."""
+    """Split two entities that were merged; each gets its own facts back."""
     _decide(kb, "split", first, second, why)
 
 
@@ -93,13 +94,13 @@ def decisions(kb: Kb, *, as_json: AsJson = False) -> None:
     """List what persons decided, oldest first."""
     with opened(reasons=False) as resources:
         knowledge_base = resources.knowledge_base(kb)
-        found = knowledge_base.entities.decisions()
+        decided = knowledge_base.entities.decisions()
         if as_json:
-            print_json([decision.model_dump() for decision in found])
+            print_json([decision.model_dump() for decision in decided])
             return
         mentions = knowledge_base.graph.mentions
-        for decision in found:
-            names = [mentions.entity(one).name if one in mentions.network else one
-                     for one in (decision.first, decision.second)]
+        for decision in decided:
+            names = [mentions.entity(entity).name if entity in mentions.network else entity
+                     for entity in (decision.first, decision.second)]
             out.print(f"{decision.decided_at} {on_a_line(decision.who)}: {decision.verdict} {on_a_line(names[0])}, "
                       f"{on_a_line(names[1])}{f' ({on_a_line(decision.why)})' if decision.why else ''}")

@@ -6,35 +6,38 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from pydantic import ValidationError
-from rich.console import Console
 
 from ..schemas.errors import BanyanError
-from .console import escape
+from .console import err, escape
 
 _INTERRUPTED = 130
 
 
+class CommandError(BanyanError):
+    """A command that cannot do what it was told; the message is for the user."""
+
+
 @contextmanager
-def explained(console: Console) -> Iterator[None]:
+def explained() -> Iterator[None]:
     """Show errors that the user can fix in a sentence; anything else is a defect and keeps its traceback."""
     try:
         yield
     except BanyanError as error:
-        _show(console, str(error))
+        _show(str(error))
     except ValidationError as error:
         first = error.errors()[0]
-        _show(console, f"setting {'.'.join(str(part) for part in first['loc'])}: {first['msg']}")
+        _show(f"setting {'.'.join(str(part) for part in first['loc'])}: {first['msg']}")
     except (OSError, sqlite3.OperationalError) as error:
-        _show(console, f"{error}; what was stored before stands. Mend the cause (disk space, permissions) and run "
-                       "the command again: it goes on from where it stopped")
+        _show(f"{error}; what was stored before is intact. Fix the cause (disk space, permissions) and run the command "
+              "again: it resumes where it stopped")
     except (KeyboardInterrupt, SystemExit) as ended:
         # Typer turns Ctrl-C in a command into a bare exit with this code.
         if isinstance(ended, SystemExit) and ended.code != _INTERRUPTED:
             raise
-        console.print("interrupted; what was done stands. Run the command again to go on from here", soft_wrap=True)
+        err.print("interrupted; completed work is kept. Run the command again to resume", soft_wrap=True)
         sys.exit(_INTERRUPTED)
 
 
-def _show(console: Console, message: str) -> None:
-    console.print(f"[red]error:[/red] {escape(message)}", soft_wrap=True)
+def _show(message: str) -> None:
+    err.print(f"[red]error:[/red] {escape(message)}", soft_wrap=True)
     sys.exit(1)

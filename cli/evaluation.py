@@ -1,25 +1,190 @@
-"""`banyan eval`: the commands that measure."""
+"""`banyan eval`: recall of gold passages, answers, and extraction under a schema."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Literal
 
 import typer
+from rich import box
 from rich.table import Table
 
-from .console import escape
-from .eval_retrieval import eval_retrieval
-from .evaluation_qa import eval_qa
-from .shared import AsJson, CommandError, MaxTokens, err, opened, out, print_json
+from ..evaluation import answers, comparison
+from ..evaluation.datasets import QuestionFormat, load_answered_questions, load_questions
+from ..evaluation.extraction import ExtractionScores, score, unknown_relations
+from ..evaluation.extraction_answers import bounded_answers, reasoner_answers
+from ..evaluation.extraction_files import Answers, GoldCase, load_gold, load_recorded
+from ..evaluation.report import Group, Interval, Percent, Percentiles, RetrievalReport
+from ..evaluation.retrieval import Setting
+from ..export.files import write_file
+from ..ingest.examples import load_examples
+from ..models.rules.learning.training import learn_schema
+from ..schemas.formats.loading import load_schema
+from ..schemas.graph_schema import GraphSchema
+from ..schemas.retrieval import ROUTES, Route, Switches
+from .console import err, escape, on_a_line, out, print_json
+from .errors import CommandError
+from .progress import track
+from .session import AnswerMode, AsJson, Kb, MaxTokens, NoAgent, opened
 
-if TYPE_CHECKING:
-    from ..evaluation.extraction import ExtractionScores
-    from ..evaluation.extraction_files import Answers, GoldCase
-    from ..schemas.graph_schema import GraphSchema
-
+app = typer.Typer()
 evaluation_app = typer.Typer(no_args_is_help=True, help="Measure a knowledge base, or the extraction of facts.")
-evaluation_app.command("retrieval")(eval_retrieval)
-evaluation_app.command("qa")(eval_qa)
+app.add_typer(evaluation_app, name="eval")
+
+Questions = Annotated[Path, typer.Option(help="Question file.")]
+Form = Annotated[QuestionFormat, typer.Option("--format")]
+
+_SHOWN_THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+
+
+@evaluation_app.command("retrieval")
+def eval_retrieval(  # noqa: PLR0913  (its options)
+    kb: Kb,
+    questions: Questions,
+    form: Form,
+    k: Annotated[str, typer.Option("--k", help="Cut-offs.")] = "2,5,10,20",
+    sub_queries: Annotated[Literal["none", "gold"], typer.Option(help="gold: the dataset's decomposition.")] = "none",
+    routes: Annotated[str, typer.Option(help="Routes switched on.")] = "entity,triple,community,dfs",
+    records: Annotated[Path | None, typer.Option(
+        help="Write a JSON line for each question: ranks of its gold passages, time by stage.")] = None,
+    beta: Annotated[float | None, typer.Option(
+        min=0, max=1, help="A fixed share of the graph routes against communities; else by the question.")] = None,
+    *,
+    no_agent: NoAgent = False,
+    no_spreading: Annotated[bool, typer.Option("--no-spreading", help="No walk over the graph.")] = False,
+    no_lexical: Annotated[bool, typer.Option("--no-lexical", help="No search of passages by words.")] = False,
+    no_dense: Annotated[bool, typer.Option("--no-dense", help="No search of passages by vectors.")] = False,
+    baselines: Annotated[bool, typer.Option(
+        "--baselines", help="Also BM25, dense passages and HippoRAG 2's PageRank, over the same store.")] = False,
+    ablations: Annotated[bool, typer.Option(
+        "--ablations", help="Also with each part switched off, and what that changes.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Measure how much of what questions need is among the first passages.
+
+    Brackets hold 95 % bootstrap intervals over the questions.
+    """
+    ks = _cut_offs(k)
+    switches = Switches(routes=_routes(routes), dense=not no_dense, lexical=not no_lexical,
+                        spreading=not no_spreading, beta=beta)
+    loaded = load_questions(questions, form)
+    _check_writable(records)
+    with opened() as resources:
+        report = comparison.evaluate(resources, kb, loaded, ks=ks, with_baselines=baselines, with_ablations=ablations,
+                                     setting=Setting(switches=switches, agent=not no_agent, sub_queries=sub_queries),
+                                     watch=lambda name: track(err, name))
+    if report.gold_absent:
+        err.print(f"[yellow]gold passages that are not in the knowledge base:[/yellow] {report.gold_absent}; "
+                  "they count as missed", soft_wrap=True)
+    if _finished(report, records, as_json=as_json):
+        return
+    _print_tables(report)
+
+
+def _check_writable(records: Path | None) -> None:
+    """Raises CommandError before anything is measured that could not be written."""
+    if records is not None and (records.is_dir() or not records.resolve().parent.is_dir()):
+        raise CommandError(f"--records {records} cannot be written: name a file in an existing folder")
+
+
+def _finished(report: RetrievalReport | answers.AnswerReport, records: Path | None, *, as_json: bool) -> bool:
+    """Write the records and print the JSON where that was asked for; returns whether nothing is left to print."""
+    if records is not None:
+        write_file(records, (record.model_dump_json() + "\n" for record in report.records))
+    if as_json:
+        print_json(report.model_dump(exclude={"records"}))
+    return as_json
+
+
+def _cut_offs(text: str) -> list[int]:
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isdecimal() and int(part) > 0 for part in parts):
+        raise CommandError(f"--k takes positive numbers with commas between, as in 2,5,10; not {text!r}")
+    return sorted({int(part) for part in parts})
+
+
+def _routes(text: str) -> tuple[Route, ...]:
+    wanted = {part.strip() for part in text.split(",") if part.strip()}
+    unknown = sorted(wanted - set(ROUTES))
+    if unknown:
+        raise CommandError(f"there is no route {unknown[0]!r}; there are: {', '.join(ROUTES)}")
+    return tuple(route for route in ROUTES if route in wanted)
+
+
+def _print_tables(report: RetrievalReport) -> None:
+    """Recall over all questions and by type; recall and change by row if there are several; times."""
+    recall, latency = _table("Recall in %", report), Table("ms", "p50", "p95", title="Latency", box=box.SIMPLE)
+    groups: dict[str, Group] = {"all": report, **report.by_type}
+    for name, group in groups.items():
+        recall.add_row(f"{on_a_line(name)} ({group.questions})", *_with_intervals(group.recall, group.interval))
+        latency.add_row(on_a_line(name), *_times(group.latency_ms), end_section=name == list(groups)[-1])
+    for name, times in report.stages_ms.items():
+        latency.add_row(name, *_times(times))
+    out.print(recall)
+    if report.rows:
+        rows, changes = _table("Recall in % by setting", report), _table("Change against the default", report)
+        for row in report.rows:
+            rows.add_row(row.name, *_with_intervals(row.recall, row.interval))
+        for row in report.rows[1:]:
+            changes.add_row(row.name, *_with_intervals(row.change, row.change_interval, signed=True))
+        out.print(rows, changes)
+    out.print(latency)
+
+
+def _table(title: str, report: RetrievalReport) -> Table:
+    return Table("", *(f"@{cut}" for cut in report.recall), title=title, box=box.SIMPLE)
+
+
+def _with_intervals(values: Percent, intervals: Interval, *, signed: bool = False) -> list[str]:
+    """Value and interval; the interval has no space, so that a narrow terminal puts it below whole."""
+    sign = "+" if signed else ""
+    return [f"{value:{sign}.1f} \\[{intervals[cut][0]:{sign}.1f},{intervals[cut][1]:{sign}.1f}]"
+            for cut, value in values.items()]
+
+
+def _times(times: Percentiles) -> list[str]:
+    return [f"{value:.1f}" for value in times.values()]
+
+
+@evaluation_app.command("qa")
+def eval_qa(
+    kb: Kb,
+    questions: Questions,
+    form: Form,
+    mode: AnswerMode = "reject",
+    limit: Annotated[int | None, typer.Option(min=1, help="Ask only so many questions, spread evenly.")] = None,
+    records: Annotated[Path | None, typer.Option(help="Write a JSON line for each question.")] = None,
+    *,
+    no_agent: NoAgent = False,
+    as_json: AsJson = False,
+) -> None:
+    """Measure answers: exact match, F1, citations, and abstention as a curve over the confidence."""
+    loaded = load_answered_questions(questions, form)
+    if limit is not None and limit < len(loaded):
+        loaded = [loaded[number * len(loaded) // limit] for number in range(limit)]
+    _check_writable(records)
+    with opened() as resources, track(err, "questions") as progress:
+        report = answers.evaluate(resources, kb, loaded, mode=mode, agent=not no_agent, progress=progress)
+    if _finished(report, records, as_json=as_json):
+        return
+    _print_answers(report)
+
+
+def _print_answers(report: answers.AnswerReport) -> None:
+    table = Table("questions", "unanswerable", "answered", "exact match", "F1", "correct", "citation recall",
+                  "citation precision", "all gold cited")
+    table.add_row(*map(str, (report.questions, report.unanswerable, report.answered)),
+                  *(f"{value:.1f}" for value in (*report.answers.values(), *report.citations.values())))
+    out.print(table)
+    abstention = report.abstention
+    area = f"area {abstention.area.answered:.3f}, correct {abstention.area.correct:.3f}" if abstention.area else None
+    curve = Table("abstain below", "unanswerable declined %", "answerable answered %", "answered correctly %",
+                  "answered with all gold cited %", caption=area)
+    for point in abstention.curve:
+        if point.threshold in _SHOWN_THRESHOLDS:
+            chosen = " *" if point.threshold == abstention.at_threshold.threshold else ""
+            curve.add_row(f"{point.threshold:.1f}{chosen}", *(f"{value:.1f}" for value in (
+                point.declined, point.answered, point.correct, point.grounded)))
+    out.print(curve)
 
 
 @evaluation_app.command("extraction")
@@ -36,33 +201,23 @@ def eval_extraction(
     *, as_json: AsJson = False,
 ) -> None:
     """Score extraction under a schema, as Text2KGBench does: facts found, conformance, hallucination."""
-    from ..evaluation.extraction import score  # noqa: PLC0415
-    from ..evaluation.extraction_answers import bounded_answers  # noqa: PLC0415
-    from ..evaluation.extraction_files import load_gold, load_recorded  # noqa: PLC0415
-    from ..schemas.formats.loading import load_schema  # noqa: PLC0415
-
     schema, cases = load_schema(str(ontology)), load_gold(gold)
     _note_unknown_relations(schema, cases)
     if recorded is None:
-        found = _read_sentences(schema, cases, examples, max_tokens)
-        _print_scores({"": score(schema, cases, found)}, as_json=as_json)
+        read = _read_sentences(schema, cases, examples, max_tokens)
+        _print_scores({"": score(schema, cases, read)}, as_json=as_json)
         return
     if examples is not None:
         raise CommandError("--examples teach the reasoner: leave them out, or leave out --recorded")
-    said = load_recorded(recorded)
-    _note_other_sentences(cases, said, recorded)
+    given = load_recorded(recorded)
+    _note_other_sentences(cases, given, recorded)
     with opened(reasons=False) as resources:
-        bounded = bounded_answers(resources.bounds(schema), cases, said)
-    _print_scores({"recorded": score(schema, cases, said), "bounded": score(schema, cases, bounded)}, as_json=as_json)
+        bounded = bounded_answers(resources.bounds(schema), cases, given)
+    _print_scores({"recorded": score(schema, cases, given), "bounded": score(schema, cases, bounded)}, as_json=as_json)
 
 
-def _read_sentences(schema: "GraphSchema", cases: "Sequence[GoldCase]", examples: Path | None,
-                    max_tokens: int | None) -> "Answers":
-    from ..evaluation.extraction_answers import reasoner_answers  # noqa: PLC0415
-    from ..ingest.examples import load_examples  # noqa: PLC0415
-    from ..models.rules.learning.training import learn_schema  # noqa: PLC0415
-    from .progress import track  # noqa: PLC0415
-
+def _read_sentences(schema: GraphSchema, cases: Sequence[GoldCase], examples: Path | None,
+                    max_tokens: int | None) -> Answers:
     failed: list[str] = []
     with opened() as resources, resources.standalone_reasoner(max_tokens) as (reasoner, _):
         if examples is not None:
@@ -70,42 +225,41 @@ def _read_sentences(schema: "GraphSchema", cases: "Sequence[GoldCase]", examples
                 schema = learn_schema(schema, load_examples(examples, schema), resources.embedder)
         at_once = resources.settings.llm_concurrency if resources.settings.llm_base_url else 1
         with track(err, "sentences") as progress:
-            answers = reasoner_answers(reasoner, resources.bounds(schema), cases, on_failure=failed.append,
-                                       concurrency=at_once, progress=progress)
+            read = reasoner_answers(reasoner, resources.bounds(schema), cases, on_failure=failed.append,
+                                    concurrency=at_once, progress=progress)
     if failed:
         err.print(f"[red]{len(failed)} sentences failed[/red] and score 0; the first: {escape(failed[0])}")
-    return answers
+    return read
 
 
-def _note_unknown_relations(schema: "GraphSchema", cases: "Sequence[GoldCase]") -> None:
-    from ..evaluation.extraction import unknown_relations  # noqa: PLC0415
-
+def _note_unknown_relations(schema: GraphSchema, cases: Sequence[GoldCase]) -> None:
     unknown = unknown_relations(schema, cases)
     if unknown:
-        err.print(f"[yellow]the gold triples have relations that the ontology has not:[/yellow] "
+        err.print(f"[yellow]the gold triples have relations that the ontology lacks:[/yellow] "
                   f"{escape(', '.join(unknown))}; they cannot be found, and count as missed", soft_wrap=True)
 
 
-def _note_other_sentences(cases: "Sequence[GoldCase]", said: "Answers", recorded: Path) -> None:
+def _note_other_sentences(cases: Sequence[GoldCase], given: Answers, recorded: Path) -> None:
     known = {case.id for case in cases}
-    if not known & set(said):
+    if not known & set(given):
         raise CommandError(f"{recorded} has no answer to any of the gold sentences: name the files of one ontology")
-    if set(said) - known:
-        err.print(f"[yellow]recorded answers to no gold sentence:[/yellow] {len(set(said) - known)}; they do not count")
-    if known - set(said):
-        err.print(f"[yellow]gold sentences without a recorded answer:[/yellow] {len(known - set(said))}; they score 0")
+    if set(given) - known:
+        err.print(f"[yellow]recorded answers to no gold sentence:[/yellow] {len(set(given) - known)}; they are ignored")
+    if known - set(given):
+        err.print(f"[yellow]gold sentences without a recorded answer:[/yellow] {len(known - set(given))}; they score 0")
 
 
-def _print_scores(scores: "Mapping[str, ExtractionScores]", *, as_json: bool) -> None:
+def _print_scores(scores: Mapping[str, ExtractionScores], *, as_json: bool) -> None:
     """A row for each name; scores under the empty name stand alone."""
     if as_json:
-        found = {name: one.model_dump() for name, one in scores.items()}
-        print_json(found.get("", found))
+        dumped = {name: values.model_dump() for name, values in scores.items()}
+        print_json(dumped.get("", dumped))
         return
     table = Table("", "P", "R", "F1", "conformance", "subject", "relation", "object",
                   caption="subject, relation, object: hallucinated")
-    for name, one in scores.items():
-        made_up = one.hallucination
+    for name, values in scores.items():
+        made_up = values.hallucination
         table.add_row(name, *(f"{value:.2f}" for value in (
-            one.precision, one.recall, one.f1, one.conformance, made_up.subject, made_up.relation, made_up.object)))
+            values.precision, values.recall, values.f1, values.conformance, made_up.subject, made_up.relation,
+            made_up.object)))
     out.print(table)

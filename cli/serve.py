@@ -1,84 +1,53 @@
-"""`banyan serve`, which serves everything on one port, and `banyan key`, which says who may use it."""
+"""`banyan serve`: everything on one port."""
 
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-from rich.table import Table
+import uvicorn
 
 from ..config import Settings
-from .shared import CommandError, err, opened, out
+from ..server.app import create_app
+from ..server.security.hosts import Hosts, is_loopback
+from ..server.security.keys import Keys
+from .console import err
+from .errors import CommandError
+from .session import opened
 
-if TYPE_CHECKING:
-    from ..server.security.keys import Scope
+app = typer.Typer()
 
 _GRACE = 5
-"""Seconds that open requests have to end in when the server is told to end."""
+"""Seconds in which open requests may finish when the server is told to stop."""
 _MOST_CONNECTIONS = 1000
 
 
+@app.command()
 def serve(
     host: Annotated[str, typer.Option(help="Address to listen on; beyond this machine only with API keys.")]
     = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65535)] = 8000,
 ) -> None:
-    """Serve the knowledge bases: a web page, REST, chat and MCP, on one port of this machine."""
-    try:
-        import uvicorn  # noqa: PLC0415
-
-        from ..server.app import create_app  # noqa: PLC0415
-        from ..server.security.hosts import Hosts, is_loopback  # noqa: PLC0415
-        from ..server.security.keys import Keys  # noqa: PLC0415
-    except ModuleNotFoundError as error:
-        raise CommandError(f"the server's packages are not installed ({error.name} is missing): run "
-                           "`pip install 'banyan-graphrag[server]'`") from error
+    """Serve the knowledge bases: a web page, REST, chat and MCP, on one port."""
     settings, beyond = Settings(), not is_loopback(host)
     if beyond and not Keys.of(settings).all():
-        raise CommandError(f"{host} can be reached from other machines, and no API key is set: make one with `banyan "
-                           "key NAME --scope read --scope ask`, or leave --host out")
+        raise CommandError(f"{host} can be reached from other machines, and there is no API key: make one with `banyan "
+                           "key NAME --scope read --scope ask`, or omit --host")
     with opened() as resources:
-        app = create_app(resources, hosts=Hosts.bound(host, settings.server_hosts), needs_keys=beyond)
-        # Addresses that proxies claim are not believed: clients are told apart by them.
+        service = create_app(resources, hosts=Hosts.bound(host, settings.server_hosts), needs_keys=beyond)
+        # Addresses that proxies claim are not trusted: rates are counted by them.
         server = uvicorn.Server(uvicorn.Config(
-            app, host=host, port=port, log_level="warning", access_log=False, server_header=False, proxy_headers=False,
-            ws="none", timeout_graceful_shutdown=_GRACE, limit_concurrency=_MOST_CONNECTIONS))
+            service, host=host, port=port, log_level="warning", access_log=False, server_header=False,
+            proxy_headers=False, ws="none", timeout_graceful_shutdown=_GRACE, limit_concurrency=_MOST_CONNECTIONS))
         err.print(f"Banyan is at http://{f'[{host}]' if ':' in host else host}:{port} (Ctrl-C ends it)", soft_wrap=True)
-        # uvicorn sends itself the signal that ended it once more when all is done: what is open is to be closed first.
+        # uvicorn sends itself the signal that stopped it again when all is done: resources are to be closed first.
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: None)
         server.run()
-        if not app.state.service.idle:
-            err.print("a build was cut off in the step that was under way; the next one goes on from there")
+        if not service.state.service.idle:
+            err.print("a build was interrupted in its current step; the next build resumes there")
             sys.stderr.flush()
             os._exit(0)  # its thread cannot be stopped, and the interpreter would wait for it
         if not server.started:
             raise typer.Exit(1)
-
-
-def api_key(
-    name: Annotated[str, typer.Argument(help="The client's name; none: list the keys.")] = "",
-    scope: Annotated[list[str] | None, typer.Option(help="What it may do: read, ask, write (build, delete) or review "
-                                                         "(decide on the schema). May be repeated.")] = None,
-    *, revoke: Annotated[bool, typer.Option("--revoke", help="Take the key back.")] = False,
-) -> None:
-    """Make an API key of the server, which is shown once; a client's earlier key goes."""
-    from ..server.security.keys import SCOPES, Keys  # noqa: PLC0415
-
-    keys = Keys.of(Settings())
-    if not name:
-        table = Table("client", "scopes", "made at")
-        for one in keys.all():
-            table.add_row(one.name, ", ".join(one.scopes), one.created_at)
-        out.print(table)
-    elif revoke:
-        keys.revoke(name)
-        err.print(f"revoked: {name}")
-    else:
-        wanted: list[Scope] = [one for one in SCOPES if one in (scope or ())]
-        if not scope or len(wanted) != len(set(scope)):
-            raise CommandError(f"say what the key is for: --scope with one of {', '.join(SCOPES)}; it may be repeated")
-        made = keys.make(name, wanted)
-        err.print("send it as `Authorization: Bearer KEY`; it is not shown again:")
-        out.print(made, soft_wrap=True)

@@ -1,18 +1,14 @@
 """The graph and its tree: only what is looked at is sent."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, NamedTuple
 from urllib.parse import quote
 
 from fastapi import APIRouter, Depends, Query
 from fastapi.responses import StreamingResponse
 
-from ...export.cypher import cypher
-from ...export.graphml import graphml
-from ...export.node_link import node_link
-from ...export.page import page
-from ...export.tree_graph import Sources, TreeGraph, tree_graph
+from ...export.formats import FORMATS, ExportFormat
+from ...export.tree_graph import Sources, tree_graph
 from ...graph_store.graph.knowledge_graph import EdgeKey
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.ledger.communities import Community
@@ -38,9 +34,6 @@ from ..service import Serving
 router = APIRouter(prefix="/api/knowledge-bases/{kb}", tags=["graph"], dependencies=[may("read")])
 _FACTS = 50
 """Facts of an entity that are sent with it; its neighbourhood pages through all."""
-ExportForm = Literal["graphml", "json", "cypher", "html"]
-_FORMS = {"graphml": (graphml, "application/xml", "graphml"), "json": (node_link, "application/json", "json"),
-          "cypher": (cypher, "text/plain", "cypher"), "html": (page, "text/html", "html")}
 
 
 class _Seen(NamedTuple):
@@ -157,16 +150,10 @@ def _community(one: Community, view: GraphView) -> CommunityItem:
 
 
 @router.get("/export", responses=errors(404), response_class=StreamingResponse)
-def export(kb: KbName, service: Serving, form: Annotated[ExportForm, Query(alias="format")]) -> StreamingResponse:
+def export(kb: KbName, service: Serving, form: Annotated[ExportFormat, Query(alias="format")]) -> StreamingResponse:
     """The graph with its tree as a file."""
-    write, media_type, suffix = _FORMS[form]
     graph = tree_graph(service.resources.knowledge_base(kb))
     # A knowledge base's name may be of any script; the plain one is for clients that know no other.
-    disposition = f"attachment; filename=\"knowledge-base.{suffix}\"; filename*=UTF-8''{quote(kb)}.{suffix}"
-    return StreamingResponse(_encoded(write, graph), media_type=media_type,
+    disposition = f"attachment; filename=\"knowledge-base.{form}\"; filename*=UTF-8''{quote(kb)}.{form}"
+    return StreamingResponse(FORMATS[form].write(graph), media_type=FORMATS[form].media_type,
                              headers={"Content-Disposition": disposition})
-
-
-def _encoded(write: Callable[[TreeGraph], Iterator[str]], graph: TreeGraph) -> Iterator[bytes]:
-    for piece in write(graph):
-        yield piece.encode()

@@ -100,7 +100,7 @@ def test_ctrl_c_ends_a_build_at_once_and_the_next_one_goes_on(tmp_path, endpoint
     stalled = (lambda: steps().count(step) >= 9) if step == "extraction" else (lambda: step in steps())
     code, errors, seconds = interrupted(tmp_path, endpoint, stalled)
     assert code == 130
-    assert "interrupted; what was done stands. Run the command again to go on from here" in errors
+    assert "interrupted; completed work is kept. Run the command again to resume" in errors
     assert "Traceback" not in errors
     assert seconds < AT_ONCE
     paid = steps().count("extraction")

@@ -295,7 +295,7 @@ def test_a_read_only_folder_is_refused_with_the_cause(shell, built, mounted):
         result = run(shell, *map(str, command))
         if result.returncode:
             assert re.search("ead-only|readonly|unable to open", result.stderr), result
-            assert "Mend the cause (disk space, permissions)" in result.stderr or "reindex" in result.stderr, result
+            assert "Fix the cause (disk space, permissions)" in result.stderr or "reindex" in result.stderr, result
         else:
             assert command[0] in ("ask", "verify"), result
     assert run(shell, "backup", "-o", "kb2.zip").returncode in (0, 1)
@@ -320,7 +320,7 @@ def test_a_disk_that_is_really_full(shell, mounted, spare):
     assert any(result.returncode == 1 for result in results), "there was room for everything"
     for result in results:
         if result.returncode:
-            assert "Mend the cause" in result.stderr or "free space" in result.stderr or "full" in result.stderr, result
+            assert "Fix the cause" in result.stderr or "free space" in result.stderr or "full" in result.stderr, result
     subprocess.run(["mount", "-o", "remount,size=1g", str(home)], check=True)
     graph, now, _ = state(shell)
     assert before[1].items() <= now.items(), "no extraction is lost"

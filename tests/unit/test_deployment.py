@@ -12,7 +12,6 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
 import pytest
-import typer.main
 import yaml
 from banyan.cli import main as cli
 from banyan.config import Settings
@@ -130,7 +129,7 @@ def test_the_command_is_one_of_the_command_line_on_the_port_that_is_published():
     (entry,), (command,) = said("ENTRYPOINT"), said("CMD")
     assert json.loads(entry) == list(PYPROJECT["project"]["scripts"]) == ["banyan"]
     name, *arguments = json.loads(command)
-    serve = typer.main.get_command(cli.app).commands[name]
+    serve = cli.command(name)
     parsed = serve.make_context(name, arguments, resilient_parsing=False).params
     assert (parsed["host"], parsed["port"]) == ("0.0.0.0", int(said("EXPOSE")[0]))
     (published,) = COMPOSE["services"]["banyan"]["ports"]

@@ -53,7 +53,7 @@ def test_names_of_one_thing_are_one_node_and_are_listed_with_their_reason(shell:
     assert [alias["rule"] for alias in group["aliases"]] == ["spelling"]
     assert all(place["end"] > place["start"] for place in group["aliases"][0]["evidence"])
     shown = shell("entities", "--kb", "kb").out
-    assert "1 things with several names" in shown
+    assert "1 entities with several names" in shown
     assert "spelling, 0.97" in shown
     assert len(listed(shell, "--search", "WERKE")) == 1
     assert listed(shell, "--search", "nothing") == []

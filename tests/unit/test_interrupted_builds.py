@@ -68,7 +68,7 @@ def test_a_full_disk_in_the_middle_of_a_build(shell, monkeypatch, owner, name, c
         result = shell.run_build(*rest)
     assert result.code == 1
     assert "o space left" in result.err or "database or disk is full" in result.err
-    assert "Mend the cause (disk space, permissions) and run the command again" in result.err
+    assert "Fix the cause (disk space, permissions) and run the command again" in result.err
     assert set(stood["nodes"]) <= set(shell.dump()["nodes"])
     after(shell, not_stored=int(owner is Extractions and name == "save"))
 
@@ -158,7 +158,7 @@ def test_sigint_to_a_building_process(shell):
         finally:
             process.kill()
     assert process.returncode == 130, err
-    assert "interrupted; what was done stands. Run the command again to go on from here" in err
+    assert "interrupted; completed work is kept. Run the command again to resume" in err
     assert "Traceback" not in err
     done = subprocess.run([*command, "quick"], cwd=shell.folder, capture_output=True, text=True, timeout=60,
                           check=False)

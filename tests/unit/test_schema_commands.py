@@ -119,7 +119,7 @@ def test_a_review_on_the_terminal_stands_at_once_and_goes_on_later(shell, typing
     assert triples(shell) == {("Ada", "teaches", "Bob"), ("Ada", "plays", "Chess"), ("Cem", "employer", "Acme")}
     who = [v["who"] for v in json.loads(shell("schema", "history", "--kb", "kb", "--json").out)]
     assert who == ["seed", "Ann", "Ben", "Ben"]
-    assert "nothing else waits" in shell("schema", "review", "--kb", "kb").out
+    assert "nothing else is pending" in shell("schema", "review", "--kb", "kb").out
     assert shell.sound()
 
 

@@ -1,0 +1,128 @@
+"""`banyan build` and `banyan import`: documents or recorded triples into a knowledge base."""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal, cast
+
+import typer
+from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.types import Command
+from rich.table import Table
+
+from ..agents.concurrency import build_concurrency
+from ..agents.construction.graph import build_graph
+from ..agents.construction.state import BuildContext, BuildInput, BuildReport
+from ..agents.estimate import BuildEstimate, estimate_build
+from ..agents.resources import Resources
+from .console import err, escape, money, on_a_line, out, print_json
+from .progress import BuildProgress
+from .review import resume_value
+from .session import AsJson, Kb, MaxCost, MaxTokens, opened
+
+app = typer.Typer()
+
+Schema = Annotated[str, typer.Option(help="Seed schema, `open`, or a file; only at the first build.")]
+_COLUMNS = ("documents", "chunks", "entities", "triples", "attributes", "communities", "seconds")
+NoResolve = Annotated[bool, typer.Option("--no-resolve", help="Keep every name an entity of its own.")]
+
+
+@app.command()
+def build(  # noqa: PLR0913  (its options)
+    paths: Annotated[list[Path], typer.Argument(help="Files and folders to read.")],
+    kb: Kb,
+    schema: Schema = "",
+    examples: Annotated[Path | None, typer.Option(help="Sentences with their triples (JSON lines), which teach the "
+                                                       "rules the schema's words; only at the first build.")] = None,
+    *,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Estimate calls and tokens; build nothing.")] = False,
+    max_tokens: MaxTokens = None, max_cost: MaxCost = None,
+    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Extract failed chunks again.")] = False,
+    review: Annotated[bool, typer.Option("--review", help="Decide on schema candidates yourself.")] = False,
+    no_evolve: Annotated[bool, typer.Option("--no-evolve", help="Leave the schema as it is.")] = False,
+    no_resolve: NoResolve = False,
+    as_json: AsJson = False,
+) -> None:
+    """Read documents into a knowledge base; what is unchanged costs nothing."""
+    given: BuildInput = {"knowledge_base": kb, "paths": [str(path) for path in paths], "schema": schema,
+                         "examples": str(examples or "")}
+    with opened() as resources:
+        if dry_run:
+            _dry_run(resources, kb, paths, schema, as_json=as_json)
+        else:
+            context = BuildContext(review=review, evolve=not no_evolve, resolve=not no_resolve,
+                                   retry_failed=retry_failed, max_tokens=max_tokens, max_cost=max_cost)
+            _finish_build(_run_build(resources, given, context), as_json=as_json)
+
+
+@app.command(name="import")
+def import_triples(
+    file: Annotated[Path, typer.Argument(help="File with recorded triples.")],
+    form: Annotated[Literal["hipporag", "triples"], typer.Option("--format", help="How the file is written.")],
+    kb: Kb,
+    schema: Schema = "",
+    *, no_resolve: NoResolve = False, as_json: AsJson = False,
+) -> None:
+    """Import triples that an LLM extracted earlier, with their passages; no LLM is asked."""
+    given: BuildInput = {"knowledge_base": kb, "paths": [str(file)], "schema": schema, "recorded": form}
+    with opened() as resources:
+        _finish_build(_run_build(resources, given, BuildContext(resolve=not no_resolve)), as_json=as_json)
+
+
+def _run_build(resources: Resources, given: BuildInput, context: BuildContext) -> BuildReport:
+    """Run the construction graph, with progress, asking the person where it interrupts."""
+    # Checkpoints serve only interrupts of this process: what was paid for is in the ledger.
+    with SqliteSaver.from_conn_string(":memory:") as saver:
+        graph = build_graph(resources, saver)
+        config: Any = {"configurable": {"thread_id": "build"}, "max_concurrency": build_concurrency(resources.settings)}
+        step: Any = given
+        while True:
+            with BuildProgress(err) as progress:
+                for event in graph.stream(step, config, context=context, stream_mode="custom"):
+                    progress.show(cast("dict[str, Any]", event))
+            state = graph.get_state(config)
+            if not state.interrupts:
+                return cast("BuildReport", state.values["report"])
+            step = Command(resume=resume_value(state.interrupts[0].value))
+
+
+def _finish_build(report: BuildReport, *, as_json: bool) -> None:
+    if as_json:
+        print_json(report)
+    else:
+        table = Table(*_COLUMNS, title=f"Knowledge base {escape(report['kb'])}")
+        table.add_row(*(str(dict(report)[name]) for name in _COLUMNS))
+        out.print(table)
+        tokens = report["tokens"]
+        if tokens["calls"]:
+            out.print(f"{tokens['calls']} calls, {tokens['prompt']} prompt ({report['cached_tokens']} cached) and "
+                      f"{tokens['completion']} completion tokens ({report['wasted_tokens']} in answers of no use), "
+                      f"cost {money(report['cost'])}")
+    for line in report["files_failed"]:
+        err.print(f"[yellow]not read:[/yellow] {on_a_line(line)}")
+    if report["chunks_failed"]:
+        err.print(f"[red]{report['chunks_failed']} chunks failed[/red]; see `banyan status --kb {report['kb']}`, "
+                   "then build again with --retry-failed")
+    if report["stopped"]:
+        err.print(f"[red]stopped:[/red] {escape(report['stopped'])}")
+    if report["files_failed"] or report["chunks_failed"] or report["stopped"]:
+        raise typer.Exit(1)
+
+
+def _how_sure(estimate: BuildEstimate) -> str:
+    later, most, learnt = estimate.later, estimate.later_at_most, estimate.learnt_from
+    known = (f"scaled by what {learnt} chunks of this knowledge base took" if learnt
+             else "a guess at the model's tokens and answers, until it has been paid for some chunks here")
+    return (f"Of these, resolving names and describing communities: {later.calls} calls, {later.prompt_tokens} and "
+            f"{later.completion_tokens} tokens, at most {most.calls}, {most.prompt_tokens} and "
+            f"{most.completion_tokens}, as it depends on what is found. This is {known}.")
+
+
+def _dry_run(resources: Resources, kb: str, paths: list[Path], schema: str, *, as_json: bool) -> None:
+    estimate = estimate_build(resources, kb, paths, schema)
+    if as_json:
+        print_json(estimate.model_dump())
+    else:
+        out.print(f"{estimate.documents} documents, {estimate.chunks} chunks, {estimate.calls} calls, about "
+                  f"{estimate.prompt_tokens} prompt and {estimate.completion_tokens} completion tokens, cost "
+                  f"{money(estimate.cost)}")
+        if estimate.calls:
+            out.print(_how_sure(estimate))

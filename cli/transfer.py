@@ -1,0 +1,103 @@
+"""`banyan export`, `banyan backup` and `banyan restore`: a knowledge base as a file, and back."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..agents.resources import Resources
+from ..config import Settings
+from ..export.files import write_file
+from ..export.formats import FORMATS, ExportFormat
+from ..export.tree_graph import tree_graph
+from ..graph_store.errors import EmbeddingMismatchError
+from ..graph_store.integrity.backup import back_up
+from ..graph_store.integrity.restore import restore as restore_ledger
+from ..graph_store.layout import Layout
+from .console import err, on_a_line, out, print_json
+from .progress import track
+from .session import AsJson, Kb, opened
+
+app = typer.Typer()
+
+_STANDARD_OUTPUT = Path("-")
+
+
+@app.command()
+def export(
+    kb: Kb,
+    form: Annotated[ExportFormat, typer.Option("--format", help="html: one page that works offline.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Write it to this file; -: to standard output.")],
+) -> None:
+    """Write a knowledge base with its tree as GraphML, JSON, Cypher statements or an HTML page.
+
+    An existing file is replaced only when all is written.
+    """
+    with opened(reasons=False) as resources, err.status("reading"):
+        graph = tree_graph(resources.knowledge_base(kb))
+    if not graph.graph["current"]:
+        err.print(f"[yellow]the tree is behind the facts:[/yellow] build again, or run `banyan reindex --kb {kb}`")
+    pieces = FORMATS[form].write(graph)
+    if output == _STANDARD_OUTPUT:
+        sys.stdout.buffer.writelines(piece.encode() for piece in pieces)
+        return
+    with err.status("writing"):
+        size = write_file(output, pieces)
+    err.print(f"{graph.number_of_nodes()} nodes and {graph.number_of_edges()} edges written to "
+              f"{on_a_line(str(output))}, {size:,} bytes", soft_wrap=True)
+
+
+@app.command()
+def backup(kb: Kb, output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")], *,
+           force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+           as_json: AsJson = False) -> None:
+    """Write a knowledge base to one file, also while a build runs.
+
+    The file is a zip of ledger.sqlite (documents, chunks, their extractions, schema versions and decisions,
+    communities with their summaries, LLM responses, accounts) as it was at the moment of the command, and
+    manifest.json with its size and SHA-256. Graph and vectors are not in it: restoring rebuilds them from the ledger,
+    without a call to an LLM. Your source files and settings are not in it either.
+    """
+    layout = Layout.of(Settings().home, kb).require()
+    with track(err, "copying") as progress:
+        manifest = back_up(layout, output, progress, force=force)
+    size = output.stat().st_size
+    if as_json:
+        print_json({"kb": kb, "file": str(output), "bytes": size, **manifest.model_dump(exclude={"name"})})
+        return
+    out.print(f"{manifest.documents} documents, {manifest.chunks} chunks and {manifest.extractions} extractions "
+              f"written to {on_a_line(str(output))}, {size:,} bytes", soft_wrap=True)
+
+
+@app.command()
+def restore(file: Annotated[Path, typer.Argument(help="A file that `banyan backup` wrote.")], kb: Kb, *,
+            force: Annotated[bool, typer.Option("--force", help="Replace a knowledge base of that name.")] = False,
+            as_json: AsJson = False) -> None:
+    """Make a knowledge base from a backup, under any name, without a call to an LLM.
+
+    Form, sizes, checksum and every table of the file are checked before anything is changed. If interrupted, either
+    the old knowledge base or the new one is in effect.
+    """
+    with opened(reasons=False) as resources:
+        layout = Layout.of(resources.settings.home, kb)
+        with track(err, "restoring") as progress:
+            manifest = restore_ledger(file, layout, progress, force=force)
+        fix = _derive(resources, kb)
+    if as_json:
+        print_json({"kb": kb, **manifest.model_dump(exclude={"name"}), "derived": not fix})
+    else:
+        out.print(f"{manifest.documents} documents, {manifest.chunks} chunks and {manifest.extractions} extractions "
+                  f"restored to {kb}, as they were on {manifest.created}", soft_wrap=True)
+    if fix:
+        err.print(f"[yellow]the vectors are not built yet:[/yellow] {on_a_line(fix)}", soft_wrap=True)
+
+
+def _derive(resources: Resources, kb: str) -> str:
+    """Build graph and vectors; returns why that is still to be done, if it is."""
+    try:
+        with err.status("embedding"):
+            resources.knowledge_base(kb)
+    except EmbeddingMismatchError as error:
+        return str(error)
+    return ""

@@ -1,0 +1,27 @@
+"""The formats in which a knowledge base is written, by the name that users give."""
+
+from collections.abc import Callable, Iterator
+from typing import Literal, NamedTuple
+
+from .cypher import cypher
+from .graphml import graphml
+from .node_link import node_link
+from .page import page
+from .tree_graph import TreeGraph
+
+ExportFormat = Literal["graphml", "json", "cypher", "html"]
+
+
+class Format(NamedTuple):
+    """What writes a graph, in pieces, and the media type of the result. The file suffix is the format's name."""
+
+    write: Callable[[TreeGraph], Iterator[str]]
+    media_type: str
+
+
+FORMATS: dict[ExportFormat, Format] = {
+    "graphml": Format(graphml, "application/xml"),
+    "json": Format(node_link, "application/json"),
+    "cypher": Format(cypher, "text/plain"),
+    "html": Format(page, "text/html"),
+}
