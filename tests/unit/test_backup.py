@@ -247,13 +247,13 @@ def test_another_writer_keeps_a_restore_out(stored, hashed_embedder):
 KILLED = """
 import os, signal, sqlite3, sys
 from pathlib import Path
-from banyan.graph_store import restore as module
+from banyan.graph_store.integrity import restore as module
 from banyan.graph_store.layout import Layout
 file, home, at = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
 steps = 0
 def step(frame, event, arg):
     global steps
-    if frame.f_code.co_filename.endswith(("restore.py", "vector_generations.py")):
+    if frame.f_code.co_filename.endswith(("restore.py", "generations.py")):
         if event == "line":
             steps += 1
             if steps == at:
