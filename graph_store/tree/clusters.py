@@ -70,9 +70,8 @@ def places(groups_sorted: Labels) -> Labels:
 
 
 def _k_means(points: Vectors, clusters: int, *, careful: bool = False) -> Labels:
-    # scikit-learn takes a second to import; commands that build no communities need not wait for it.
-    from sklearn.cluster import KMeans  # noqa: PLC0415
-    from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415
+    from sklearn.cluster import KMeans  # noqa: PLC0415  (a second, and only commands that build communities need it)
+    from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415  (with the former)
 
     n = len(points)
     clusters = min(clusters, n)

@@ -116,12 +116,11 @@ def load_embedder(settings: Settings) -> Embedder:
         EmbeddingError: the model is missing, altered, or its export cannot be stored.
     """
     name, batch = settings.embedding_model, settings.embedding_batch
-    # Imported when chosen: each brings its own heavy libraries, and most runs need only the first.
     if name in {DEFAULT_EMBEDDING_MODEL, f"sentence-transformers/{DEFAULT_EMBEDDING_MODEL}"}:
-        from .onnx_embedder import load_bundled  # noqa: PLC0415
+        from .onnx_embedder import load_bundled  # noqa: PLC0415  (onnxruntime takes half a second)
 
         return load_bundled(batch)
-    from .torch_embedder import SentenceTransformerEmbedder  # noqa: PLC0415
+    from .torch_embedder import SentenceTransformerEmbedder  # noqa: PLC0415  (only models that are not bundled)
 
     return SentenceTransformerEmbedder(name, batch)
 

@@ -117,9 +117,9 @@ def export_model(model: Path, onnx_file: Path) -> None:
     # torch's exporter warns of its own deprecated internals and logs that torchvision is missing: nothing a
     # user can act on.
     with ignoring(Warning):
-        import torch  # noqa: PLC0415  (8 s to import, and only needed here)
+        import torch  # noqa: PLC0415  (takes seconds, and is only needed here)
 
-        from .torch_minilm import load_minilm  # noqa: PLC0415
+        from .torch_minilm import load_minilm  # noqa: PLC0415  (imports torch)
 
         logging.getLogger("torch.onnx").setLevel(logging.ERROR)  # importing torch would set it back
         example = torch.ones((2, 7), dtype=torch.int64)

@@ -26,9 +26,8 @@ class SentenceTransformerEmbedder:
             EmbeddingError: it is not on this machine or cannot be read.
         """
         folder = _local_folder(name)
-        # 8 s to import: only once there is something to load.
-        from safetensors import SafetensorError  # noqa: PLC0415
-        from sentence_transformers import SentenceTransformer  # noqa: PLC0415
+        from safetensors import SafetensorError  # noqa: PLC0415  (with the next one)
+        from sentence_transformers import SentenceTransformer  # noqa: PLC0415  (seconds, and there may be no model)
 
         try:
             self._model = SentenceTransformer(
@@ -59,7 +58,7 @@ class SentenceTransformerEmbedder:
 
     def _weights_digest(self) -> str:
         """SHA-256 over the names and bytes of all weights."""
-        import torch  # noqa: PLC0415
+        import torch  # noqa: PLC0415  (comes with sentence-transformers, seconds)
 
         digest = hashlib.sha256()
         for key, tensor in sorted(self._model.state_dict().items()):

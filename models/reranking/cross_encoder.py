@@ -30,9 +30,8 @@ class CrossEncoderReranker:
         """
         folder = _local_folder(name)
         _check_scores_pairs(name, folder)
-        # 8 s to import: only once there is something to load.
-        from safetensors import SafetensorError  # noqa: PLC0415
-        from sentence_transformers import CrossEncoder  # noqa: PLC0415
+        from safetensors import SafetensorError  # noqa: PLC0415  (with the next one)
+        from sentence_transformers import CrossEncoder  # noqa: PLC0415  (seconds, and there may be no model)
 
         try:
             self._model = CrossEncoder(str(folder), local_files_only=True, model_kwargs={"use_safetensors": True})

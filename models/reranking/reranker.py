@@ -39,7 +39,6 @@ def load_reranker(settings: Settings) -> Reranker | None:
     """
     if not settings.reranker:
         return None
-    # Imported when one is set: it brings its own heavy libraries.
-    from .cross_encoder import CrossEncoderReranker  # noqa: PLC0415
+    from .cross_encoder import CrossEncoderReranker  # noqa: PLC0415  (heavy libraries, for this alone)
 
     return CrossEncoderReranker(settings.reranker, settings.embedding_batch)

@@ -325,7 +325,7 @@ def test_what_does_not_belong_together_is_said(command):
     command.write("said.jsonl", [{"id": "1", "triples": []}, {"id": "8", "triples": []}, {"id": "9", "triples": []}])
     result = command("--recorded", "said.jsonl", "--json")
     assert result.code == 0
-    assert "recorded answers to no gold sentence: 2; they do not count" in result.err
+    assert "recorded answers to no gold sentence: 2; they are ignored" in result.err
     assert "gold sentences without a recorded answer: 1; they score 0" in result.err
     command.write("said.jsonl", [{"id": "8", "triples": []}])
     result = command("--recorded", "said.jsonl")
@@ -337,7 +337,7 @@ def test_a_gold_relation_that_the_ontology_lacks_is_said(command):
     command.write("gold.jsonl", [{"id": "1", "sent": "Ada.", "triples": [{"sub": "a", "rel": "likes", "obj": "b"}]}])
     result = command("--json")
     assert result.code == 0
-    assert "relations that the ontology has not: likes; they cannot be found, and count as missed" in result.err
+    assert "relations that the ontology lacks: likes; they cannot be found, and count as missed" in result.err
 
 
 @pytest.mark.parametrize(("more", "message"), [
