@@ -6,11 +6,10 @@ Each is measured in a process of its own, after a warm-up, with questions of our
 
 - retrieval: sub-queries, all routes and the ranking for the question and its second hop, in one thread;
 - graph: the whole LangGraph question without the agent;
-- agent: the same with decomposition and reflection, the reasoner's own time left out (stages "decompose" and
-  "reflect" of tools/timing.py).
+- agent: the same with decomposition and reflection, the reasoner's own time left out.
 
-Times mean little on a machine that others use: beside them stand the processor's time, that of all threads, and its
-shares by stage from a second pass, and the ratios between sizes.
+Times mean little on a machine that others use: the processor's time, that of all threads, from a second pass, and the
+ratios between sizes are printed with them.
 """
 
 import argparse
@@ -23,10 +22,8 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -36,9 +33,7 @@ from banyan.agents.retrieval.state import AskContext
 from banyan.config import Settings
 from banyan.graph_store.layout import Layout
 from banyan.schemas.retrieval import SubQuery
-from banyan.tools import timing
 from banyan.tools.retriever import Retriever
-from banyan.tools.timing import listening
 from grown_stores import grown
 from own_questions import FOLDER, MUSIQUE
 from rich.console import Console
@@ -52,6 +47,37 @@ _RECORDED = "openie_musique_train_results_ner_gpt-3.5-turbo-1106_1890.json"
 
 Ask = Callable[[str], object]
 Figures = dict[str, Any]
+
+
+class WatchedResources(Resources):
+    """Resources whose reasoner's time is counted, so that it can be left out."""
+
+    clock: Callable[[], float] = staticmethod(time.perf_counter)
+    reasoning = 0.0
+
+    def reasoner(self, *given: Any, **named: Any) -> Any:
+        """The reasoner, watched."""
+        return _Watched(super().reasoner(*given, **named), self)
+
+
+class _Watched:
+    def __init__(self, reasoner: object, resources: WatchedResources) -> None:
+        self._reasoner = reasoner
+        self._resources = resources
+
+    def __getattr__(self, name: str) -> Any:
+        step = getattr(self._reasoner, name)
+        if name not in _REASONING:
+            return step
+
+        def timed(*given: Any, **named: Any) -> Any:
+            started = self._resources.clock()
+            try:
+                return step(*given, **named)
+            finally:
+                self._resources.reasoning += self._resources.clock() - started
+
+        return timed
 
 
 def resident() -> float:
@@ -88,61 +114,36 @@ def whole_graph(resources: Resources, name: str, *, agent: bool) -> Ask:
     return ask
 
 
-def timed(ask: Ask, retriever: Retriever, warm_up: Sequence[str], questions: Sequence[str]) -> Figures:
-    """Wall and processor time of the questions in ms, and the processor time of each stage."""
+def timed(ask: Ask, resources: WatchedResources, retriever: Retriever, warm_up: Sequence[str],
+          questions: Sequence[str]) -> Figures:
+    """Wall and processor time of the questions in ms."""
     for question in warm_up:
         ask(question)
-    forget(retriever)
-    wall = [sum(times.values()) for times in passed(ask, questions, time.perf_counter)]
-    forget(retriever)
-    with counting_threads():
-        cpu = passed(ask, questions, time.process_time)
-    stages: dict[str, float] = {}
-    for times in cpu:
-        for name, spent in times.items():
-            stages[name] = stages.get(name, 0.0) + spent
+    wall = passed(ask, resources, retriever, questions, time.perf_counter)
+    cpu = passed(ask, resources, retriever, questions, time.process_time)
     return {"p50": float(np.percentile(wall, 50)), "p95": float(np.percentile(wall, 95)),
-            "cpu": float(np.percentile([sum(times.values()) for times in cpu], 50)), "stages": stages}
+            "cpu": float(np.percentile(cpu, 50))}
 
 
-def forget(retriever: Retriever) -> None:
-    """Drive out what the retriever remembers of earlier questions, so that each pass embeds its own anew."""
+def passed(ask: Ask, resources: WatchedResources, retriever: Retriever, questions: Sequence[str],
+           clock: Callable[[], float]) -> list[float]:
+    """The time of each question in ms, the reasoner's left out. What the retriever has cached is driven out first."""
     retriever.queries([SubQuery(question=f"What is the number {number}?") for number in range(_REMEMBERED)])
-
-
-def passed(ask: Ask, questions: Sequence[str], clock: Callable[[], float]) -> list[dict[str, float]]:
-    """The time of each stage of each question in ms, the reasoner's left out; "rest" is what no stage has.
-
-    Stages that run side by side, or wait for each other, may have more than the whole: the rest is below 0 then.
-    """
-    found = []
+    resources.clock = clock
+    times = []
     for question in questions:
-        with listening() as times:
-            began = clock()
-            ask(question)
-            whole = 1000 * (clock() - began)
-        stages = times.milliseconds()
-        reasoning = sum(stages.pop(name, 0.0) for name in _REASONING)
-        found.append(stages | {"rest": whole - reasoning - sum(stages.values())})
-    return found
-
-
-@contextmanager
-def counting_threads() -> Iterator[None]:
-    """Stages count the processor time of their own thread for a while, not the time that passes."""
-    real = vars(timing)["time"]
-    vars(timing)["time"] = SimpleNamespace(perf_counter=time.thread_time)
-    try:
-        yield
-    finally:
-        vars(timing)["time"] = real
+        resources.reasoning = 0.0
+        started = clock()
+        ask(question)
+        times.append(1000 * (clock() - started - resources.reasoning))
+    return times
 
 
 def measure(home: Path, name: str, count: int, *, profile: bool) -> Figures:
     """Load one knowledge base and ask, in this process."""
     asked = [record["question"] for record in records()]
     questions, warm_up = asked[:count], asked[-_WARM_UP:]
-    with Resources(Settings(home=home, llm_base_url=None)) as resources:
+    with WatchedResources(Settings(home=home, llm_base_url=None)) as resources:
         resources.embedder.encode(["warm up"])
         empty, began, cpu = resident(), time.perf_counter(), time.process_time()
         retriever = resources.retriever(name)
@@ -153,9 +154,11 @@ def measure(home: Path, name: str, count: int, *, profile: bool) -> Figures:
         figures = {"name": name, "triples": len(index.edges), "entities": len(index.entity_ids),
                    "chunks": len(index.chunks), "load": time.perf_counter() - began,
                    "load_cpu": time.process_time() - cpu, "model": empty, "loaded": resident(),
-                   "retrieval": timed(alone, retriever, warm_up, questions),
-                   "graph": timed(whole_graph(resources, name, agent=False), retriever, warm_up, questions),
-                   "agent": timed(whole_graph(resources, name, agent=True), retriever, warm_up, questions)}
+                   "retrieval": timed(alone, resources, retriever, warm_up, questions),
+                   "graph": timed(whole_graph(resources, name, agent=False), resources, retriever, warm_up,
+                                  questions),
+                   "agent": timed(whole_graph(resources, name, agent=True), resources, retriever, warm_up,
+                                  questions)}
         if profile:
             show_profile(alone, questions)
     return figures | {"peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
@@ -196,12 +199,8 @@ def show(results: Sequence[Figures], console: Console) -> None:
         for title, key in (("p50, ms", "p50"), ("p95, ms", "p95"), ("processor p50, ms", "cpu")):
             sizes.add_row(f"{part}: {title}", *(
                 f"{one[part][key]:.1f} ({one[part][key] / first[part][key]:.2f})" for one in results))
-        for stage in sorted({name for one in results for name in one[part]["stages"]}):
-            sizes.add_row(f"  {stage}", *(
-                f"{one[part]['stages'].get(stage, 0) / sum(one[part]['stages'].values()):.0%}" for one in results))
     console.print(sizes)
-    console.print("In brackets: against the first column. Shares are of processor time; the rest is LangGraph's and "
-                  "that of the threads of ONNX, BLAS and Chroma, those that only wait for work included.")
+    console.print("In brackets: against the first column.")
 
 
 def main() -> None:

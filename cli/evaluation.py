@@ -13,7 +13,7 @@ from ..evaluation.datasets import QuestionFormat, load_answered_questions, load_
 from ..evaluation.extraction import ExtractionScores, score, unknown_relations
 from ..evaluation.extraction_answers import bounded_answers, reasoner_answers
 from ..evaluation.extraction_files import Answers, GoldCase, load_gold, load_recorded
-from ..evaluation.report import Group, Interval, Percent, Percentiles, RetrievalReport
+from ..evaluation.report import Group, Interval, Percent, RetrievalReport
 from ..evaluation.retrieval import Setting
 from ..export.files import write_file
 from ..ingest.examples import load_examples
@@ -45,7 +45,7 @@ def eval_retrieval(  # noqa: PLR0913  (its options)
     sub_queries: Annotated[Literal["none", "gold"], typer.Option(help="gold: the dataset's decomposition.")] = "none",
     routes: Annotated[str, typer.Option(help="Routes switched on.")] = "entity,triple,community,dfs",
     records: Annotated[Path | None, typer.Option(
-        help="Write a JSON line for each question: ranks of its gold passages, time by stage.")] = None,
+        help="Write a JSON line for each question: ranks of its gold passages, and its time.")] = None,
     beta: Annotated[float | None, typer.Option(
         min=0, max=1, help="A fixed share of the graph routes against communities; else by the question.")] = None,
     *,
@@ -116,9 +116,7 @@ def _print_tables(report: RetrievalReport) -> None:
     groups: dict[str, Group] = {"all": report, **report.by_type}
     for name, group in groups.items():
         recall.add_row(f"{on_a_line(name)} ({group.questions})", *_with_intervals(group.recall, group.interval))
-        latency.add_row(on_a_line(name), *_times(group.latency_ms), end_section=name == list(groups)[-1])
-    for name, times in report.stages_ms.items():
-        latency.add_row(name, *_times(times))
+        latency.add_row(on_a_line(name), *(f"{value:.1f}" for value in group.latency_ms.values()))
     out.print(recall)
     if report.rows:
         rows, changes = _table("Recall in % by setting", report), _table("Change against the default", report)
@@ -139,10 +137,6 @@ def _with_intervals(values: Percent, intervals: Interval, *, signed: bool = Fals
     sign = "+" if signed else ""
     return [f"{value:{sign}.1f} \\[{intervals[cut][0]:{sign}.1f},{intervals[cut][1]:{sign}.1f}]"
             for cut, value in values.items()]
-
-
-def _times(times: Percentiles) -> list[str]:
-    return [f"{value:.1f}" for value in times.values()]
 
 
 @evaluation_app.command("qa")

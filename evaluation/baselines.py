@@ -14,7 +14,6 @@ from ..graph_store.knowledge_base import KnowledgeBase
 from ..models.embedding.embedder import Vectors
 from ..schemas.naming import triple_id
 from ..tools.lexical import LexicalIndex
-from ..tools.timing import stage
 
 Scores = NDArray[np.float64]
 Baseline = Callable[[str], list[str]]
@@ -48,8 +47,7 @@ def baselines(knowledge_base: KnowledgeBase) -> dict[str, Baseline]:
     walk = FactWalk(knowledge_base, ids, vectors)
 
     def embedded(question: str) -> Vectors:
-        with stage("embed"):
-            return np.asarray(knowledge_base.embedder.encode([question])[0])
+        return np.asarray(knowledge_base.embedder.encode([question])[0])
 
     def by_words(question: str) -> list[str]:
         order = np.argsort(-lexical.scores(question), kind="stable")

@@ -1,9 +1,8 @@
-"""What an evaluation of retrieval reports: recall with its interval, latency in total and by stage."""
+"""What an evaluation of retrieval reports: recall with its interval, and latency."""
 
 from collections.abc import Sequence
 
 import numpy as np
-from pydantic import Field
 
 from ..schemas.documents import Frozen
 from .bootstrap import Values, intervals
@@ -27,8 +26,6 @@ class QuestionRecord(Frozen):
     ranks: tuple[int | None, ...]
     """For each gold passage its place among the ranked documents, from 1; None beyond the last."""
     milliseconds: float
-    stages: dict[str, float] = Field(default_factory=dict)
-    """ms by stage; stages that ran in parallel count each with their own time."""
 
 
 class Group(Frozen):
@@ -55,7 +52,6 @@ class RetrievalReport(Group):
 
     gold_absent: int = 0
     """How many gold passages are not in the knowledge base: they count as missed."""
-    stages_ms: dict[str, Percentiles]
     by_type: dict[str, Group]
     rows: tuple[Row, ...] = ()
     records: tuple[QuestionRecord, ...]
@@ -70,11 +66,9 @@ def summarise(records: Sequence[QuestionRecord], ks: Sequence[int]) -> Retrieval
     """
     whole = _group(records, ks)
     types = sorted({record.type for record in records} - {""})
-    stages = sorted({name for record in records for name in record.stages})
     return RetrievalReport(
         **dict(whole), records=tuple(records),
-        by_type={kind: _group([record for record in records if record.type == kind], ks) for kind in types},
-        stages_ms={name: _percentiles([record.stages.get(name, 0.0) for record in records]) for name in stages})
+        by_type={kind: _group([record for record in records if record.type == kind], ks) for kind in types})
 
 
 def compared(name: str, records: Sequence[QuestionRecord], default: Sequence[QuestionRecord],

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Collection, Sequence
 
 import numpy as np
+from cachetools import LRUCache
 
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..schemas.retrieval import EVERYTHING, ROUTES, Evidence, Passage, Route, SubQuery, Switches
@@ -13,17 +14,13 @@ from .query import Batch, Meaning, Query, wording
 from .ranking import fusion
 from .ranking.chunk_scores import Scores
 from .ranking.hops import second_hop
-from .routes import community as community_route
-from .routes import entity as entity_route
-from .routes import paths as dfs_route
-from .routes import triple as triple_route
-from .timing import stage
+from .routes import community, entity, paths, triple
 
+_SEARCHES = {"entity": entity.search, "triple": triple.search, "community": community.search, "dfs": paths.search}
 # Evidence of one route for one sub-query.
 _EVIDENCE = 20
-# Of the latest sub-queries: what the open questions of a busy server ask at once. Each keeps its cosine to
-# every triple, 0.4 MB of 100,000.
-_MEANINGS_KEPT = 64
+# Sub-queries whose meanings are cached, each with its cosine to every triple: those of a busy server's questions.
+_MEANINGS = 64
 
 
 class Retriever:
@@ -34,7 +31,7 @@ class Retriever:
         self.version = knowledge_base.version()
         self.index = RetrievalIndex(knowledge_base)
         # Each route and each fusion asks for the same few.
-        self._meanings: dict[str, Meaning] = {}
+        self._meanings: LRUCache[str, Meaning] = LRUCache(_MEANINGS)
         self._lock = threading.Lock()
 
     def queries(self, sub_queries: Sequence[SubQuery]) -> list[Query]:
@@ -53,20 +50,15 @@ class Retriever:
 
     def _meant(self, texts: Sequence[str]) -> list[Meaning]:
         """The texts' meanings. Threads wait for each other, so that what several want at once is embedded once."""
-        with stage("embed"), self._lock:
-            wanted = list(dict.fromkeys(texts))
-            new = [text for text in wanted if text not in self._meanings]
-            # What was used last stands last.
-            found = {text: self._meanings.pop(text) for text in wanted if text in self._meanings}
+        with self._lock:
+            meanings = {text: self._meanings[text] for text in texts if text in self._meanings}
+            new = [text for text in dict.fromkeys(texts) if text not in meanings]
             if new:
                 vectors = self.index.embedder.encode(new)
                 batch = Batch(self.index, vectors)
-                found.update((text, Meaning(self.index, text, vectors[place], (batch, place)))
-                             for place, text in enumerate(new))
-            self._meanings.update(found)
-            while len(self._meanings) > _MEANINGS_KEPT:
-                del self._meanings[next(iter(self._meanings))]
-        return [found[text] for text in texts]
+                for row, text in enumerate(new):
+                    meanings[text] = self._meanings[text] = Meaning(self.index, text, vectors[row], (batch, row))
+        return [meanings[text] for text in texts]
 
     def second_hop(self, question: SubQuery, number: int) -> SubQuery | None:
         """What to search after a question that was not taken apart; see `hops.second_hop`."""
@@ -74,22 +66,12 @@ class Retriever:
 
     def search(self, route: Route, query: Query, limit: int = _EVIDENCE) -> list[Evidence]:
         """What one route finds for a query, best first."""
-        with stage(route):
-            return self._search(route, query, limit)
-
-    def _search(self, route: Route, query: Query, limit: int) -> list[Evidence]:
-        if route == "entity":
-            return entity_route.search(self.index, query, limit)
-        if route == "triple":
-            return triple_route.search(self.index, query, limit)
-        if route == "community":
-            return community_route.search(self.index, query, limit)
-        return dfs_route.search(self.index, query, limit)
+        return _SEARCHES[route](self.index, query, limit)
 
     def evidence(self, query: Query, routes: Collection[Route] = ROUTES) -> list[Evidence]:
-        """What the routes find that a query asks for and that are switched on."""
-        return [found for route in ROUTES if route in routes and route in query.sub_query.routes
-                for found in self.search(route, query)]
+        """The evidence of the routes that a query takes and that are switched on."""
+        return [item for route in ROUTES if route in routes and route in query.sub_query.routes
+                for item in self.search(route, query)]
 
     def rank(self, queries: Sequence[Query], evidence: Sequence[Sequence[Evidence]],
              switches: Switches = EVERYTHING) -> Scores:
@@ -105,16 +87,15 @@ class Retriever:
             evidence: what the routes found for each.
             switches: what is on.
         """
-        with stage("fuse"):
-            total = np.zeros(len(self.index.chunks), np.float32)
-            walks: dict[Query, fusion.Walk] = {}
-            for query, found in zip(queries, evidence, strict=True):
-                before = [walks[earlier] for earlier in query.follows]
-                walks[query] = fusion.walk(self.index, query, found, switches, before)
-                best = float(walks[query].chunks.max(initial=0.0))
-                if best > 0:
-                    total += walks[query].chunks * np.float32((query.trust if query.follows else 1.0) / best)
-            return total
+        total = np.zeros(len(self.index.chunks), np.float32)
+        walks: dict[Query, fusion.Walk] = {}
+        for query, items in zip(queries, evidence, strict=True):
+            before = [walks[earlier] for earlier in query.follows]
+            walks[query] = fusion.walk(self.index, query, items, switches, before)
+            best = float(walks[query].chunks.max(initial=0.0))
+            if best > 0:
+                total += walks[query].chunks * np.float32((query.trust if query.follows else 1.0) / best)
+        return total
 
     def ranking(self, scores: Scores, limit: int) -> list[tuple[str, float]]:
         """The best chunks as (id, weight), best first; chunks of no weight are left out."""

@@ -29,7 +29,6 @@ from ...schemas.retrieval import (
 )
 from ...schemas.trace import TraceStep
 from ...tools.retriever import Retriever
-from ...tools.timing import stage
 from ..contexts import check_context
 from ..model_choice import check_models
 from ..resources import Resources, default_resources
@@ -111,8 +110,7 @@ class _Nodes:
         caps, parts, notes = self._caps(context), list[SubQuery](), list[str]()
         if context.agent:
             schema = self._resources.knowledge_base(state["knowledge_base"]).schemas.current()
-            with stage("decompose"):
-                said = self._reasoner(state, context).decompose(whole.question, schema, caps.sub_queries)
+            said = self._reasoner(state, context).decompose(whole.question, schema, caps.sub_queries)
             parts, notes = self._in_schema(state, said[:caps.sub_queries])
         # The whole question is searched as well: a decomposition that went wrong must not hide it.
         first, *others = distinct([whole, *searchable(parts)])
@@ -194,8 +192,7 @@ class _Nodes:
         history = [SubAnswer(**data) for data in state["history"]]
         passages = self._passages(state)
         schema = self._resources.knowledge_base(state["knowledge_base"]).schemas.current()
-        with stage("reflect"):
-            said = self._reasoner(state, context).reflect(state["question"], history, passages, schema)
+        said = self._reasoner(state, context).reflect(state["question"], history, passages, schema)
         caps, is_name = self._caps(context), names_known_to(self._retriever(state))
         known = merged(history, said.sub_answers, is_name, caps.sub_queries)
         update: dict[str, Any] = {"round_start": start, "history": [item.model_dump() for item in known]}

@@ -6,13 +6,14 @@ from pathlib import Path
 from threading import Lock
 
 import numpy as np
+from cachetools import LRUCache
 from huggingface_hub import snapshot_download
 
 from .reranker import RerankerError, Scores
 
 _CONFIG = "config.json"
-# Of the latest pairs, for the next round asks for most of them again; with texts of 2 kB 8 MB.
-_PAIRS_KEPT = 4096
+# Pairs whose scores are cached: the next round asks for most of them again.
+_PAIRS = 4096
 
 
 class CrossEncoderReranker:
@@ -47,20 +48,18 @@ class CrossEncoderReranker:
                 "for ranking it must give one. Choose another with BANYAN_RERANKER, or leave that empty.")
         self._name = name
         self._batch = batch
-        self._kept: dict[tuple[str, str], float] = {}
+        self._scores: LRUCache[tuple[str, str], float] = LRUCache(_PAIRS)
         self._lock = Lock()  # its tokenizer's state changes during a call
 
     def scores(self, question: str, texts: Sequence[str]) -> Scores:
         """See `Reranker.scores`."""
         with self._lock:
             pairs = [(question, text) for text in texts]
-            found = {pair: self._kept.pop(pair) for pair in dict.fromkeys(pairs) if pair in self._kept}
-            new = [pair for pair in dict.fromkeys(pairs) if pair not in found]
-            found.update(zip(new, self._predict(new), strict=True))
-            self._kept.update(found)
-            while len(self._kept) > _PAIRS_KEPT:
-                del self._kept[next(iter(self._kept))]
-        return np.array([found[pair] for pair in pairs], np.float32)
+            scores = {pair: self._scores[pair] for pair in pairs if pair in self._scores}
+            new = [pair for pair in dict.fromkeys(pairs) if pair not in scores]
+            for pair, score in zip(new, self._predict(new), strict=True):
+                scores[pair] = self._scores[pair] = score
+        return np.array([scores[pair] for pair in pairs], np.float32)
 
     def _predict(self, pairs: list[tuple[str, str]]) -> list[float]:
         if not pairs:

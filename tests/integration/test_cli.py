@@ -174,7 +174,7 @@ def test_a_broken_line_of_an_import_is_reported_and_the_rest_read(banyan):
 def test_eval_retrieval(banyan, built, questions):
     arguments = ("eval", "retrieval", "--kb", "english", "--format", "generic", "--questions", questions, "--json")
     report = banyan(*arguments).json
-    assert set(report) == {"questions", "recall", "interval", "latency_ms", "gold_absent", "stages_ms", "by_type",
+    assert set(report) == {"questions", "recall", "interval", "latency_ms", "gold_absent", "by_type",
                            "rows"}
     assert report["gold_absent"] == 0
     gold = [json.loads(line)["gold"] for line in questions.read_text("utf-8").splitlines()]

@@ -190,7 +190,7 @@ def test_a_cross_encoder_scores_each_pair_by_itself(reranker):
     assert together.dtype == np.float32
     assert len(set(together.tolist())) > 3
     assert together[1] == together[6]
-    reranker._kept.clear()
+    reranker._scores.clear()
     alone = [reranker.scores("where was ada born", [text])[0] for text in reversed(TEXTS)][::-1]
     np.testing.assert_allclose(together, alone, atol=2e-5)
     assert reranker.scores("another", TEXTS[:1])[0] != together[0]
@@ -212,7 +212,7 @@ def test_a_real_cross_encoder_reorders_a_question_of_the_graph(home, hashed_embe
         before = documents(resources)
         resources.settings.reranker = str(model)
         assert sorted(documents(resources)) == sorted(before)
-        assert resources.reranker._kept
+        assert resources.reranker._scores
 
 
 def test_a_classifier_is_refused(make_model):
