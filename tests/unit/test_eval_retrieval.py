@@ -258,7 +258,7 @@ def test_the_report_as_json_and_the_records(command, tmp_path):
 def test_the_tables(command):
     result = command("--ablations", "--no-agent", "--no-lexical", "--k", "2")
     assert result.code == 0, result.err
-    for said in ("all (2)", "plain (1)", "@2", "community off", "beta 0.5", "spreading off", "Change against", "Latency"):
+    for said in ("all (2)", "plain (1)", "@2", "community off", "beta 0.5", "Change against", "Latency"):
         assert said in result.out
     assert "agent off" not in result.out
     assert "lexical off" not in result.out
