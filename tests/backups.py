@@ -51,6 +51,16 @@ def tables(home: Path, name: str) -> dict[str, Any]:
     return found
 
 
+def changed(shell):
+    """Goes on with `kb` after its backup; returns what it was then."""
+    before = tables(shell.folder / "home", "kb"), shell.dump()
+    shell.write({"e.txt": "Eve:Person --knows--> Ada:Person. Eve:Person --employer--> Acme:Organization."})
+    assert shell.run_build().code == 0
+    assert shell("delete", "a.txt", "--kb", "kb").code == 0
+    assert shell.dump() != before[1]
+    return before
+
+
 def left(folder: Path) -> list[str]:
     """What lies about in a folder, hidden files included."""
     return sorted(entry.name for entry in folder.iterdir())

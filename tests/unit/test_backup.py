@@ -7,8 +7,6 @@ import resource
 import shutil
 import signal
 import sqlite3
-import subprocess
-import sys
 import zipfile
 from contextlib import closing, contextmanager
 
@@ -22,7 +20,7 @@ from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.layout import Layout
 from banyan.graph_store.ledger.database import FORMAT, Database
 
-from ..backups import TEXTS, built, copied, left, silent, tables
+from ..backups import TEXTS, built, changed, copied, left, silent, tables
 from ..conftest import load_test_module
 
 scripted = load_test_module("scripted")
@@ -185,16 +183,6 @@ def test_a_damaged_ledger_is_not_backed_up(stored, damage):
 
 # In the place of another.
 
-def changed(shell):
-    """Goes on with `kb` after its backup; returns what it was then."""
-    before = tables(shell.folder / "home", "kb"), shell.dump()
-    shell.write({"e.txt": "Eve:Person --knows--> Ada:Person. Eve:Person --employer--> Acme:Organization."})
-    assert shell.run_build().code == 0
-    assert shell("delete", "a.txt", "--kb", "kb").code == 0
-    assert shell.dump() != before[1]
-    return before
-
-
 def test_an_earlier_state_replaces_a_later_one_and_readers_notice(stored):
     ledger, graph = changed(stored)
     with stored.resources() as resources, stored.resources() as building:
@@ -242,57 +230,6 @@ def test_another_writer_keeps_a_restore_out(stored, hashed_embedder):
         result = stored("restore", "kb.zip", "--kb", "kb", "--force")
     assert (result.code, "another process is writing to 'kb'" in result.err) == (1, True)
     assert stored.sound()
-
-
-KILLED = """
-import os, signal, sqlite3, sys
-from pathlib import Path
-from banyan.graph_store.integrity import restore as module
-from banyan.graph_store.layout import Layout
-file, home, at = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
-steps = 0
-def step(frame, event, arg):
-    global steps
-    if frame.f_code.co_filename.endswith(("restore.py", "generations.py")):
-        if event == "line":
-            steps += 1
-            if steps == at:
-                os.kill(os.getpid(), signal.SIGKILL)
-        return step
-sys.settrace(step)
-module.restore(file, Layout.of(home, "kb"), lambda *_: None, force=True)
-sys.settrace(None)
-print(steps)
-"""
-
-
-def run_killed(shell, at):
-    return subprocess.run([sys.executable, "-c", KILLED, "kb.zip", str(shell.folder / "home"), str(at)],
-                          capture_output=True, text=True, timeout=120, check=False)
-
-
-def test_killed_anywhere_the_old_one_stands_or_the_new_one(stored):
-    """Killed before a line, of all lines that a restore runs: every other from the lock on, and some before."""
-    ledger, graph = changed(stored)
-    home = stored.folder / "home"
-    later = tables(home, "kb"), stored.dump()
-    shutil.copytree(home, stored.folder / "later")
-    whole = run_killed(stored, -1)
-    assert whole.returncode == 0, whole.stderr
-    steps = int(whole.stdout)
-    seen = set()
-    for at in sorted({*range(steps - 45, steps + 1, 2), steps, *random.Random(5).sample(range(1, steps - 45), 4)}):
-        shutil.rmtree(home)
-        shutil.copytree(stored.folder / "later", home)
-        assert run_killed(stored, at).returncode == -signal.SIGKILL
-        found = tables(home, "kb"), stored.dump()
-        assert found in (later, (ledger, graph)), at
-        seen.add(found == later)
-        with stored.resources() as resources:
-            assert verify(resources.knowledge_base("kb")) == [], at
-    assert seen == {True, False}, "both sides of the commit were met"
-    assert stored("restore", "kb.zip", "--kb", "kb", "--force").code == 0
-    assert [name for name in left(home) if name.endswith(".restore")] == [], "what a killed one left is cleared away"
 
 
 def test_a_restored_base_of_another_model_says_what_is_to_be_done(stored):

@@ -1,9 +1,5 @@
 """Community detection: each term by hand, the same result whatever the order, seed or thread, and bounded sizes."""
 
-import json
-import os
-import subprocess
-import sys
 from dataclasses import replace
 from itertools import pairwise
 
@@ -287,42 +283,6 @@ def test_an_update_of_nothing_changes_nothing():
     data = features(vectors, relations, triples)
     full = detect(data, DEFAULT)
     assert np.array_equal(update(data, Earlier(full, np.zeros(len(full), bool)), DEFAULT), full)
-
-
-TREE_OF_ORDER = """
-import json, random, sys
-import numpy as np
-from banyan.graph_store.communities import CommunitySettings
-from banyan.graph_store.extractions import Contribution
-from banyan.graph_store.graph import KnowledgeGraph
-from banyan.graph_store.tree import find_tree
-from banyan.schemas.documents import Span
-from banyan.schemas.extraction import EntityMention, Fact
-
-class Vectors:
-    def get(self, kind, ids):
-        seeds = [[int(one[i:i + 4], 36) for i in (0, 4)] for one in ids]
-        return np.array([np.random.default_rng(seed).standard_normal(16) for seed in seeds], np.float32).reshape(-1, 16)
-
-span = Span(start=0, end=1, quote="x")
-facts = [(f"{c}{i}", f"{c} makes", f"{c}{(i * 7 + 1) % 15}") for c in "ABC" for i in range(15)]
-random.Random(int(sys.argv[1])).shuffle(facts)
-graph = KnowledgeGraph()
-for head, relation, tail in facts:
-    graph.replace(f"{head} {tail}", Contribution(
-        mentions=tuple(EntityMention(name=name, type="thing", span=span) for name in {head, tail}),
-        facts=(Fact(head=head, head_type="thing", relation=relation, tail=tail, tail_type="thing", span=span),)))
-print(json.dumps([one.model_dump() for one in find_tree(graph, Vectors(), CommunitySettings())]))
-"""
-
-
-def test_five_hash_seeds_and_orders_of_documents_give_one_tree():
-    running = [subprocess.Popen([sys.executable, "-c", TREE_OF_ORDER, str(seed)], stdout=subprocess.PIPE, text=True,
-                                env={**os.environ, "PYTHONHASHSEED": str(seed)}) for seed in range(5)]
-    found = [json.loads(one.communicate()[0]) for one in running]
-    assert all(tree == found[0] for tree in found)
-    assert sum(len(community["members"]) for community in found[0]) == 45
-    assert len(found[0]) > 1
 
 
 def test_levels_of_the_tree_have_ids_of_their_own(tmp_path, hashed_embedder):

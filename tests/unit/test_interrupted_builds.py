@@ -1,11 +1,7 @@
 """A full disk or Ctrl-C in the middle of a build: a clear message, and the next build goes on from there."""
 
 import errno
-import json
-import signal
 import sqlite3
-import subprocess
-import sys
 import threading
 
 import pytest
@@ -15,7 +11,7 @@ from banyan.graph_store.ledger.database import Database
 from banyan.graph_store.ledger.extractions import Extractions
 from banyan.graph_store.ledger.schema_requests import Asks
 
-from ..conftest import TESTS, load_test_module
+from ..conftest import load_test_module
 
 scripted = load_test_module("scripted")
 TEXTS = scripted.TEXTS
@@ -111,58 +107,3 @@ def test_ctrl_c_in_the_middle_of_a_build(shell):
     assert result.code == 130
     shell.scripted.before = lambda _: None
     after(shell)
-
-
-INTERRUPTED = """
-import importlib.util, signal, sys, threading
-from pathlib import Path
-sys.path.insert(0, sys.argv[1])
-import scripted
-from hashed_embedding import HashedEmbedder
-from banyan.cli import main as cli
-from banyan.agents import resources
-
-signal.signal(signal.SIGINT, signal.default_int_handler)
-reasoner = scripted.ScriptedReasoner(HashedEmbedder())
-extracted, slow = Path("extracted.txt"), sys.argv[2] == "slow"
-calling = threading.Lock()
-
-def before(text):
-    with calling:
-        if slow and extracted.exists() and len(extracted.read_text().splitlines()) >= 2:
-            print("calling", flush=True)
-            threading.Event().wait(1)
-            raise OSError("the endpoint never answered")
-        with extracted.open("a") as file:
-            file.write(text + "\\n")
-
-reasoner.before = before
-resources.load_embedder = lambda _: reasoner._embedder
-resources.Resources._make_reasoner = lambda *_: reasoner
-sys.argv = ["banyan", "build", "documents", "--kb", "kb", "--schema", "schema.json", "--json"]
-cli.main()
-"""
-
-
-def test_sigint_to_a_building_process(shell):
-    shell.write(TEXTS)
-    script = shell.folder / "interrupted.py"
-    script.write_text(INTERRUPTED, "utf-8")
-    command = [sys.executable, str(script), str(TESTS)]
-    with subprocess.Popen([*command, "slow"], cwd=shell.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          text=True) as process:
-        try:
-            assert process.stdout.readline() == "calling\n"
-            process.send_signal(signal.SIGINT)
-            _, err = process.communicate(timeout=60)
-        finally:
-            process.kill()
-    assert process.returncode == 130, err
-    assert "interrupted; completed work is kept. Run the command again to resume" in err
-    assert "Traceback" not in err
-    done = subprocess.run([*command, "quick"], cwd=shell.folder, capture_output=True, text=True, timeout=60,
-                          check=False)
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["documents"] == len(TEXTS)
-    assert sorted((shell.folder / "extracted.txt").read_text("utf-8").splitlines()) == sorted(TEXTS.values())
-    assert shell.sound()

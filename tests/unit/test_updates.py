@@ -1,8 +1,5 @@
 """Documents that change: what is in service stays until what replaces it is there; in the end nothing of it is left."""
 
-import json
-import subprocess
-import sys
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
@@ -16,7 +13,7 @@ from banyan.models.reasoner import ReasonerError
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ..conftest import TESTS, load_test_module
+from ..conftest import load_test_module
 
 scripted = load_test_module("scripted")
 
@@ -271,37 +268,6 @@ def test_whatever_came_and_went_the_end_is_a_fresh_build_of_what_is_left(tmp_pat
     other = scripted.Workshop(folder / "fresh", hashed_embedder, chunk_tokens=120, chunk_overlap=0)
     other.build(other.write(left))
     assert state(shop) == state(other)
-
-
-HISTORY = """
-import sys, json
-sys.path.insert(0, sys.argv[1])
-from pathlib import Path
-import scripted
-from hashed_embedding import HashedEmbedder
-
-shop = scripted.Workshop(Path(sys.argv[2]), HashedEmbedder(), batch_chunks=2)
-shop.build(shop.write(dict(scripted.TEXTS, **{"e.txt": "Ada:Person --mentor of--> Bob:Person (0.9).",
-                                              "f.txt": "Cem:Person --mentor of--> Dua:Person (0.9)."})))
-shop.build(shop.write({"b.txt": "Bob:Person --knows--> Eva:Person."}))
-with shop.resources() as resources:
-    resources.delete_document("kb", "c.txt")
-    kb = resources.knowledge_base("kb")
-    print(json.dumps([kb.graph.dump(), kb.schemas.current().model_dump(mode="json"),
-                      [c.model_dump() for c in kb.communities.all(level=None)]]))
-"""
-
-
-def test_the_hash_seed_changes_nothing(tmp_path):
-    script = tmp_path / "history.py"
-    script.write_text(HISTORY, "utf-8")
-    said = []
-    for seed in ("0", "4711"):
-        done = subprocess.run([sys.executable, str(script), str(TESTS), str(tmp_path / seed)], capture_output=True,
-                              text=True, timeout=120, check=False, env={"PYTHONHASHSEED": seed, "PATH": ""})
-        assert done.returncode == 0, done.stderr
-        said.append(json.loads(done.stdout))
-    assert said[0] == said[1]
 
 
 def test_a_process_that_lives_on_reads_the_text_that_a_document_has_now(shop):

@@ -24,7 +24,9 @@ from banyan.graph_store.vectors.hnsw_files import damages
 
 from ..conftest import TESTS, load_test_module
 
+command_line = load_test_module("command_line")
 scripted = load_test_module("scripted")
+warm_start = load_test_module("warm_start")
 
 # Chroma writes an index to its own files from its first pace on, and a level above the lowest from some dozens.
 PEOPLE = 90
@@ -140,25 +142,10 @@ def test_a_damaged_derived_file_is_named_and_made_again(shell, built, name, kind
 
 def run(shell, *arguments):
     """A command in a process of its own, with the tests' embedder."""
-    done = subprocess.run(
-        [sys.executable, "-c", COMMAND, str(TESTS), *arguments, "--kb", "kb"], cwd=shell.folder, text=True,
-        env={**os.environ, "BANYAN_HOME": str(shell.settings.home), "COLUMNS": "300", "NO_COLOR": "1"},
-        capture_output=True, timeout=120, check=False)
-    assert done.returncode in (0, 1), done
-    assert "Traceback" not in done.stderr, done.stderr
+    done = command_line.CommandLine(shell.folder, ((warm_start.HASHED, "1"), ("COLUMNS", "300")))(
+        *arguments, "--kb", "kb")
+    assert done.code in (0, 1), done
     return done
-
-
-COMMAND = """
-import sys
-sys.path.insert(0, sys.argv.pop(1))
-from hashed_embedding import HashedEmbedder
-from banyan.cli import main as cli
-from banyan.agents import resources
-resources.load_embedder = lambda _: HashedEmbedder()
-sys.argv[0] = "banyan"
-cli.main()
-"""
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -292,13 +279,13 @@ def test_a_read_only_folder_is_refused_with_the_cause(shell, built, mounted):
     mounted("-o", "remount,ro,bind", home)
     for command in (["build", shell.documents], ["delete", "d1.txt"], ["reindex"], ["restore", "kb.zip", "--force"],
                     ["verify"], ["ask", "Who employs P3?"]):
-        result = run(shell, *map(str, command))
-        if result.returncode:
-            assert re.search("ead-only|readonly|unable to open", result.stderr), result
-            assert "Fix the cause (disk space, permissions)" in result.stderr or "reindex" in result.stderr, result
+        result = run(shell, *command)
+        if result.code:
+            assert re.search("ead-only|readonly|unable to open", result.err), result
+            assert "Fix the cause (disk space, permissions)" in result.err or "reindex" in result.err, result
         else:
             assert command[0] in ("ask", "verify"), result
-    assert run(shell, "backup", "-o", "kb2.zip").returncode in (0, 1)
+    run(shell, "backup", "-o", "kb2.zip")
     subprocess.run(["mount", "-o", "remount,rw,bind", str(home)], check=True)
     assert state(shell) == built.state
     assert shell.sound()
@@ -338,10 +325,8 @@ def calls(shell):
 
 
 def run_scripted(shell, *arguments):
-    return subprocess.run(
-        [sys.executable, "-c", SCRIPTED, str(TESTS), *arguments, "--kb", "kb"], cwd=shell.folder, text=True,
-        env={**os.environ, "BANYAN_HOME": str(shell.settings.home), "COLUMNS": "300", "NO_COLOR": "1"},
-        capture_output=True, timeout=200, check=False)
+    return warm_start.run([sys.executable, "-c", SCRIPTED, str(TESTS), *arguments, "--kb", "kb"], cwd=shell.folder,
+                          env={**os.environ, "BANYAN_HOME": str(shell.settings.home)}, timeout=200)
 
 
 SCRIPTED = """

@@ -1,0 +1,71 @@
+"""What must not depend on a process's hash seed: a build's results, a tree and a view, written to a file as JSON.
+
+`python tests/seeded_results.py FOLDER SHUFFLING`: works in FOLDER and leaves `results.json` there. SHUFFLING seeds the
+order in which the tree's facts come.
+"""
+
+import json
+import random
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scripted
+from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
+from banyan.graph_store.ledger.extractions import Contribution
+from banyan.graph_store.tree.description import find_tree
+from banyan.graph_store.tree.detection import CommunitySettings
+from banyan.graph_store.tree.view_modularity import communities, likeness
+from banyan.schemas.documents import Span
+from banyan.schemas.extraction import EntityMention, Fact
+from hashed_embedding import HashedEmbedder
+from scipy import sparse
+
+SPAN = Span(start=0, end=1, quote="x")
+
+
+def history(folder: Path) -> Any:
+    """What documents that come, change and go leave in a knowledge base."""
+    shop = scripted.Workshop(folder, HashedEmbedder(), batch_chunks=2)
+    shop.build(shop.write({**scripted.TEXTS, "e.txt": "Ada:Person --mentor of--> Bob:Person (0.9).",
+                           "f.txt": "Cem:Person --mentor of--> Dua:Person (0.9)."}))
+    shop.build(shop.write({"b.txt": "Bob:Person --knows--> Eva:Person."}))
+    with shop.resources() as resources:
+        resources.delete_document("kb", "c.txt")
+        kb = resources.knowledge_base("kb")
+        return [kb.graph.dump(), kb.schemas.current().model_dump(mode="json"),
+                [community.model_dump() for community in kb.communities.all(level=None)]]
+
+
+class Vectors:
+    """A random vector for each id, the same in every process."""
+
+    def get(self, kind: str, ids: list[str]) -> Any:
+        seeds = [[int(one[i:i + 4], 36) for i in (0, 4)] for one in ids]
+        return np.array([np.random.default_rng(seed).standard_normal(16) for seed in seeds], np.float32).reshape(-1, 16)
+
+
+def tree(shuffling: int) -> Any:
+    """The tree of three groups of facts, added in some order."""
+    facts = [(f"{c}{i}", f"{c} makes", f"{c}{(i * 7 + 1) % 15}") for c in "ABC" for i in range(15)]
+    random.Random(shuffling).shuffle(facts)
+    graph = KnowledgeGraph()
+    for head, relation, tail in facts:
+        graph.replace(f"{head} {tail}", Contribution(
+            mentions=tuple(EntityMention(name=name, type="thing", span=SPAN) for name in {head, tail}),
+            facts=(Fact(head=head, head_type="thing", relation=relation, tail=tail, tail_type="thing", span=SPAN),)))
+    return [community.model_dump() for community in find_tree(graph, Vectors(), CommunitySettings())]
+
+
+def view() -> Any:
+    """Communities by modularity."""
+    rows = np.random.default_rng(3).standard_normal((400, 8)).astype(np.float32)
+    near = likeness(rows, sparse.csr_array((400, 1), dtype=np.float32), 8, 0.2)
+    return list(map(int, communities(near, 60)))
+
+
+if __name__ == "__main__":
+    place = Path(sys.argv[1])
+    results = {"history": history(place), "tree": tree(int(sys.argv[2])), "view": view()}
+    (place / "results.json").write_text(json.dumps(results), "utf-8")
