@@ -1,4 +1,4 @@
-"""Numbers with units as sources write them, and their normal form.
+"""Numbers with units as sources write them: found in a text, brought to their normal form, and measured.
 
 The normal form is the plain decimal and the unit, a space between: "1200 km", "5200000000 USD",
 "12.5 %"; a range is "5..10 km", a compound "5 ft 11 in". Units of one kind are not converted into each
@@ -6,7 +6,9 @@ other: a source that says 3 miles says "3 mi".
 """
 
 import re
+from collections.abc import Iterator
 from decimal import Decimal
+from itertools import dropwhile, takewhile
 
 from ..schemas.naming import normalise
 
@@ -40,7 +42,9 @@ _CARDINALS = {word: number for number, word in enumerate(_BELOW_TWENTY.split())}
 
 _FIGURES = r"\d{1,3}(?:[,，]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
 _WORD = "|".join(sorted((*_CARDINALS, "hundred"), key=len, reverse=True))
-_HAN = rf"[{''.join(_HAN_DIGITS)}{''.join(_HAN_TENS)}][{''.join((*_HAN_DIGITS, *_HAN_TENS, *_HAN_MYRIADS))}]*"
+# 千米 and 千克 are units of their own.
+_HAN = (rf"[{''.join(_HAN_DIGITS)}{''.join(_HAN_TENS)}]"
+        rf"(?:(?!千[米克])[{''.join((*_HAN_DIGITS, *_HAN_TENS, *_HAN_MYRIADS))}])*")
 _AMOUNT = re.compile(
     rf"(?P<currency>{_CURRENCY})? ?(?P<sign>[-−+])?"
     rf"(?:(?P<figures>{_FIGURES}) ?[多余]?(?P<myriads>[百千万亿兆]*)[多余]?|(?P<han>{_HAN})[多余]?"
@@ -52,6 +56,54 @@ _ASIDE = re.compile(r" ?\([^()]*\)$")
 _RANGE = re.compile(r" ?(?:-|–|—|~|to|至|到) ?")
 _UNIT_WORDS = 3
 """A unit is no longer than that: "square kilometres", "members of parliament"; more is a sentence."""
+
+_BASE_UNITS = {unit: (measure, factor) for measure, units in {
+    "length": {"km": 1e3, "m": 1.0, "cm": 0.01, "mm": 1e-3, "mi": 1609.344, "ft": 0.3048, "in": 0.0254},
+    "area": {"km2": 1e6, "m2": 1.0, "ha": 1e4, "mi2": 2589988.11},
+    "mass": {"t": 1e3, "kg": 1.0, "g": 1e-3, "mg": 1e-6, "lb": 0.45359237},
+    "time": {"a": 365.25, "d": 1.0, "h": 1 / 24, "min": 1 / 1440},
+    "": dict.fromkeys(("", "inhabitants", "people", "persons", "个", "人"), 1.0),
+}.items() for unit, factor in units.items()}
+_NORMAL_FIGURE = re.compile(r"-?\d+(?:\.\d+)?")
+
+# As they stand in a text.
+_WRITTEN_SCALE = r"(?:\s?(?:thousand|million|billion|trillion|bn|mn)\b)?"
+_WRITTEN_UNIT = (
+    r"%|percent|per\scent|°[CF]|km²|km2|sq\.?\skm|sq\.?\smi|square\s(?:kilomet(?:re|er)s?|miles?|met(?:re|er)s?|feet)|"
+    r"kilomet(?:re|er)s?|met(?:re|er)s?|cent?imet(?:re|er)s?|miles?|feet|foot|inches|hectares?|acres?|km|cm|mm|ft|m|kg|mg|"
+    r"kilograms?|grams?|tonnes?|tons?|litres?|liters?|people|inhabitants|residents|employees|minutes|hours|days|years|"
+    r"euros|dollars|pounds|yuan|yen")
+_WRITTEN_HAN_UNIT = (
+    "美元|港元|港币|欧元|日元|英镑|人民币|元|％|%|个百分点|平方公里|平方千米|平方米|公里|千米|厘米|米|吨|公斤|千克|毫克|克|公顷|"
+    "亩|人次|人|家|名|倍|项|万股|股|万件|辆|台|套|册|字|天|小时|分钟|摄氏度|℃")
+_COUNTED_UNIT = rf"square\s\w+|years?|hours?|days?|‰|{_WRITTEN_UNIT}"
+_COUNTED_HAN_UNIT = f"{_WRITTEN_HAN_UNIT}|千瓦时|立方米|[个次座所岁年]"
+
+
+def _written(before: str, unit: str, han_unit: str) -> str:
+    return (rf"(?:(?:US|HK|C|A)?[$€£¥₹]\s?|\b(?:USD|RMB|EUR|GBP|HKD)\s?)?(?<![{before}])"
+            r"(?:\d{1,3}(?:[,，]\d{3})+|\d+)(?:\.\d+)?"
+            rf"(?:\s?[多余]?[百千万亿兆]+(?:多|余)?(?:{han_unit})?"
+            rf"|{_WRITTEN_SCALE}(?:\s?(?:{unit})(?!\w))?(?:{han_unit})?)")
+
+
+_NUMBERS = re.compile(_written("A-Za-z0-9.", _WRITTEN_UNIT, _WRITTEN_HAN_UNIT)
+                      + rf"|[一二三四五六七八九十百千两]+[百千万亿]+[多余]?(?:{_WRITTEN_HAN_UNIT})?")
+_COUNTS = re.compile(
+    _written("A-Za-z0-9.,-", _COUNTED_UNIT, _COUNTED_HAN_UNIT)
+    + r"|百分之[一二三四五六七八九十零]+|[一二三四五六七八九十两百千万亿]+[多余几]?[个名人次项家座所岁本部位]"
+    rf"|\b(?:(?:{_TENS.replace(' ', '|')})(?:-(?:{'|'.join(_BELOW_TWENTY.split()[1:10])}))?"
+    rf"|{'|'.join(_BELOW_TWENTY.split()[2:])}|hundred|thousand|million)\b(?: \w+)?")
+
+
+def find_numbers(text: str, *, counts: bool = False) -> Iterator[tuple[int, int]]:
+    """Where numbers stand in a text with their currency, scale and unit, as (start, end), in order.
+
+    Args:
+        text: any text in English or Chinese.
+        counts: whether to look for small numbers in words as well, each with what it counts ("three rivers", 三座).
+    """
+    return (match.span() for match in (_COUNTS if counts else _NUMBERS).finditer(text))
 
 
 def parse_number(text: str) -> str:
@@ -80,6 +132,26 @@ def parse_number(text: str) -> str:
         further = parse_number(others) if _UNITS.get(first) else ""
         return f"{_plain(_value(low))} {_UNITS[first]} {further}" if further else ""
     return f"{_plain(_value(low))} {unit}".rstrip()
+
+
+def figures_of(normal: str) -> tuple[str, tuple[Decimal, ...]]:
+    """The unit and the figures of a normal form: "5..10 km" is 5 and 10, "5 ft 11 in" is 5 ft and 11."""
+    words = normal.replace("..", " ").split()
+    unit = takewhile(lambda word: not _NORMAL_FIGURE.fullmatch(word), dropwhile(_NORMAL_FIGURE.fullmatch, words))
+    return " ".join(unit), tuple(Decimal(word) for word in words if _NORMAL_FIGURE.fullmatch(word))
+
+
+def measured(normal: str) -> tuple[str, float] | None:
+    """What a normal form measures ("length", "CNY", ...) and how much of it in its base unit.
+
+    Returns:
+        None for a range or a compound, which is no single figure.
+    """
+    unit, figures = figures_of(normal)
+    if len(figures) != 1:
+        return None
+    measure, factor = _BASE_UNITS.get(unit, (unit, 1.0))
+    return measure, float(figures[0]) * factor
 
 
 def _unit(rest: str, currency: str | None) -> str | None:

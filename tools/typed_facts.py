@@ -3,7 +3,7 @@
 from ..graph_store.graph.knowledge_graph import KnowledgeGraph
 from ..schemas.graph_schema import AttributeType, GraphSchema
 from ..schemas.retrieval import TypedFact
-from ..text.value_kinds import kind_of, parse_value
+from ..text.values import kind_of, parse_value
 
 
 def facts_by_chunk(graph: KnowledgeGraph, schema: GraphSchema) -> dict[str, tuple[TypedFact, ...]]:

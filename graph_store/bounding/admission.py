@@ -34,7 +34,7 @@ from ...schemas.extraction import (
 )
 from ...schemas.graph_schema import ROOT_TYPE
 from ...schemas.naming import canonical_name, label_key
-from ...text.value_kinds import kind_of, parse_value
+from ...text.values import kind_of, parse_value
 from .grounding import SourceText
 from .labels import Bounds, Known, extracted_labels
 from .type_inference import TypeWishes

@@ -18,8 +18,7 @@ from ...schemas.naming import canonical_name
 from ...text.dates import parse_date
 from ...text.scripts import CJK
 from ...text.sentences import split_sentences
-from ...text.value_kinds import means, parse_value
-from ...text.values import find_values
+from ...text.values import find_values, means, parse_value
 
 # Vowel signs and the like belong to the word they stand in; accents are folded away before.
 _MARKS = "".join(chr(code) for codes in (range(0x483, 0x2000), range(0xA660, 0xAC00)) for code in codes

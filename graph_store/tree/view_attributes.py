@@ -5,22 +5,20 @@ first in the groups' order. A date less precise than the period asked for keeps 
 among the years). Units are not converted, so numbers are split within their unit.
 """
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import dropwhile, takewhile
 
 from ...schemas.naming import canonical_name
-from ...text.value_kinds import parse_value
+from ...text.dates import years_of
+from ...text.quantities import figures_of
+from ...text.values import parse_value
 from ..graph.knowledge_graph import KnowledgeGraph
 from .view_groups import View, partition
 from .view_spec import AttributeSpec, RelationSpec
 
 _YEARS: dict[str, int] = {"year": 1, "decade": 10, "century": 100}
-_YEAR = re.compile(r"(-?)(\d{2,4})(X*)")
-_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
 @dataclass(frozen=True, order=True)
@@ -82,8 +80,8 @@ def _place(value: str, spec: AttributeSpec) -> _Place | None:
     if not normal:
         return None
     if spec.kind == "number":
-        return _Place(*_number(normal), normal)
-    years = _span(normal)
+        return _Place(*figures_of(normal), normal)
+    years = years_of(normal)
     if spec.by == "value":
         return _Place("", years or (), normal)
     return _Place("", *_in_period(years, _YEARS[spec.by])) if years else None
@@ -98,15 +96,6 @@ def _in_period(years: tuple[int, int], width: int) -> tuple[tuple[int, int], str
     return (first, last), _period(first, last)
 
 
-def _span(normal: str) -> tuple[int, int] | None:
-    """The first and the last year of a date; None if it has no year."""
-    ends = [match for part in normal.split("/") if (match := _YEAR.match(part))]
-    if not ends:
-        return None
-    first, last = ends[0], ends[-1]
-    return (int(first[1] + first[2] + "0" * len(first[3])), int(last[1] + last[2] + "9" * len(last[3])))
-
-
 def _period(first: int, last: int) -> str:
     """Years as people write them; year 0 is 1 BC."""
     if last <= 0:
@@ -115,13 +104,6 @@ def _period(first: int, last: int) -> str:
     if first <= 0:
         return f"{1 - first} BC – {last}"
     return str(first) if first == last else f"{first}–{last}"
-
-
-def _number(normal: str) -> tuple[str, tuple[Decimal, ...]]:
-    """A number's unit and figures: "5..10 km" is 5 and 10, "5 ft 11 in" 5 ft and 11."""
-    words = normal.replace("..", " ").split()
-    unit = takewhile(lambda word: not _NUMBER.fullmatch(word), dropwhile(_NUMBER.fullmatch, words))
-    return " ".join(unit), tuple(Decimal(word) for word in words if _NUMBER.fullmatch(word))
 
 
 def _by_quantile(graph: KnowledgeGraph, spec: AttributeSpec, chosen: Mapping[str, _Place]) -> View:

@@ -18,7 +18,7 @@ from typing import Literal, get_args
 from ...schemas.errors import BanyanError
 from ...schemas.graph_schema import GraphSchema, RelationType, ValueKind
 from ...schemas.naming import label_key, normalise
-from ...text.value_kinds import kind_of
+from ...text.values import kind_of
 from ..graph.knowledge_graph import KnowledgeGraph
 
 Period = Literal["year", "decade", "century"]

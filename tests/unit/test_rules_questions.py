@@ -165,6 +165,8 @@ def test_fill_leaves_what_is_not_found():
 @pytest.mark.parametrize(("words", "date", "expected"), [
     ("7 November 1867", True, (1867, 11, 7)), ("November 7, 1867", True, (1867, 11, 7)),
     ("1930年12月30日", True, (1930, 12, 30)), ("公元前221年", True, (-221, 0, 0)), ("some time", True, None),
+    ("It opened on 3 May 1801 and closed in 1850.", True, (1801, 5, 3)), ("1914–1918", True, (1914, 0, 0)),
+    ("It has 1.2 million books.", False, (1_200_000,)), ("It has 3 floors and 40 rooms.", False, None),
     ("3,800万人", False, (38_000_000,)), ("1.2 million", False, (1_200_000,)), ("none", False, None),
 ])
 def test_quantities(words, date, expected):
@@ -173,9 +175,10 @@ def test_quantities(words, date, expected):
 
 
 @pytest.mark.parametrize(("words", "expected"), [
-    ("12 km", ("length", 12_000)), ("900 metres", ("length", 900)), ("二十千米", None), ("20千米", ("length", 20_000)),
+    ("12 km", ("length", 12_000)), ("900 metres", ("length", 900)), ("二十千米", ("length", 20_000)),
+    ("20千米", ("length", 20_000)),
     ("3 square miles", ("area", 7_769_964.33)), ("5亿元", ("CNY", 500_000_000)), ("3,800万人", ("", 38_000_000)),
-    ("2 million inhabitants", ("", 2_000_000)), ("5..10 km", None), ("5 ft 11 in", None), ("2 days", ("time", 2)),
+    ("2 million inhabitants", ("", 2_000_000)), ("5 to 10 km", None), ("5 ft 11 in", None), ("2 days", ("time", 2)),
 ])
 def test_numbers_are_measured_in_the_base_unit(words, expected):
     found = amount(words, date=False)

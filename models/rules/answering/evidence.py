@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ....schemas.retrieval import Passage, Quote, TypedFact
+from ....text.dates import months_named, overlap
 from ....text.sentences import split_sentences
 from ...embedding.embedder import Embedder, products
 from ..content_words import Language, content_words, language_of
 from ..questions.answer_types import Expected, Question, analyse
 from ..questions.names import mentions
 from .spans import Candidate, candidates
-from .times import agree, times
 
 MOST_EMBEDDED = 32
 """Sentences embedded for one question: encoding is the only slow step."""
@@ -203,13 +203,13 @@ def _elsewhere(question: Question, sentence: Sentence) -> bool:
     It speaks of the times it names, or else of one named before it in its passage or title. A
     question for a date is answered by a date, which need not be the one that the question names.
     """
-    wanted = times(question.text)
+    wanted = months_named(question.text)
     if not wanted:
         return False
-    own = times(sentence.text)
+    own = months_named(sentence.text)
     if own and question.expected is not Expected.DATE:
-        return not agree(wanted, own)
-    return not agree(wanted, [*own, *times(sentence.title), *times(sentence.before)])
+        return not overlap(wanted, own)
+    return not overlap(wanted, [*own, *months_named(sentence.title), *months_named(sentence.before)])
 
 
 def _sentences(number: int, passage: Passage) -> list[Sentence]:

@@ -6,28 +6,14 @@ from dataclasses import dataclass
 
 from ....schemas.naming import canonical_name
 from ....schemas.retrieval import TypedFact
+from ....text.dates import find_dates
+from ....text.quantities import find_numbers
 from ..content_words import content_words, language_of
 from ..lexicon import ORGANISATION_NOUNS, PLACE_NOUNS
 from ..name_words import CHINESE_SURNAMES
 from ..questions.answer_types import Expected, Question
 from ..questions.names import find_names, mentions
 
-_MONTH = r"(?:January|February|March|April|May|June|July|August|September|October|November|December)"
-_DATE = re.compile(
-    rf"\b\d{{1,2}} {_MONTH},? \d{{3,4}}\b|\b{_MONTH} \d{{1,2}},? \d{{3,4}}\b|\b{_MONTH},? \d{{4}}\b|"
-    r"\d{2,4}\s*年(?:\s*\d{1,2}\s*月)?(?:\s*\d{1,2}\s*[日号])?|公元前?\d+年|\b\d{4}-\d{2}-\d{2}\b|"
-    r"\b\d{1,4} (?:BC|BCE|AD|CE)\b|\b(?:1\d{3}|20\d{2})s?\b|\bthe \d{1,2}th century\b|\d{1,2}\s*世纪|\d{1,2}月\d{1,2}日"
-)
-_NUMBER = re.compile(
-    r"(?:(?<![A-Za-z0-9.])[$€£¥]\s?)?(?<![A-Za-z0-9.,-])\d+(?:[,，]\d{3})*(?:\.\d+)?(?:\s?(?:%|‰|万亿|亿|万|千|百)*\s?"
-    r"(?:percent|per cent|million|billion|thousand|trillion|kilomet(?:re|er)s?|met(?:re|er)s?|miles?|feet|km²|km|"
-    r"kg|tonnes?|tons?|years?|hours?|days?|people|inhabitants|dollars|euros|square \w+|"
-    r"平方公里|公里|千米|米|吨|公斤|元|美元|人|名|个|小时|天|年|次|项|家|座|所|岁|千瓦时|立方米|%)?)?|"
-    r"百分之[一二三四五六七八九十零]+|[一二三四五六七八九十两百千万亿]+[多余几]?(?:个|名|人|次|项|家|座|所|岁|本|部|位)|"
-    r"\b(?:(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:-(?:one|two|three|four|five|six|seven|eight|"
-    r"nine))?|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|"
-    r"seventeen|eighteen|nineteen|hundred|thousand|million)\b(?: \w+)?"
-)
 _PRONOUN = re.compile(r"\b(?:He|She|he|she|It|it|They|they)\b|^[他她它]|(?<=[，,。])[他她它]|该公司|本公司|^公司")
 _PLACE_LEAD = re.compile(r"\b(?:in|at|near|on|from|to|into|through|outside|across)\s+(?:the\s+)?(?:\w+\s+of\s+)?$|"
                          r"(?:在|于|位于|来自|到|流经|流入)$", re.IGNORECASE)
@@ -101,12 +87,12 @@ def _asks_for(question: Question, fact: TypedFact) -> bool:
 
 
 def _spans(question: Question, sentence: str, title: str, known: Sequence[str]) -> list[tuple[int, int, str]]:
+    dates = list(find_dates(sentence, intervals=False))
     if question.expected is Expected.DATE:
-        return [(*match.span(), match.group()) for match in _DATE.finditer(sentence)]
+        return [(start, end, sentence[start:end]) for start, end in dates]
     if question.expected is Expected.NUMBER:
-        dates = [match.span() for match in _DATE.finditer(sentence)]
-        return [(*match.span(), match.group().strip()) for match in _NUMBER.finditer(sentence)
-                if all(match.end() <= a or match.start() >= b for a, b in dates)]
+        return [(start, end, sentence[start:end].strip()) for start, end in find_numbers(sentence, counts=True)
+                if all(end <= a or start >= b for a, b in dates)]
     spans = [(start, end, sentence[start:end]) for start, end in find_names(sentence, known)]
     pronoun = _PRONOUN.search(sentence)
     heading = re.sub(r"\s*[(（].*?[)）]", "", title).strip()
