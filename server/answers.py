@@ -1,13 +1,28 @@
-"""What the REST API answers: the models from which its description is made."""
+"""What the REST API answers: the models from which its description is generated."""
 
-from typing import Any, Literal
+from typing import Any, Generic, Literal, TypeVar
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from ..agents.construction.state import BuildReport
 from ..graph_store.integrity.status import Status
-from ..schemas.delta import Candidate
-from ..schemas.documents import Citation
+from ..schemas.delta import Candidate, Decided, Decision
+from ..schemas.graph_schema import GraphSchema
+from ..subagent.answers import AskResult, DocumentLine
+
+_T = TypeVar("_T")
+
+
+class Items(BaseModel, Generic[_T]):
+    """A list of all there are."""
+
+    items: list[_T]
+
+
+class Page(Items[_T], Generic[_T]):
+    """Some items, of `total` that match."""
+
+    total: int
 
 
 class ErrorDetail(BaseModel):
@@ -48,61 +63,27 @@ class KnowledgeBaseEntry(BaseModel):
     triples: int
     communities: int
     schema_version: int
-    building: str | None = Field(description="id of the build that is not over")
+    building: str | None = Field(description="id of the build that has not ended")
     problem: str | None = Field(default=None, description="why it cannot be opened; its numbers are then 0")
-
-
-class KnowledgeBases(BaseModel):
-    """All knowledge bases, by name."""
-
-    items: list[KnowledgeBaseEntry]
 
 
 class KnowledgeBaseStatus(Status):
     """A knowledge base in all numbers, as `banyan status` reports it."""
 
-    building: str | None = Field(description="id of the build that is not over")
+    building: str | None = Field(description="id of the build that has not ended")
 
 
-class DocumentItem(BaseModel):
+class DocumentItem(DocumentLine):
     """A document without its text."""
 
-    id: str
-    title: str
-    characters: int
     chunks: int
     failed: int
     added_at: str
 
 
-class DocumentPage(BaseModel):
-    """Some documents, of `total` that were looked for."""
-
-    total: int
-    items: list[DocumentItem]
-
-
-class DocumentText(BaseModel):
-    """A part of a document: `text` is its characters `start` to `end`, of `characters` in all."""
-
-    id: str
-    title: str
-    text: str
-    start: int
-    end: int
-    characters: int
-
-
-class AskAnswer(BaseModel):
+class AskAnswer(AskResult):
     """An answer with its citations."""
 
-    answer: str
-    abstained: bool
-    confidence: float
-    short: str
-    citations: list[Citation]
-    sub_queries: list[str]
-    iterations: int
     trace: list[dict[str, Any]] | None = None
 
 
@@ -120,7 +101,7 @@ class Conversation(BaseModel):
 
 
 class BuildProgress(BaseModel):
-    """How far a build is."""
+    """The progress of a build."""
 
     step: str
     done: int
@@ -135,17 +116,17 @@ class BuildError(BaseModel):
 
 
 class BuildReview(BaseModel):
-    """What a build waits for a person to decide on."""
+    """What a build waits for a person to decide."""
 
     candidates: list[Candidate]
-    error: str = Field(default="", description="why the decisions before could not be carried out")
+    error: str = Field(default="", description="why the previous decisions could not be carried out")
 
 
 BuildStateName = Literal["queued", "running", "waiting", "done", "failed", "cancelled"]
 
 
 class Build(BaseModel):
-    """A build and how it stands."""
+    """A build and its state."""
 
     id: str
     kb: str
@@ -158,7 +139,121 @@ class Build(BaseModel):
     files: list[str]
 
 
-class Builds(BaseModel):
-    """Builds, newest first."""
+class Node(BaseModel):
+    """An entity as it is drawn."""
 
-    items: list[Build]
+    id: str
+    name: str
+    type: str
+    degree: int
+    community: str | None = Field(description="id of its finest community")
+
+
+class Edge(BaseModel):
+    """A fact as it is drawn."""
+
+    id: str
+    source: str
+    target: str
+    relation: str
+
+
+class Subgraph(BaseModel):
+    """Entities and the facts among them; `total` is the number of entities to page through."""
+
+    nodes: list[Node]
+    edges: list[Edge]
+    total: int
+
+
+class Count(BaseModel):
+    """A name and its number of occurrences."""
+
+    name: str
+    count: int
+
+
+class GraphTypes(BaseModel):
+    """Entity types and relations, the most frequent first."""
+
+    entity_types: list[Count]
+    relations: list[Count]
+
+
+class Evidence(BaseModel):
+    """Words of a document: its characters `start` to `end`."""
+
+    document: str
+    start: int
+    end: int
+    quote: str
+
+
+class Fact(BaseModel):
+    """A fact with its evidence."""
+
+    id: str
+    subject: Node
+    relation: str
+    object: Node
+    evidence: list[Evidence]
+
+
+class EntityAnswer(Node):
+    """An entity with its names, attributes, documents and first 50 facts."""
+
+    aliases: list[str]
+    attributes: dict[str, list[str]]
+    documents: list[str]
+    facts: list[Fact]
+
+
+class CommunityItem(BaseModel):
+    """A community of the tree; level 0 is the finest."""
+
+    id: str
+    name: str
+    summary: str
+    size: int
+    cohesion: float
+    level: int
+    keywords: list[str]
+    parent: str | None
+
+
+class Tree(Page[CommunityItem]):
+    """Some communities, of `total` that match."""
+
+    levels: int
+
+
+class CommunityAnswer(CommunityItem):
+    """A community with some of its `total` members, the best connected first."""
+
+    members: list[Node]
+    total: int
+
+
+class SchemaAnswer(BaseModel):
+    """The schema in force."""
+
+    version: int
+    graph_schema: GraphSchema = Field(serialization_alias="schema")
+
+
+class SchemaChange(BaseModel):
+    """A version of the schema, and what led to it."""
+
+    version: int
+    decisions: list[Decided]
+    who: str
+    decided_at: str
+
+
+class Decisions(BaseModel):
+    """What a person decided."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    decisions: list[Decision] = Field(max_length=1000, description="none: all candidates stay pending")
+    who: str = Field(min_length=1, max_length=100)

@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 from ..graph_store.graph.knowledge_graph import EdgeKey
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..schemas.naming import canonical_name, normalise, triple_id
-from .graph_answers import Edge, Node
+from .answers import Edge, Node
 
 
 class GraphView:

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Protocol, cast
 
-from ..agents.resources import Resources
+from ..agents.resources import Resources, default_resources
 from ..agents.retrieval.graph import build_graph
 from ..agents.retrieval.state import AskContext, AskInput, AskOutput
+from ..config import Settings
 from ..graph_store.layout import check_name
 
 # What OpenAI-compatible endpoints take as the name of a function, or of who said a message.
@@ -61,6 +62,16 @@ class LocalAsker:
 
     def _input(self, given: AskInput) -> AskInput:
         return {**given, "knowledge_base": self.knowledge_base}
+
+
+def resources_for(settings: Settings | None) -> Resources:
+    """What answers with these settings; none: the resources of this process. Nothing is opened yet.
+
+    The home stays the same folder when the working folder changes.
+    """
+    if settings is None:
+        return default_resources()
+    return Resources(settings.model_copy(update={"home": settings.home.expanduser().absolute()}))
 
 
 def answer_text(answer: Mapping[str, Any]) -> str:

@@ -13,8 +13,7 @@ from ..agents.retrieval.state import AskContext, AskInput, AskOutput
 from ..config import Settings
 from ..schemas.errors import BanyanError
 from ..schemas.retrieval import Mode
-from .asking import Asker, LocalAsker, answer_text, default_name, description_of
-from .shared import shared_resources
+from .asking import Asker, LocalAsker, answer_text, default_name, description_of, resources_for
 from .tool import cannot_answer
 
 
@@ -49,7 +48,7 @@ def as_subagent(kb: str, *, name: str = "", about: str = "", mode: Mode = "rejec
         mode: "reject": it abstains where the documents do not answer; "open": own knowledge, marked.
         context: all that a question can be answered with, in the place of `mode`.
         settings: home, models and limits; none: those of the environment.
-        resources: those that your own code has opened, in the place of `settings`.
+        resources: those that your own code has opened, instead of `settings`; what shares them loads models once.
 
     Returns:
         Name, description and runnable. The last human message is the question, what stands before it the
@@ -59,7 +58,7 @@ def as_subagent(kb: str, *, name: str = "", about: str = "", mode: Mode = "rejec
     Raises:
         KnowledgeBaseNameError: `kb` cannot be a knowledge base's name.
     """
-    asker = LocalAsker(resources or shared_resources(settings), kb, context or AskContext(mode=mode))
+    asker = LocalAsker(resources or resources_for(settings), kb, context or AskContext(mode=mode))
     return subagent_of(asker, name=name, about=about)
 
 

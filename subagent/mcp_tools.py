@@ -19,7 +19,7 @@ from ..graph_store.layout import knowledge_bases
 from ..schemas.delta import Decision
 from ..schemas.errors import BanyanError
 from ..schemas.retrieval import Mode
-from ..schemas.subagent import (
+from .answers import (
     AddedDocument,
     AskResult,
     Candidates,

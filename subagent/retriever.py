@@ -5,15 +5,15 @@ from typing import Self
 from langchain_core.callbacks import CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
-from pydantic import Field, model_validator
+from pydantic import Field, PrivateAttr, model_validator
 
 from ..agents.resources import Resources
 from ..agents.retrieval.state import AskContext
 from ..config import Settings
 from ..graph_store.layout import check_name
 from ..schemas.retrieval import Passage
+from .asking import resources_for
 from .searching import search
-from .shared import shared_resources
 
 
 class BanyanRetriever(BaseRetriever):
@@ -31,17 +31,18 @@ class BanyanRetriever(BaseRetriever):
     settings: Settings | None = Field(default=None, exclude=True, repr=False,
                                       description="home, models and limits; none: those of the environment")
     resources: Resources | None = Field(default=None, exclude=True, repr=False,
-                                        description="opened by your own code, in the place of `settings`")
+                                        description="opened by your own code, instead of `settings`")
+    _opened: Resources = PrivateAttr()
 
     @model_validator(mode="after")
     def _check(self) -> Self:
         check_name(self.kb)
+        self._opened = self.resources or resources_for(self.settings)
         return self
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:  # noqa: ARG002  (LangChain's signature)
-        resources = self.resources or shared_resources(self.settings)
         return [_document(passage)
-                for passage in search(resources, self.kb, query, self.k, AskContext(agent=self.agent))]
+                for passage in search(self._opened, self.kb, query, self.k, AskContext(agent=self.agent))]
 
 
 def _document(passage: Passage) -> Document:

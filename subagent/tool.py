@@ -11,9 +11,8 @@ from ..agents.retrieval.state import AskContext, AskInput, AskOutput
 from ..config import Settings
 from ..schemas.errors import BanyanError
 from ..schemas.retrieval import Mode
-from ..schemas.subagent import Question
-from .asking import Asker, LocalAsker, answer_text, default_name, description_of
-from .shared import shared_resources
+from .answers import Question
+from .asking import Asker, LocalAsker, answer_text, default_name, description_of, resources_for
 
 
 def as_tool(kb: str, *, name: str = "", about: str = "", mode: Mode = "reject", context: AskContext | None = None,
@@ -27,7 +26,7 @@ def as_tool(kb: str, *, name: str = "", about: str = "", mode: Mode = "reject", 
         mode: "reject": the tool abstains where the documents do not answer; "open": own knowledge, marked.
         context: all that a question can be answered with, in the place of `mode`.
         settings: home, models and limits; none: those of the environment.
-        resources: those that your own code has opened, in the place of `settings`.
+        resources: those that your own code has opened, instead of `settings`; what shares them loads models once.
 
     Returns:
         A tool with one argument, `question`, for invoke and ainvoke. Its content is the answer with numbered,
@@ -37,7 +36,7 @@ def as_tool(kb: str, *, name: str = "", about: str = "", mode: Mode = "reject", 
     Raises:
         KnowledgeBaseNameError: `kb` cannot be a knowledge base's name.
     """
-    asker = LocalAsker(resources or shared_resources(settings), kb, context or AskContext(mode=mode))
+    asker = LocalAsker(resources or resources_for(settings), kb, context or AskContext(mode=mode))
     return tool_of(asker, name=name, about=about)
 
 

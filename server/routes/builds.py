@@ -10,8 +10,7 @@ from ...agents.construction.state import BuildContext
 from ...graph_store.layout import Layout, check_name
 from ...schemas.formats.loading import seed_names
 from ...schemas.graph_schema import OPEN_SCHEMA, SchemaError
-from ..answers import Build, Builds
-from ..graph_answers import Decisions
+from ..answers import Build, Decisions, Items
 from ..parameters import BuildId, KbName, errors
 from ..runs.build_records import BuildOptions
 from ..runs.builds import Job
@@ -52,9 +51,9 @@ async def start_build(  # noqa: PLR0913  (its options)
 
 
 @router.get("/builds", responses=errors(), dependencies=[may("read")])
-async def list_builds(service: Serving, kb: Annotated[str, Query(max_length=100)] = "") -> Builds:
+async def list_builds(service: Serving, kb: Annotated[str, Query(max_length=100)] = "") -> Items[Build]:
     """The builds of this server, newest first."""
-    return Builds(items=service.builds.all(kb))
+    return Items(items=service.builds.all(kb))
 
 
 @router.get("/builds/{build}", responses=errors(404), dependencies=[may("read")])

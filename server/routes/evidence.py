@@ -10,7 +10,7 @@ from ...graph_store.graph.knowledge_graph import EdgeKey
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...schemas.documents import Chunk, Span
 from ...schemas.naming import entity_id, triple_id
-from ..graph_answers import Edge, Subgraph
+from ..answers import Edge, Subgraph
 from ..parameters import errors
 from ..security.access import may
 from .graph import Seen

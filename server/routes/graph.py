@@ -13,8 +13,7 @@ from ...graph_store.graph.knowledge_graph import EdgeKey
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.ledger.communities import Community
 from ...schemas.naming import triple_id
-from ..errors import NotFoundError
-from ..graph_answers import (
+from ..answers import (
     CommunityAnswer,
     CommunityItem,
     Count,
@@ -22,10 +21,12 @@ from ..graph_answers import (
     Evidence,
     Fact,
     GraphTypes,
-    Nodes,
+    Items,
+    Node,
     Subgraph,
     Tree,
 )
+from ..errors import NotFoundError
 from ..graph_view import GraphView
 from ..parameters import KbName, Limit, NodeId, Offset, TypeName, errors
 from ..security.access import may
@@ -62,16 +63,16 @@ def _counts(counted: Counter[str]) -> list[Count]:
 
 @router.get("/graph/search", responses=errors(404))
 def search_graph(seen: Seen, q: Annotated[str, Query(min_length=1, max_length=200)], kind: TypeName = "",
-                 limit: Limit = 20) -> Nodes:
+                 limit: Limit = 20) -> Items[Node]:
     """Entities with a name that holds these words."""
-    return Nodes(items=seen.view.search(q, kind, limit))
+    return Items(items=seen.view.search(q, kind, limit))
 
 
 @router.get("/graph/names", responses=errors(404))
 def named_entities(seen: Seen, names: Annotated[list[Annotated[str, Query(max_length=500)]], Query(max_length=200)],
-                   ) -> Nodes:
+                   ) -> Items[Node]:
     """The entities that are called so."""
-    return Nodes(items=seen.view.named(names))
+    return Items(items=seen.view.named(names))
 
 
 @router.get("/graph/overview", responses=errors(404))

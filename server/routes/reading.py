@@ -7,16 +7,8 @@ from fastapi import APIRouter, Query, Response
 from ...graph_store.integrity.status import status_of
 from ...graph_store.layout import knowledge_bases
 from ...schemas.errors import BanyanError
-from ..answers import (
-    DocumentItem,
-    DocumentPage,
-    DocumentText,
-    Health,
-    KnowledgeBaseEntry,
-    KnowledgeBases,
-    KnowledgeBaseStatus,
-    Ready,
-)
+from ...subagent.answers import DocumentText
+from ..answers import DocumentItem, Health, Items, KnowledgeBaseEntry, KnowledgeBaseStatus, Page, Ready
 from ..errors import UnavailableError, detail_of
 from ..parameters import DocumentId, KbName, Limit, Offset, errors
 from ..security.access import may
@@ -36,15 +28,15 @@ async def health() -> Health:
 async def ready(service: Serving) -> Ready:
     """Whether questions can be answered."""
     if not service.ready:
-        raise UnavailableError("the embedding model is being loaded; come again in a few seconds")
+        raise UnavailableError("the embedding model is being loaded; try again in a few seconds")
     settings = service.resources.settings
     return Ready(reasoner="llm" if settings.llm_base_url else "rules", embedding=settings.embedding_model)
 
 
 @router.get("/knowledge-bases", responses=errors(), dependencies=[may("read")])
-def list_knowledge_bases(service: Serving) -> KnowledgeBases:
+def list_knowledge_bases(service: Serving) -> Items[KnowledgeBaseEntry]:
     """All knowledge bases, in numbers."""
-    return KnowledgeBases(items=[_entry(name, service) for name in knowledge_bases(service.resources.settings.home)])
+    return Items(items=[_entry(name, service) for name in knowledge_bases(service.resources.settings.home)])
 
 
 def _entry(name: str, service: Service) -> KnowledgeBaseEntry:
@@ -75,14 +67,14 @@ def show_knowledge_base(kb: KbName, service: Serving) -> KnowledgeBaseStatus:
 def list_documents(
     kb: KbName, service: Serving, limit: Limit = 50, offset: Offset = 0,
     q: Annotated[str, Query(max_length=200, description="words of the id or title")] = "",
-) -> DocumentPage:
+) -> Page[DocumentItem]:
     """The documents of a knowledge base, by id."""
     wanted = q.casefold()
-    found = [entry for entry in service.resources.knowledge_base(kb).documents.entries()
-             if wanted in entry.id.casefold() or wanted in entry.title.casefold()]
-    return DocumentPage(total=len(found), items=[
+    matches = [entry for entry in service.resources.knowledge_base(kb).documents.entries()
+               if wanted in entry.id.casefold() or wanted in entry.title.casefold()]
+    return Page(total=len(matches), items=[
         DocumentItem(**entry.model_dump(include=set(DocumentItem.model_fields)))
-        for entry in found[offset:offset + limit]])
+        for entry in matches[offset:offset + limit]])
 
 
 @router.get("/knowledge-bases/{kb}/document", responses=errors(404), dependencies=[may("read")])
@@ -103,5 +95,3 @@ def show_document(
 def delete_document(kb: KbName, service: Serving, document_id: DocumentId) -> None:
     """Delete a document with all that only it supports."""
     service.resources.delete_document(kb, document_id)
-
-

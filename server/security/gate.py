@@ -7,6 +7,8 @@ import uuid
 from http import HTTPStatus
 from typing import Any
 
+from aiolimiter import AsyncLimiter
+from cachetools import LRUCache
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -24,7 +26,6 @@ from ..errors import (
 )
 from .hosts import Hosts, same_origin
 from .keys import SCOPES, Keys, KeysError
-from .rates import Rates
 
 _LOG = logging.getLogger("banyan.server")
 _ACCESS = logging.getLogger("banyan.access")
@@ -35,6 +36,9 @@ _SAFE = {"GET", "HEAD", "OPTIONS"}
 _FOR_ANYBODY = re.compile(r"/|/favicon\.ico|/assets/.*|/api/health|/api/ready")
 """The page, which asks for the key, and what a supervisor looks at."""
 _UPLOAD = re.compile(r"/api/knowledge-bases/[^/]*/builds")
+_CLIENTS = 10_000
+"""Clients whose rates are remembered; those that came longest ago are forgotten, and count as new."""
+_MINUTE = 60.0
 _POLICY = ("default-src 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'; form-action 'self'")
 _HEADERS = {"content-security-policy": _POLICY, "x-content-type-options": "nosniff", "x-frame-options": "DENY",
             "referrer-policy": "no-referrer", "cross-origin-resource-policy": "same-origin",
@@ -95,7 +99,7 @@ class Gate:
         self._keys = keys
         self._hosts = hosts
         self._needs_keys = needs_keys
-        self._rates = Rates(settings.requests_per_minute)
+        self._rates: LRUCache[str, AsyncLimiter] = LRUCache(_CLIENTS)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """See ASGI."""
@@ -107,7 +111,7 @@ class Gate:
             return
         try:
             self._check_origin(scope)
-            self._check_rate(self._who(scope))
+            await self._check_rate(await self._client(scope))
             receive = self._bounded(scope, receive)
         except RefusedError as error:
             await self._refuse(error, error.headers, scope, receive, send)
@@ -131,8 +135,8 @@ class Gate:
         if scope["method"] not in _SAFE and not same_origin(scope["headers"], hosts[0]):
             raise ForbiddenError("a page of another origin may change nothing here")
 
-    def _who(self, scope: Scope) -> str:
-        """Who sends it, for the rate; the client's name and scopes are left in the state."""
+    async def _client(self, scope: Scope) -> str:
+        """The client that the rate is counted for; its name and scopes are left in the state."""
         state, keys = scope["state"], self._keys.all()
         address = str(scope["client"][0]) if scope.get("client") else ""
         if not keys and not self._needs_keys:
@@ -142,17 +146,18 @@ class Gate:
         if key is None:
             state["client"], state["scopes"] = "", frozenset()
             if not _FOR_ANYBODY.fullmatch(scope["path"]):
-                self._check_rate(f"address {address}")
+                await self._check_rate(f"address {address}")
                 raise UnauthorizedError("an API key is needed: send it as `Authorization: Bearer KEY` or `X-API-Key`")
             return f"address {address}"
         state["client"], state["scopes"] = key.name, frozenset(key.scopes)
         return f"key {key.name}"
 
-    def _check_rate(self, client: str) -> None:
-        seconds = self._rates.wait(client)
-        if seconds:
-            raise TooManyRequestsError(f"more than {self._settings.requests_per_minute} requests a minute: wait",
-                                       int(seconds) + 1)
+    async def _check_rate(self, client: str) -> None:
+        per_minute = self._settings.requests_per_minute
+        rate = self._rates.setdefault(client, AsyncLimiter(per_minute, _MINUTE))
+        if not rate.has_capacity():
+            raise TooManyRequestsError(f"more than {per_minute} requests a minute: wait", int(_MINUTE / per_minute) + 1)
+        await rate.acquire()
 
     def _bounded(self, scope: Scope, receive: Receive) -> Receive:
         """The request's body, up to what is allowed: as it says itself, and as it comes."""

@@ -10,9 +10,8 @@ import pytest
 from banyan.agents.resources import default_resources
 from banyan.agents.retrieval.state import AskContext, AskOutput, QuestionError
 from banyan.graph_store.errors import KnowledgeBaseNameError, UnknownKnowledgeBaseError
-from banyan.subagent.asking import answer_text, default_name
+from banyan.subagent.asking import answer_text, default_name, resources_for
 from banyan.subagent.remote import RemoteError
-from banyan.subagent.shared import shared_resources
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.runnables import RunnableLambda
 from langgraph.checkpoint.memory import InMemorySaver
@@ -213,17 +212,13 @@ class TestRetriever:
             banyan.BanyanRetriever(kb="../people")
 
 
-class TestSharing:
-    def test_equal_settings_share_their_resources(self, tmp_path, monkeypatch):
+class TestSettings:
+    def test_the_home_stays_where_it_is_when_the_working_folder_changes(self, tmp_path, monkeypatch):
         monkeypatch.chdir(tmp_path)
-        first = shared_resources(banyan.Settings(home="here", _env_file=None))
-        assert shared_resources(banyan.Settings(home=tmp_path / "here", _env_file=None)) is first
-        assert shared_resources(banyan.Settings(home="there", _env_file=None)) is not first
-        assert first.settings.home == tmp_path / "here"
+        assert resources_for(banyan.Settings(home="here", _env_file=None)).settings.home == tmp_path / "here"
 
     def test_none_are_those_of_the_environment(self):
-        assert shared_resources() is default_resources()
-        assert shared_resources(default_resources().settings) is default_resources()
+        assert resources_for(None) is default_resources()
 
 
 class TestText:

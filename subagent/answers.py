@@ -1,11 +1,11 @@
-"""What other agents give Banyan and get from it, as tools describe it to them."""
+"""What agents send to Banyan and get from it, as its tools describe it to them."""
 
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from .delta import Candidate
-from .documents import Citation, Frozen
+from ..schemas.delta import Candidate
+from ..schemas.documents import Citation, Frozen
 
 
 class Question(BaseModel):
@@ -41,15 +41,15 @@ class AskResult(BaseModel):
     confidence: float = Field(description="the chance that the passages answer the question, 0 to 1")
     short: str = Field(description="the answer in the fewest words, where it has such")
     citations: tuple[Citation, ...]
-    sub_queries: tuple[str, ...] = Field(description="what was searched for")
+    sub_queries: tuple[str, ...] = Field(description="sub-queries that were searched")
     iterations: int = Field(description="rounds of search")
 
 
 class KnowledgeBases(Frozen):
-    """The knowledge bases that there are."""
+    """All knowledge bases."""
 
     names: tuple[str, ...]
-    default: str = Field(description="the one meant where none is named; empty: name one")
+    default: str = Field(description="used where a call names none; empty: each call names one")
 
 
 class DocumentLine(Frozen):
@@ -85,7 +85,7 @@ class AddedDocument(Frozen):
     document: str
     documents: int
     chunks: int
-    chunks_failed: int = Field(description="passages that could not be read into the graph")
+    chunks_failed: int = Field(description="passages whose extraction failed")
     entities: int
     triples: int
     schema_version: int
@@ -103,14 +103,14 @@ class SchemaInForce(BaseModel):
 
 
 class Candidates(Frozen):
-    """What the documents ask for and the schema does not have, strongest first."""
+    """Elements that documents use and the schema lacks, strongest first."""
 
     total: int
     candidates: tuple[Candidate, ...]
 
 
 class SchemaDecided(Frozen):
-    """What became of decisions on a schema."""
+    """The result of decisions on a schema."""
 
     version: int
     changed: bool
