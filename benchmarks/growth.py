@@ -14,7 +14,6 @@ it anew, and so it is compared once more after that.
 """
 
 import argparse
-import gc
 import json
 import re
 import statistics
@@ -206,7 +205,6 @@ def main() -> None:
     records = made_up(arguments.documents) if arguments.made_up else read_corpus(arguments.corpus, arguments.documents)
     size = -(-len(records) // arguments.batches)
     embedder = load_embedder(Settings())
-    gc.set_threshold(100_000)  # as the command line does
     # Not in /tmp, which may be memory: the kernel would count no dirty pages.
     with tempfile.TemporaryDirectory(dir=Path.cwd()) as name:
         folder = Path(name)

@@ -11,7 +11,6 @@ vectors of a large build, which takes a second of a core; it is kept for those a
 """
 
 import argparse
-import gc
 import subprocess
 import sys
 import tempfile
@@ -143,7 +142,6 @@ def main() -> None:
                "extracting / ideal", "until written / lower of both"]
     table = Table(*columns, title=f"{arguments.documents} documents, {CONCURRENCY} calls at once: chunks a second, "
                   f"best of {arguments.runs} runs")
-    gc.set_threshold(100_000)  # as the command line does
     with tempfile.TemporaryDirectory() as folder:
         source = write_passages(Path(folder) / "passages.jsonl", arguments.documents)
         warm = write_passages(Path(folder) / "warm.jsonl", WARM)

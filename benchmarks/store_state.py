@@ -15,8 +15,8 @@ from banyan.models.embedding.embedder import Embedder
 _TABLES = {
     "documents": "id, title, text, source",
     "chunks": 'id, document, ordinal, start, "end", heading, status',
-    "extractions": "chunk, reasoner, said, bounded",
-    "rejections": "*", "repairs": "*", "asks": "*", "communities": "*", "summaries": "*", "calls": "*",
+    "extractions": "chunk, reasoner, extraction, bounded",
+    "rejections": "*", "repairs": "*", "schema_requests": "*", "communities": "*", "summaries": "*", "calls": "*",
     "failures": "chunk, reason, attempts",
     "schema_versions": "version, schema, base, decisions, who",
     "declined": "kind, name, who, why",

@@ -28,8 +28,8 @@ from .ledger.communities import Community, CommunityTable
 from .ledger.database import Database
 from .ledger.documents import ChunkText, Documents
 from .ledger.extractions import Extractions
-from .ledger.kept_vectors import KeptVectors
 from .ledger.schema_history import SchemaHistory
+from .ledger.vector_cache import VectorCache
 from .ledger.version import Version, publish, version_of
 from .resolution.decisions import check_carried_out, match_pair
 from .resolution.resolver import Ask, Resolver
@@ -74,8 +74,8 @@ class KnowledgeBase:
         self._vectors = VectorSynchroniser(layout, self.database, self.documents, embedder)
         self.vectors = self._vectors.store
         # Of earlier samples as many are kept as of this one, and more until there is something to write.
-        self._sampled = KeptVectors(self.database, "reliability", RememberingEmbedder(embedder, 3 * SAMPLE))
-        self._tree = TreeSynchroniser(self.database, self.vectors, self.communities, embedder)
+        self._sampled = VectorCache(self.database, "reliability", RememberingEmbedder(embedder, 3 * SAMPLE))
+        self._tree = TreeSynchroniser(self.database, self.vectors, self.communities)
         self.entities = AliasTable(self.database)
         self._resolver = Resolver(self.entities, self.documents, self.vectors, embedder)
         self._graph = GraphSynchroniser(layout.graph, self.extractions, self.entities)
@@ -243,7 +243,7 @@ class KnowledgeBase:
         """Measure how far the embedding model can be trusted with these texts, for retrieval."""
         chunks = self._searchable(self.documents.texts())
         vectors = self.vectors.get("chunks", [chunk.id for chunk in chunks])
-        with self._sampled.kept() as embedder:
+        with self._sampled.embedder() as embedder:
             measured = measure(chunks, vectors, embedder.encode)
         self.database.set_meta("reliability", measured.dump())
 

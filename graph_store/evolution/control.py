@@ -18,9 +18,9 @@ from ..bounding.similar_labels import SimilarLabels
 from ..ledger.database import Database
 from ..ledger.documents import Documents
 from ..ledger.extractions import Extractions
-from ..ledger.kept_vectors import KeptVectors
 from ..ledger.schema_history import SchemaHistory
 from ..ledger.schema_requests import Asks
+from ..ledger.vector_cache import VectorCache
 from .editing import KIND_NAMES, elements, find_element, known_labels, ordered
 from .growth import Grounds, Thresholds, decide, grow, waiting, with_evidence
 
@@ -39,7 +39,7 @@ class SchemaControl:
     def __init__(self, database: Database, documents: Documents, embedder: Embedder) -> None:
         self._db = database
         self._embedder = RememberingEmbedder(embedder, _LABELS_KEPT)
-        self._vectors = KeptVectors(database, "growth", self._embedder)
+        self._cache = VectorCache(database, "growth", self._embedder)
         self._documents = documents
         self._extractions = Extractions(database)
         self._history = SchemaHistory(database)
@@ -125,7 +125,7 @@ class SchemaControl:
         base, current = self._history.base(), self._history.current()
         if base.open:
             return False
-        with self._vectors.kept() as embedder:
+        with self._cache.embedder() as embedder:
             grown, decided = grow(base, self._grounds(embedder), thresholds)
         news = [d for d in decided if find_element(current, d.decision.kind, d.decision.name) is None]
         gone = [Decided(decision=Decision(kind=kind, name=element.name, verdict="reject",

@@ -188,7 +188,7 @@ def _number_vectors(unpacked: Path, layout: Layout) -> None:
         generations = VectorGenerations(layout, new)
         # One more than `begin` of the old ledger may be filling.
         generations.put_in_service(max([generations.current(), *taken]) + 2)
-        new.execute("DELETE FROM kept_vectors")  # a stranger's are none
+        new.execute("DELETE FROM cached_vectors")  # a stranger's are none
         if identity:  # what it had on a server is recognised as its own, and removed in time
             new.set_meta(IDENTITY, identity)
         new.execute("PRAGMA journal_mode=DELETE")

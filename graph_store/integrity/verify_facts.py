@@ -77,7 +77,8 @@ def _differences(kb: KnowledgeBase, chunk: Chunk, current: BoundedExtraction, ba
         yield "its rejected facts"
     if _rows(kb, "repairs", chunk.id) != sorted(json.dumps((chunk.id, *r)) for r in current.repairs.items()):
         yield "its repairs"
-    if _rows(kb, "asks", chunk.id) != sorted(json.dumps(row) for a in base.asks if (row := ask_row(*one, a))):
+    requests = sorted(json.dumps(row) for ask in base.asks if (row := ask_row(*one, ask)))
+    if _rows(kb, "schema_requests", chunk.id) != requests:
         yield "the facts that wait for the schema"
 
 

@@ -111,7 +111,8 @@ def stages(kb: KnowledgeBase) -> Iterator[Problem]:
             yield Problem(what=f"document {row[0]!r}, chunk {row[1]} {what}", fix=fix)
     for row in kb.database.rows(
             "SELECT DISTINCT x.document, x.chunk FROM (SELECT chunk, document FROM rejections UNION "
-            "SELECT chunk, document FROM asks) x JOIN chunks c ON c.id = x.chunk WHERE c.document <> x.document"):
+            "SELECT chunk, document FROM schema_requests) x JOIN chunks c ON c.id = x.chunk "
+            "WHERE c.document <> x.document"):
         yield Problem(what=f"what waits of chunk {row[1]} is put down to document {row[0]!r}", fix=REINDEX)
 
 

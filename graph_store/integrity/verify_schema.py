@@ -37,9 +37,7 @@ def _decided(kb: KnowledgeBase, version: SchemaVersion) -> str:
     try:
         outcome = replay(kb.schemas.based(before), kb.schemas.numbered(before), version.decisions)
     except DecisionError as error:
-        # A ledger of the first format did not keep the evidence that decisions were taken on.
-        kept = all(one.evidence for one in version.decisions)
-        return f"has a decision that cannot be carried out again: {error}" if kept else ""
+        return f"has a decision that cannot be carried out again: {error}"
     found = (ordered(outcome.base, seed), ordered(outcome.schema, seed))
     if found == (kb.schemas.based(version.version), version.graph_schema):
         return ""

@@ -8,134 +8,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ..errors import FormatError, LedgerDamagedError
+from .tables import MIGRATIONS, TABLES
 
-FORMAT = 7
+FORMAT = 1 + len(MIGRATIONS)
 _PAGE_BYTES = 1024
 _TIMEOUT = 30  # seconds that one process waits for the others
-
-_TABLES = """
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE documents (
-    id TEXT PRIMARY KEY, title TEXT NOT NULL, text TEXT NOT NULL, source TEXT NOT NULL,
-    added_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now')));
-CREATE TABLE chunks (
-    id TEXT PRIMARY KEY, document TEXT NOT NULL REFERENCES documents ON DELETE CASCADE,
-    ordinal INTEGER NOT NULL, start INTEGER NOT NULL, "end" INTEGER NOT NULL, heading TEXT NOT NULL,
-    status TEXT NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'extracted', 'done', 'failed')));
-CREATE INDEX chunks_by_document ON chunks (document, ordinal);
-CREATE INDEX chunks_to_do ON chunks (status, document, ordinal) WHERE status <> 'done';
-CREATE TABLE extractions (
-    chunk TEXT PRIMARY KEY REFERENCES chunks ON DELETE CASCADE,
-    reasoner TEXT NOT NULL, said TEXT NOT NULL, bounded TEXT);
-CREATE TABLE rejections (
-    chunk TEXT NOT NULL REFERENCES chunks ON DELETE CASCADE, document TEXT NOT NULL,
-    reason TEXT NOT NULL, label TEXT NOT NULL, text TEXT NOT NULL,
-    subject_type TEXT NOT NULL, object_type TEXT NOT NULL, confidence REAL NOT NULL);
-CREATE INDEX rejections_by_chunk ON rejections (chunk);
-CREATE INDEX rejections_by_label ON rejections (reason, label);
-CREATE TABLE failures (
-    chunk TEXT PRIMARY KEY REFERENCES chunks ON DELETE CASCADE, reason TEXT NOT NULL,
-    attempts INTEGER NOT NULL DEFAULT 1,
-    failed_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now')));
-CREATE TABLE changes (seq INTEGER PRIMARY KEY AUTOINCREMENT, chunk TEXT NOT NULL);
-CREATE TABLE schema_versions (
-    version INTEGER PRIMARY KEY, schema TEXT NOT NULL, base TEXT NOT NULL, decisions TEXT NOT NULL, who TEXT NOT NULL,
-    decided_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now')));
-CREATE TABLE declined (kind TEXT NOT NULL, name TEXT NOT NULL, who TEXT NOT NULL, why TEXT NOT NULL,
-    decided_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now')),
-    PRIMARY KEY (kind, name)) WITHOUT ROWID;
-CREATE TABLE calls (
-    key TEXT PRIMARY KEY, step TEXT NOT NULL, response TEXT NOT NULL,
-    prompt_tokens INTEGER NOT NULL, completion_tokens INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE tokens (
-    step TEXT PRIMARY KEY, calls INTEGER NOT NULL, prompt INTEGER NOT NULL, completion INTEGER NOT NULL);
-"""
-
-_SECOND_TABLES = """
-CREATE TABLE repairs (
-    chunk TEXT NOT NULL REFERENCES chunks ON DELETE CASCADE, repair TEXT NOT NULL, times INTEGER NOT NULL,
-    PRIMARY KEY (chunk, repair)) WITHOUT ROWID;
-CREATE TABLE asks (
-    chunk TEXT NOT NULL REFERENCES chunks ON DELETE CASCADE, document TEXT NOT NULL,
-    kind TEXT NOT NULL, label TEXT NOT NULL, subject_type TEXT NOT NULL, object_type TEXT NOT NULL,
-    item TEXT NOT NULL, start INTEGER NOT NULL, "end" INTEGER NOT NULL, confidence REAL NOT NULL);
-CREATE INDEX asks_by_chunk ON asks (chunk);
-CREATE INDEX asks_by_label ON asks (kind, label);
-CREATE TABLE communities (
-    view TEXT NOT NULL, id TEXT NOT NULL, level INTEGER NOT NULL, parent TEXT NOT NULL, cohesion REAL NOT NULL,
-    label TEXT NOT NULL, keywords TEXT NOT NULL, members TEXT NOT NULL, PRIMARY KEY (view, id));
-CREATE TABLE summaries (id TEXT PRIMARY KEY, name TEXT NOT NULL, summary TEXT NOT NULL) WITHOUT ROWID;
-"""
-
-# What was said is bounded anew at the next build, without a call: asks and repairs were not kept before. The tree is
-# found anew as well; summaries are kept.
-_FIRST = "ALTER TABLE communities RENAME TO old_communities;"
-_SECOND = """
-INSERT INTO summaries SELECT id, name, summary FROM old_communities;
-DROP TABLE old_communities;
-DELETE FROM meta WHERE key = 'tree_position';
-ALTER TABLE schema_versions ADD COLUMN base TEXT NOT NULL DEFAULT '';
-UPDATE schema_versions SET base = schema, decisions = (
-    SELECT json_group_array(json_object('decision', json(value), 'evidence', NULL)) FROM json_each(decisions));
-UPDATE chunks SET status = 'extracted' WHERE status = 'done';
-"""
-
-_THIRD_TABLES = """
-CREATE TABLE entity_aliases (
-    id TEXT PRIMARY KEY, canonical TEXT NOT NULL, type TEXT NOT NULL, partner TEXT NOT NULL, rule TEXT NOT NULL,
-    score REAL NOT NULL, evidence TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE entity_verdicts (
-    first TEXT NOT NULL, second TEXT NOT NULL, same INTEGER NOT NULL, confidence REAL NOT NULL,
-    reasoner TEXT NOT NULL, PRIMARY KEY (first, second)) WITHOUT ROWID;
-CREATE TABLE entity_decisions (
-    seq INTEGER PRIMARY KEY AUTOINCREMENT, verdict TEXT NOT NULL, first TEXT NOT NULL, second TEXT NOT NULL,
-    who TEXT NOT NULL, why TEXT NOT NULL,
-    decided_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now')));
-"""
-
-_FOURTH_TABLES = """
-ALTER TABLE chunks ADD COLUMN revision INTEGER NOT NULL DEFAULT 0;
-CREATE TABLE revisions (
-    document TEXT PRIMARY KEY REFERENCES documents ON DELETE CASCADE,
-    title TEXT NOT NULL, text TEXT NOT NULL, source TEXT NOT NULL, chunks TEXT NOT NULL);
-"""
-
-# Accounts were kept by step alone before: whose they were and which model was asked is not known.
-_FIFTH_TABLES = """
-ALTER TABLE tokens RENAME TO old_tokens;
-CREATE TABLE tokens (
-    build TEXT NOT NULL, document TEXT NOT NULL, step TEXT NOT NULL, model TEXT NOT NULL,
-    calls INTEGER NOT NULL, prompt INTEGER NOT NULL, completion INTEGER NOT NULL, cached INTEGER NOT NULL,
-    wasted_calls INTEGER NOT NULL, wasted INTEGER NOT NULL,
-    PRIMARY KEY (build, document, step, model)) WITHOUT ROWID;
-INSERT INTO tokens SELECT '', '', step, '', calls, prompt, completion, 0, 0, 0 FROM old_tokens;
-DROP TABLE old_tokens;
-"""
-
-# What a community's members looked like was not kept before, and its id was made of more than it is described from:
-# the tree is found anew at the next build.
-_SIXTH_TABLES = """
-ALTER TABLE communities ADD COLUMN marks TEXT NOT NULL DEFAULT '';
-CREATE TABLE kept_vectors (
-    purpose TEXT NOT NULL, text TEXT NOT NULL, model TEXT NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (purpose, text));
-DELETE FROM meta WHERE key = 'tree_position';
-"""
-
-# Vectors of communities were kept in a collection of their own, which goes with the next `reindex`; what a version
-# that looks for them there would miss is why this is another format.
-#
-# Summaries stood in the order of their ids, which are hashes: each new one then lies on a page of its own.
-_SEVENTH_TABLES = """
-DELETE FROM meta WHERE key = 'tree_vectors';
-ALTER TABLE summaries RENAME TO old_summaries;
-CREATE TABLE summaries (id TEXT PRIMARY KEY, name TEXT NOT NULL, summary TEXT NOT NULL);
-INSERT INTO summaries SELECT * FROM old_summaries ORDER BY id;
-DROP TABLE old_summaries;
-"""
-
-_UPGRADES = {1: _FIRST + _SECOND_TABLES + _SECOND, 2: _THIRD_TABLES, 3: _FOURTH_TABLES, 4: _FIFTH_TABLES,
-             5: _SIXTH_TABLES, 6: _SEVENTH_TABLES}
-"""What makes the next format of a ledger of a format."""
 
 
 class Database:
@@ -145,11 +22,16 @@ class Database:
     re-entrant lock keeps this process's threads from mixing their statements in one transaction.
     """
 
-    def __init__(self, path: Path) -> None:
-        """Open a ledger, creating its tables in a new file.
+    def __init__(self, path: Path, migrations: Sequence[str] = MIGRATIONS) -> None:
+        """Open a ledger, creating its tables in a new file, and bringing those of an older format up.
+
+        Args:
+            path: the file.
+            migrations: what leads from format 1 to the present one.
 
         Raises:
-            FormatError: the file is no ledger, or one of another format.
+            FormatError: it has a later format.
+            LedgerDamagedError: it is not a ledger.
         """
         self._path = path
         self._lock = threading.RLock()
@@ -158,12 +40,12 @@ class Database:
         self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None, timeout=_TIMEOUT)
         self._connection.row_factory = sqlite3.Row
         try:
-            self._prepare(path)
+            self._prepare(path, migrations)
         except BaseException:
             self._connection.close()
             raise
 
-    def _prepare(self, path: Path) -> None:
+    def _prepare(self, path: Path, migrations: Sequence[str]) -> None:
         try:
             # Of a new file: commits are small and SQLite writes whole pages, so small ones are less to write.
             self._connection.execute(f"PRAGMA page_size={_PAGE_BYTES}")
@@ -176,30 +58,20 @@ class Database:
             if isinstance(error, sqlite3.OperationalError):
                 raise
             raise LedgerDamagedError(f"{path} is not a readable ledger ({error})") from error
-        if found == 0:
-            self._create()
-        elif found < FORMAT:
-            self._upgrade()
-        elif found > FORMAT:
-            raise FormatError(f"{path} has format {found}; this version of Banyan reads formats up to {FORMAT}: "
+        formats = 1 + len(migrations)
+        if found > formats:
+            raise FormatError(f"{path} has format {found}; this version of Banyan reads formats up to {formats}: "
                               "use the version that wrote it, or a later one")
+        if found < formats:
+            self._migrate((TABLES, *migrations))
 
-    def _create(self) -> None:
-        """Make the tables of a new ledger, in one transaction."""
+    def _migrate(self, steps: Sequence[str]) -> None:
+        """Bring a new or older ledger to the present format, in one transaction; step n makes format n."""
         with self.transaction():
             # Read again inside: another process may have been quicker.
-            if self.count("PRAGMA user_version") == 0:
-                self._run(_TABLES + _SECOND_TABLES + _THIRD_TABLES + _FOURTH_TABLES + _FIFTH_TABLES + _SIXTH_TABLES +
-                          _SEVENTH_TABLES)
-                self._connection.execute(f"PRAGMA user_version={FORMAT}")
-
-    def _upgrade(self) -> None:
-        """Bring an older ledger to the present format, in one transaction."""
-        with self.transaction():
-            # Read again inside: another process may have been quicker.
-            for number in range(self.count("PRAGMA user_version"), FORMAT):
-                self._run(_UPGRADES[number])
-            self._connection.execute(f"PRAGMA user_version={FORMAT}")
+            for step in steps[self.count("PRAGMA user_version"):]:
+                self._run(step)
+            self._connection.execute(f"PRAGMA user_version={len(steps)}")
 
     def _run(self, statements: str) -> None:
         for statement in statements.split(";"):

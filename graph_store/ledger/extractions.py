@@ -37,12 +37,13 @@ class Extractions:
     def __init__(self, database: Database) -> None:
         self._db = database
 
-    def save(self, chunk_id: str, reasoner: str, said: Extraction) -> None:
+    def save(self, chunk_id: str, reasoner: str, extraction: Extraction) -> None:
         """Keep what a reasoner said of a chunk: paid for once, never asked again."""
         with self._db.transaction():
-            self._db.execute("INSERT INTO extractions (chunk, reasoner, said) VALUES (?, ?, ?) "
-                             "ON CONFLICT (chunk) DO UPDATE SET reasoner = excluded.reasoner, said = excluded.said",
-                             chunk_id, reasoner, said.model_dump_json())
+            self._db.execute("INSERT INTO extractions (chunk, reasoner, extraction) VALUES (?, ?, ?) "
+                             "ON CONFLICT (chunk) DO UPDATE SET reasoner = excluded.reasoner, "
+                             "extraction = excluded.extraction",
+                             chunk_id, reasoner, extraction.model_dump_json())
             self._db.execute("UPDATE chunks SET status = 'extracted' WHERE id = ?", chunk_id)
             self._db.execute("DELETE FROM failures WHERE chunk = ?", chunk_id)
 
@@ -56,13 +57,13 @@ class Extractions:
 
     def get(self, chunk_id: str) -> Extraction | None:
         """What was said of a chunk, or None if it was not extracted."""
-        text = self._db.scalar("SELECT said FROM extractions WHERE chunk = ?", chunk_id)
+        text = self._db.scalar("SELECT extraction FROM extractions WHERE chunk = ?", chunk_id)
         return None if text is None else _read(Extraction, str(text), chunk_id)
 
     def get_many(self, chunk_ids: Sequence[str]) -> dict[str, Extraction]:
         """What was said of some chunks, by id; those that were not extracted are left out."""
-        return {row["chunk"]: _read(Extraction, row["said"], row["chunk"])
-                for row in self._of("said", chunk_ids)}
+        return {row["chunk"]: _read(Extraction, row["extraction"], row["chunk"])
+                for row in self._of("extraction", chunk_ids)}
 
     def _note(self, found: Sequence[tuple[Chunk, BoundedExtraction]]) -> None:
         """Replace what is known of what some chunks' bounding rejected and repaired."""
@@ -88,7 +89,7 @@ class Extractions:
             self._db.execute_many("INSERT INTO changes (chunk) VALUES (?)", [(one,) for _, one in changed])
             self._db.execute_many("UPDATE chunks SET status = 'done' WHERE id = ?", [(one,) for one in contributions])
 
-    def _of(self, column: Literal["said", "bounded"], chunk_ids: Sequence[str]) -> list[sqlite3.Row]:
+    def _of(self, column: Literal["extraction", "bounded"], chunk_ids: Sequence[str]) -> list[sqlite3.Row]:
         return self._db.rows(f"SELECT chunk, {column} FROM extractions "  # noqa: S608
                              "WHERE chunk IN (SELECT value FROM json_each(?))", json.dumps(chunk_ids))
 
@@ -160,7 +161,7 @@ def rejection_row(document_id: str, chunk_id: str, rejection: Rejection) -> tupl
 
 
 def _from(field: str) -> str:
-    return f"extractions JOIN json_each(said, '$.{field.partition('.')[0]}') item"
+    return f"extractions JOIN json_each(extraction, '$.{field.partition('.')[0]}') item"
 
 
 def _value(field: str) -> str:

@@ -1,4 +1,4 @@
-"""The ledger's asks: labels that the schema does not know, occurrence by occurrence."""
+"""The ledger's schema requests: labels that the schema does not know, occurrence by occurrence."""
 
 import json
 from collections.abc import Collection, Sequence
@@ -36,22 +36,23 @@ class Asks:
     def replace(self, found: Sequence[tuple[Chunk, BoundedExtraction]]) -> None:
         """Put some chunks' asks in the place of their earlier ones."""
         with self._db.transaction():
-            self._db.execute_many("DELETE FROM asks WHERE chunk = ?", [(chunk.id,) for chunk, _ in found])
+            self._db.execute_many("DELETE FROM schema_requests WHERE chunk = ?", [(chunk.id,) for chunk, _ in found])
             self._db.execute_many(
-                'INSERT INTO asks (chunk, document, kind, label, subject_type, object_type, item, start, "end", '
-                "confidence) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO schema_requests (chunk, document, kind, label, subject_type, object_type, item, start, "
+                '"end", confidence) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
                 [row for chunk, bounded in found for ask in bounded.asks
                  if (row := ask_row(chunk.document_id, chunk.id, ask))])
 
     def counts(self) -> list[AskCount]:
         """All asks, those of a document for a label between the same types as one."""
         return [AskCount(*row) for row in self._db.rows(
-            "SELECT kind, label, subject_type, object_type, document, count(*), sum(confidence) FROM asks "
+            "SELECT kind, label, subject_type, object_type, document, count(*), sum(confidence) FROM schema_requests "
             "GROUP BY kind, label, subject_type, object_type, document ORDER BY 1, 2, 3, 4, 5")]
 
     def labels(self) -> list[tuple[ElementKind, str]]:
         """What is asked for: kind and label, each once."""
-        return [(row[0], row[1]) for row in self._db.rows("SELECT DISTINCT kind, label FROM asks ORDER BY kind, label")]
+        return [(row[0], row[1]) for row in self._db.rows(
+            "SELECT DISTINCT kind, label FROM schema_requests ORDER BY kind, label")]
 
     def examples(self, kind: ElementKind, labels: Collection[str], most: int) -> list[Example]:
         """Occurrences of some labels with their words, of as many documents as there are.
@@ -64,7 +65,7 @@ class Asks:
         rows = self._db.rows(
             'WITH found AS (SELECT a.document, a.item, c.start + a.start AS start, c.start + a."end" AS "end", '
             "row_number() OVER (PARTITION BY a.document ORDER BY c.ordinal, a.start, a.item) AS turn "
-            "FROM asks a JOIN chunks c ON c.id = a.chunk "
+            "FROM schema_requests a JOIN chunks c ON c.id = a.chunk "
             "WHERE a.kind = ? AND a.label IN (SELECT value FROM json_each(?)) ORDER BY turn, a.document LIMIT ?) "
             'SELECT found.document, item, substr(text, start + 1, "end" - start) AS words '
             "FROM found JOIN documents ON id = found.document ORDER BY turn, found.document",

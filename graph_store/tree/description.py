@@ -27,7 +27,6 @@ from .detection import (
     groups,
     hierarchy,
 )
-from .tree_vectors import TreeVectors
 from .views import View, ViewSettings, boundaries
 
 # Strongest facts shown of a community: at about 12 tokens each, half a prompt of 1,000 tokens.
@@ -61,7 +60,7 @@ class Before:
     changed: frozenset[str]
 
 
-def find_tree(graph: KnowledgeGraph, vectors: VectorStore | TreeVectors, settings: CommunitySettings,
+def find_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySettings,
               before: Before | None = None) -> list[Community]:
     """The communities of the graph, and communities of communities above them; without names.
 
@@ -111,7 +110,7 @@ def view_communities(graph: KnowledgeGraph, vectors: VectorStore, view: View, se
     return [c.model_copy(update={"label": title[c.members]}) for c in _communities(graph, data, labels, 0, settings)]
 
 
-def _features(graph: KnowledgeGraph, vectors: VectorStore | TreeVectors) -> EntityFeatures:
+def _features(graph: KnowledgeGraph, vectors: VectorStore) -> EntityFeatures:
     ids = graph.entity_ids()
     edges = graph.edges()
     relations = sorted({relation for _, relation, _ in edges})

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from ...models.embedding.embedder import Embedder
 from ...schemas.retrieval import CommunityDigest, CommunitySummary
 from ..graph.knowledge_graph import KnowledgeGraph
 from ..graph.state import GraphState
@@ -11,7 +10,6 @@ from ..ledger.database import Database
 from ..vectors.store import VectorStore
 from .description import Before, digests, find_tree, marks, view_communities
 from .detection import CommunitySettings
-from .tree_vectors import TreeVectors
 from .view_spec import ViewSpec
 from .views import ViewSettings, build_view
 
@@ -28,11 +26,9 @@ class TreeSynchroniser:
     with the communities, so the tree is a function of the one before and of the graph, whatever was killed in between.
     """
 
-    def __init__(self, database: Database, vectors: VectorStore, communities: CommunityTable, embedder: Embedder,
-                 ) -> None:
+    def __init__(self, database: Database, vectors: VectorStore, communities: CommunityTable) -> None:
         self._db = database
         self._vectors = vectors
-        self._kept = TreeVectors(database, vectors, embedder)
         self._communities = communities
 
     def state(self) -> GraphState:
@@ -50,14 +46,9 @@ class TreeSynchroniser:
         """
         now = marks(graph)
         before = None if anew else self._before(now, settings)
-        # All vectors are read for what is found anew by request: they may have been made anew themselves.
-        found = find_tree(graph, self._vectors if anew else self._kept, settings, before)
+        communities = find_tree(graph, self._vectors, settings, before)
         with self._db.transaction():
-            if anew:
-                self._kept.forget()
-            elif before:
-                self._kept.keep()
-            self._communities.replace(found, marks=now)
+            self._communities.replace(communities, marks=now)
             self._communities.forget_views()
             self._db.set_meta("tree_position", str(state.position))
             self._db.set_meta("tree_resolution", str(state.resolution))

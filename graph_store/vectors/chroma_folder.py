@@ -5,15 +5,15 @@ import shutil
 import sqlite3
 import threading
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from ...runtime.quiet import ignoring
 from ..errors import StoreError
+from . import index_files
 from .backend import Kind, index_settings, patiently
 from .chroma_paths import give_back, take_path, unused
-from .hnsw_files import damages
 
 if TYPE_CHECKING:
     from chromadb.api.client import Client
@@ -75,6 +75,7 @@ class ChromaFolder:
         self._path = ""
         self._retired: list[tuple[Client, str]] = []
         self._collections: dict[Kind, Collection] = {}
+        self._written: set[Kind] = set()
         self._lock = threading.RLock()
 
     def read(self, kind: Kind, ask: "Callable[[Collection], _T]") -> _T:
@@ -87,6 +88,8 @@ class ChromaFolder:
 
     def write(self, kind: Kind, change: "Callable[[Collection], object]") -> None:
         """Change a collection, in a way that may be repeated: a reader may have its catalogue locked for a moment."""
+        index_files.forget(self.folder)
+        self._written.add(kind)
         patiently(lambda: self._explained(kind, change), lambda: None)
 
     def _explained(self, kind: Kind, use: "Callable[[Collection], _T]") -> _T:
@@ -168,7 +171,7 @@ class ChromaFolder:
         """Nothing: what is missing is made at its first use."""
 
     def stand(self) -> bool:
-        """Whether there are vectors, as far as Chroma's catalogue and the form of its index files tell."""
+        """Whether there are vectors, as far as Chroma's catalogue and its index files tell."""
         path = self.folder / "chroma.sqlite3"
         if not path.is_file():
             return False
@@ -181,10 +184,15 @@ class ChromaFolder:
             return True  # another process holds it: busy is not damaged
         except sqlite3.DatabaseError:
             return False
-        return not damages(self.folder)
+        return not index_files.damages(self.folder)
 
-    def mark(self, state: str) -> None:
-        """Nothing: the ledger lies beside it, and notes what it reflects."""
+    def mark(self, state: str) -> None:  # noqa: ARG002
+        """Note that the index files are sound; which state they reflect is noted by the ledger, in the same folder."""
+        if self._written:
+            for kind in self._written:
+                self.read(kind, lambda collection: collection.count())  # an index may be written at the next use only
+            index_files.note(self.folder)
+            self._written.clear()
 
     def marked(self, state: str) -> bool:  # noqa: ARG002
         """Always: it lies beside its ledger, and goes where that goes."""
@@ -205,7 +213,7 @@ class ChromaFolder:
             return []
         if not path.is_file() or not path.stat().st_size:
             return [f"{path} is {'empty' if path.is_file() else 'missing'}"]
-        indexes = [f"{self.folder / line}" for line in damages(self.folder)]
+        indexes = [f"{self.folder / line}" for line in index_files.damages(self.folder)]
         try:
             with unused(self.folder) as free:
                 if not free:
@@ -227,3 +235,6 @@ class ChromaFolder:
                 client, path = self._retired.pop()
                 client.close()
                 give_back(path)
+            if self._written:  # something failed before it was all written; the next one only has to try what is there
+                with suppress(OSError):
+                    index_files.note(self.folder)

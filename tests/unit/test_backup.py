@@ -53,7 +53,7 @@ def test_a_base_comes_back_under_another_name_without_a_call(stored):
         "documents": 4, "chunks": 4, "extractions": 4, "embedding": "hashed-trigrams", "derived": True}
     assert tables(home, "other") == tables(home, "kb")
     with closing(Database(home / "other" / "ledger.sqlite")) as ledger:
-        assert ledger.count("SELECT count(*) FROM kept_vectors") == 0, "a stranger's vectors are not to be trusted"
+        assert ledger.count("SELECT count(*) FROM cached_vectors") == 0, "a stranger's vectors are not to be trusted"
     assert stored("verify", "--kb", "other").out == "all is well\n"
     with stored.resources() as resources:
         one, other = resources.knowledge_base("kb"), resources.knowledge_base("other")

@@ -1,7 +1,5 @@
 """Communities: a partition of the entities that depends on the graph alone, described only once."""
 
-import sqlite3
-from contextlib import closing
 
 import numpy as np
 import pytest
@@ -274,18 +272,3 @@ def test_marks_are_lost_without_harm(base):
         kb.build_tree(small_base.summarise, SETTINGS)
         assert kb.communities.marks() == tree.marks(kb.graph)
         assert verify(kb) == []
-
-
-def test_descriptions_of_the_format_before_are_kept(base, tmp_path):
-    with base("kb", CIRCLES) as kb:
-        kb.build_tree(Describing())
-        before = kb.communities.all(level=None)
-    with closing(sqlite3.connect(kb.layout.ledger)) as old:
-        old.executescript(
-            "ALTER TABLE summaries RENAME TO new; CREATE TABLE summaries (id TEXT PRIMARY KEY, name TEXT NOT NULL, "
-            "summary TEXT NOT NULL) WITHOUT ROWID; INSERT INTO summaries SELECT * FROM new; DROP TABLE new; "
-            "INSERT INTO meta VALUES ('tree_vectors', ''); PRAGMA user_version=6")
-    with KnowledgeBase.open(tmp_path, "kb", kb.embedder) as opened:
-        assert opened.communities.all(level=None) == before
-        assert set(RetrievalIndex(opened).community_vectors[0]) == {one.id for one in before if one.level == 0}
-        assert opened.database.get_meta("tree_vectors") is None

@@ -2,6 +2,8 @@
 
 import json
 import logging
+import sqlite3
+from contextlib import closing
 from itertools import pairwise
 
 import orjson
@@ -236,6 +238,34 @@ def test_a_ledger_of_another_format_is_refused(home):
         kb.database.execute("PRAGMA user_version=99")
     with pytest.raises(FormatError, match=f"has format 99; this version of Banyan reads formats up to {FORMAT}:"):
         home()
+
+
+def test_an_older_ledger_is_brought_up_step_by_step_and_equals_a_new_one(tmp_path):
+    steps = ("ALTER TABLE documents ADD COLUMN language TEXT NOT NULL DEFAULT ''; UPDATE meta SET value = value || '!'",
+             "CREATE TABLE notes (document TEXT PRIMARY KEY); INSERT INTO notes SELECT value FROM meta")
+    with closing(Database(tmp_path / "old.sqlite")) as first:
+        first.set_meta("greeting", "hello")
+        assert first.count("PRAGMA user_version") == 1
+    Database(tmp_path / "old.sqlite", steps[:1]).close()
+    with closing(Database(tmp_path / "old.sqlite", steps)) as old, closing(
+            Database(tmp_path / "new.sqlite", steps)) as new:
+        assert [str(row[0]) for row in old.rows("SELECT document FROM notes")] == ["hello!"], "each step was made once"
+        for ledger in (old, new):
+            assert ledger.count("PRAGMA user_version") == 3
+        shapes = [sorted(tuple(row) for row in ledger.rows("SELECT type, name, sql FROM sqlite_master"))
+                  for ledger in (old, new)]
+        assert shapes[0] == shapes[1]
+    with pytest.raises(FormatError, match="has format 3; this version of Banyan reads formats up to 2:"):
+        Database(tmp_path / "old.sqlite", steps[:1])
+
+
+def test_a_migration_that_fails_leaves_the_ledger_as_it_was(tmp_path):
+    path = tmp_path / "ledger.sqlite"
+    Database(path).close()
+    with pytest.raises(sqlite3.OperationalError):
+        Database(path, ("CREATE TABLE notes (document TEXT)", "CREATE TABLE notes (document TEXT)"))
+    with closing(Database(path)) as ledger:
+        assert ledger.rows("SELECT name FROM sqlite_master WHERE name = 'notes'") == []
 
 
 def test_another_process_sees_what_was_committed_and_chunks_are_never_stale(home):

@@ -1,11 +1,8 @@
 """Linear algebra in one thread, for several that want it at once."""
 
-import sys
 import threading
-from types import ModuleType
 
 import numpy as np
-from banyan.runtime import one_thread as one_thread_module
 from banyan.runtime.one_thread import one_thread
 from threadpoolctl import ThreadpoolController
 
@@ -46,10 +43,3 @@ def test_each_has_one_thread_until_it_is_through_and_the_number_is_set_back():
 def test_it_may_be_nested():
     with one_thread(), one_thread():
         assert set(_threads()) == {1}
-
-
-def test_libraries_are_looked_for_again_after_an_import(monkeypatch):
-    known = one_thread_module._libraries()
-    assert one_thread_module._libraries() is known
-    monkeypatch.setitem(sys.modules, "brings_a_library", ModuleType("brings_a_library"))
-    assert one_thread_module._libraries() is not known

@@ -1,11 +1,9 @@
 """`banyan schema`: show, diff, history, review on the terminal and by file, infer."""
 
 import json
-import sqlite3
 
 import pytest
 import yaml
-from banyan.graph_store.ledger.database import FORMAT, Database
 from banyan.schemas.diff import diff
 from banyan.schemas.formats.loading import load_schema
 from banyan.schemas.graph_schema import EntityType, GraphSchema, RelationType
@@ -242,35 +240,3 @@ def test_learned_weights_are_counted_in_a_difference():
                      for learned in ({}, {"lead=made by": 1.5, "lead=of": -0.25}))
     (change,) = diff(before, after)
     assert [(f.field, f.before, f.after) for f in change.fields] == [("learned", {}, "2 weights")]
-
-
-def test_a_ledger_of_the_first_format_is_brought_up_to_date_without_a_call(shell, tmp_path):
-    shell.write(TWO)
-    shell.report()
-    before = triples(shell)
-    ledger = tmp_path / "home" / "kb" / "ledger.sqlite"
-    with sqlite3.connect(ledger) as old:
-        decisions = json.dumps([{"kind": "relation", "name": "mentor of", "verdict": "accept", "new_name": "",
-                                 "why": "enough"}])
-        old.executescript(
-            "DROP TABLE kept_vectors; DROP TABLE asks; DROP TABLE repairs; DROP TABLE communities; "
-            "DROP TABLE entity_aliases; DROP TABLE entity_verdicts; DROP TABLE entity_decisions; "
-            "DROP TABLE revisions; ALTER TABLE chunks DROP COLUMN revision; "
-            "ALTER TABLE schema_versions DROP COLUMN base; "
-            "CREATE TABLE communities (id TEXT PRIMARY KEY, name TEXT NOT NULL, summary TEXT NOT NULL, "
-            "keywords TEXT NOT NULL, members TEXT NOT NULL); "
-            "INSERT INTO communities SELECT id, name, summary, '[]', '[]' FROM summaries; DROP TABLE summaries; "
-            "PRAGMA user_version=1")
-        old.execute("UPDATE schema_versions SET decisions = ? WHERE version = 2", (decisions,))
-    old.close()
-    shell.scripted.extracted.clear()
-    shell.scripted.summarised.clear()
-    assert "accept relation mentor of" in shell("schema", "history", "--kb", "kb").out
-    assert shell.report()["schema_version"] == 2
-    assert not shell.scripted.extracted
-    assert not shell.scripted.summarised
-    assert triples(shell) == before
-    assert shell.sound()
-    database = Database(ledger)
-    assert database.count("PRAGMA user_version") == FORMAT
-    database.close()

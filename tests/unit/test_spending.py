@@ -1,7 +1,6 @@
 """What was spent for what: accounts by step, document and build, prices, budgets, and how they are shown."""
 
 import json
-import sqlite3
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
@@ -16,7 +15,7 @@ from banyan.graph_store.integrity.status import DEAREST, status_of
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.ledger.accounts import Calls, Spent, Tokens, total
-from banyan.graph_store.ledger.database import FORMAT, Database
+from banyan.graph_store.ledger.database import Database
 from banyan.runtime.budgets import Budget, BudgetExceeded, charge, charged
 from banyan.schemas.documents import Document
 from banyan.schemas.errors import BanyanError
@@ -118,26 +117,6 @@ def test_what_a_deleted_document_cost_stays_spent(shop):
         status = status_of(resources.knowledge_base("kb"))
         assert (status.spent.calls, [one.name for one in status.dearest_documents]) == (1, ["a.txt"])
         assert verify(resources.knowledge_base("kb")) == []
-
-
-def test_a_ledger_of_the_fourth_format_keeps_its_accounts(tmp_path):
-    path = tmp_path / "ledger.sqlite"
-    Database(path).close()
-    with sqlite3.connect(path) as old:
-        old.executescript("DROP TABLE kept_vectors; ALTER TABLE communities DROP COLUMN marks; "
-                          "DROP TABLE tokens; CREATE TABLE tokens (step TEXT PRIMARY KEY, calls INTEGER NOT NULL, "
-                          "prompt INTEGER NOT NULL, completion INTEGER NOT NULL); "
-                          "INSERT INTO tokens VALUES ('extract', 3, 70, 20), ('answer', 1, 5, 2); "
-                          "PRAGMA user_version=4")
-    old.close()
-    upgraded = Database(path)
-    assert upgraded.count("PRAGMA user_version") == FORMAT
-    calls = Calls(upgraded)
-    pay(calls, "new", step="answer", model="dear")
-    assert {one.step: (one.calls, one.prompt, one.completion) for one in calls.steps()} == {
-        "answer": (2, 105, 12), "extract": (3, 70, 20)}
-    assert total(calls.spent("step", PRICES)).cost is None, "which model was asked before is not known"
-    upgraded.close()
 
 
 @pytest.mark.parametrize("change", ["cached = 101", "wasted_calls = 2", "wasted = 111", "calls = -1", "cached = -1"])

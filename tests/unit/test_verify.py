@@ -2,16 +2,11 @@
 
 import json
 import shutil
-import sqlite3
-from contextlib import closing
 
 import numpy as np
 import pytest
 from banyan.graph_store.integrity.verify import verify
-from banyan.graph_store.integrity.verify_ledger import foreign_objects
 from banyan.graph_store.knowledge_base import KnowledgeBase
-from banyan.graph_store.ledger import database as module
-from banyan.graph_store.ledger.database import Database
 from banyan.graph_store.vectors.store import KINDS
 from banyan.schemas.delta import Decision
 from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
@@ -62,8 +57,8 @@ def sql(kb, *statements):
 
 
 def test_the_store_of_these_tests_has_all_that_is_broken_in_them(kb):
-    for table in ("documents", "chunks", "extractions", "rejections", "asks", "changes", "schema_versions", "calls",
-                  "tokens", "communities", "summaries"):
+    for table in ("documents", "chunks", "extractions", "rejections", "schema_requests", "changes", "schema_versions",
+                  "calls", "tokens", "communities", "summaries"):
         assert kb.database.count(f"SELECT count(*) FROM {table}"), table
     assert kb.schemas.versions()[1].who == "auto"
     assert kb.schemas.versions()[-1].who == "Eva"
@@ -133,14 +128,17 @@ A_CHUNK = "(SELECT id FROM chunks WHERE document = 'a.txt')"
     (["UPDATE schema_versions SET schema = '{' WHERE version = 3"], "version 3 of the schema is damaged in the ledger"),
     (["INSERT INTO declined VALUES ('relation', 'employer', 'Eva', '', '')"],
      "the schema has the relation 'employer', which was declined"),
-    (["DELETE FROM asks WHERE label = 'admires'"], "relation 'admires' grew by itself, and no document asks for it"),
+    (["DELETE FROM schema_requests WHERE label = 'admires'"],
+     "relation 'admires' grew by itself, and no document asks for it"),
     # What was said, and what became of it.
-    ([f"UPDATE extractions SET said = '{{' WHERE chunk = {A_CHUNK}"], "document 'a.txt', chunk 0: what the ledger has"),
+    ([f"UPDATE extractions SET extraction = '{{' WHERE chunk = {A_CHUNK}"],
+     "document 'a.txt', chunk 0: what the ledger has"),
     ([f"UPDATE extractions SET bounded = '{{' WHERE chunk = {A_CHUNK}"], "document 'a.txt', chunk 0: what the ledger"),
-    ([f"UPDATE extractions SET said = replace(said, '1999', '1998') WHERE chunk = {A_CHUNK}"],
+    ([f"UPDATE extractions SET extraction = replace(extraction, '1999', '1998') WHERE chunk = {A_CHUNK}"],
      "document 'a.txt', chunk 0: its facts are not what the schema makes"),
     (["DELETE FROM rejections WHERE document = 'g.txt'"], "document 'g.txt', chunk 0: its rejected facts are not"),
-    (["DELETE FROM asks WHERE document = 'g.txt'"], "document 'g.txt', chunk 0: the facts that wait for the schema"),
+    (["DELETE FROM schema_requests WHERE document = 'g.txt'"],
+     "document 'g.txt', chunk 0: the facts that wait for the schema"),
     ([f"INSERT INTO repairs VALUES ({A_CHUNK}, 'swapped', 3)"], "document 'a.txt', chunk 0: its repairs are not"),
     # The tree.
     (["UPDATE communities SET members = '[]', keywords = '[]' WHERE view = ''"],
@@ -275,18 +273,6 @@ def test_a_damage_that_is_everywhere_does_not_bury_the_others(kb):
     found = verify(kb)
     assert "... and 30 more like this" in {problem.what for problem in found}
     assert "the account of the step" in found[-1].what
-
-
-def test_what_was_upgraded_is_sound_where_it_can_be_judged(tmp_path):
-    """Its tables differ in the order of their columns alone."""
-    path = tmp_path / "ledger.sqlite"
-    with closing(sqlite3.connect(path)) as raw:
-        raw.executescript(module._TABLES.replace("schema TEXT NOT NULL, base TEXT NOT NULL,", "schema TEXT NOT NULL,")
-                          + "CREATE TABLE communities (id TEXT PRIMARY KEY, members TEXT NOT NULL, keywords TEXT, "
-                            "name TEXT NOT NULL, summary TEXT NOT NULL); PRAGMA user_version=1;")
-    with closing(Database(path)) as upgraded:
-        assert upgraded.count("PRAGMA user_version") == module.FORMAT
-        assert foreign_objects(upgraded) == []
 
 
 def test_the_examples_of_these_tests_are_extractions():

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from banyan.graph_store.ledger.database import Database
-from banyan.graph_store.ledger.kept_vectors import KeptVectors
+from banyan.graph_store.ledger.vector_cache import VectorCache
 from banyan.models.embedding.embedder import RememberingEmbedder, Vectors
 
 from ..hashed_embedding import HashedEmbedder
@@ -25,7 +25,7 @@ def asked(path: Path, *texts: str, purpose: str = "growth", embedder: Counting |
     """What is embedded where a process of its own asks for some texts."""
     counting = embedder or Counting()
     database = Database(path)
-    with KeptVectors(database, purpose, RememberingEmbedder(counting, 200)).kept() as kept:  # type: ignore[arg-type]
+    with VectorCache(database, purpose, RememberingEmbedder(counting, 200)).embedder() as kept:  # type: ignore[arg-type]
         found = kept.encode(texts)
     assert np.allclose(found, HashedEmbedder().encode(list(texts)))
     database.close()
@@ -71,7 +71,7 @@ def test_what_is_no_vector_is_made_again(tmp_path: Path, damage: str) -> None:
     path = tmp_path / "l.sqlite"
     asked(path, "knows", "met")
     database = Database(path)
-    database.execute(f"UPDATE kept_vectors SET vector = {damage} WHERE text = 'met'")
+    database.execute(f"UPDATE cached_vectors SET vector = {damage} WHERE text = 'met'")
     database.close()
     assert asked(path, "knows", "met") == ["met"]
     assert asked(path, "knows", "met") == []
@@ -79,9 +79,9 @@ def test_what_is_no_vector_is_made_again(tmp_path: Path, damage: str) -> None:
 
 def test_a_block_that_fails_keeps_nothing(tmp_path: Path) -> None:
     database = Database(tmp_path / "l.sqlite")
-    kept = KeptVectors(database, "growth", RememberingEmbedder(HashedEmbedder(), 100))
-    with pytest.raises(RuntimeError), kept.kept() as embedder:
+    kept = VectorCache(database, "growth", RememberingEmbedder(HashedEmbedder(), 100))
+    with pytest.raises(RuntimeError), kept.embedder() as embedder:
         embedder.encode(["knows"])
         raise RuntimeError
-    assert database.count("SELECT count(*) FROM kept_vectors") == 0
+    assert database.count("SELECT count(*) FROM cached_vectors") == 0
     database.close()

@@ -1,0 +1,33 @@
+"""Loads and searches all indexes in a folder of Chroma's: run in a process of its own, which a damaged one may end."""
+
+import sys
+
+import chromadb
+import numpy as np
+from chromadb.config import Settings
+
+_PAGE, _SEARCHED = 1000, 100
+_LENGTH_ERROR = 1e-3
+
+
+def main() -> None:
+    """Read every vector in the folder that is named, and search for some of them.
+
+    Raises:
+        ValueError: one is not of length 1, as all of ours are.
+        ChromaError: something cannot be read.
+    """
+    client = chromadb.PersistentClient(sys.argv[1], settings=Settings(anonymized_telemetry=False))
+    for name in [collection.name for collection in client.list_collections()]:
+        collection = client.get_collection(name, embedding_function=None)
+        ids = collection.get(include=[])["ids"]
+        for start in range(0, len(ids), _PAGE):
+            vectors = np.asarray(collection.get(ids=ids[start:start + _PAGE], include=["embeddings"])["embeddings"])
+            # Compared so that what is no number at all counts as wrong, too.
+            if not (np.abs(np.linalg.norm(vectors, axis=1) - 1) < _LENGTH_ERROR).all():
+                raise ValueError(f"vectors in {name} are not of length 1")
+            collection.query(query_embeddings=vectors[:_SEARCHED], n_results=1)
+
+
+if __name__ == "__main__":
+    main()
