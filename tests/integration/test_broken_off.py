@@ -72,7 +72,7 @@ def _write(folder: Path, names: tuple[str, ...]) -> None:
 
 def _settings(url: str) -> dict[str, str]:
     return {"BANYAN_LLM_BASE_URL": url, "BANYAN_LLM_MODEL": "scripted", "BANYAN_LLM_RETRIES": "0",
-            "BANYAN_LLM_CONCURRENCY": "2", "BANYAN_BATCH_CHUNKS": "2"}
+            "BANYAN_LLM_CONCURRENCY": "2", "BANYAN_BATCH_CHUNKS": "2", warm_start.HASHED: "1"}
 
 
 def _commands(folder: Path, url: str) -> Any:
@@ -150,4 +150,4 @@ def test_killed_at_random_points_and_run_again_the_store_is_as_if_never_killed()
 
 
 def test_writers_and_readers_at_once():
-    assert "came to the last state" in _benchmark("concurrency.py", "--seconds", "10")
+    assert "came to the last state" in _benchmark("concurrency.py", "--seconds", "5")

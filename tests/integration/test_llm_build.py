@@ -16,6 +16,7 @@ pytestmark = pytest.mark.integration
 
 command_line = load_test_module("command_line")
 llm_server = load_test_module("llm_server")
+warm_start = load_test_module("warm_start")
 ENGLISH = command_line.EXAMPLES / "en"
 FEW = ("marie-curie.md", "niels-bohr.md", "polonium.md", "stockholm.md", "vienna.md", "warsaw.md")
 
@@ -50,7 +51,7 @@ def few(tmp_path_factory) -> Path:
 def _commands(folder: Path, server: Any, **settings: str) -> Any:
     return command_line.CommandLine(folder, tuple({
         "BANYAN_LLM_BASE_URL": server.base_url, "BANYAN_LLM_API_KEY": "sk-test", "BANYAN_LLM_MODEL": "scripted",
-        "BANYAN_LLM_RETRIES": "0", **settings}.items()))
+        "BANYAN_LLM_RETRIES": "0", warm_start.HASHED: "1", **settings}.items()))
 
 
 def _built(report: dict[str, Any]) -> dict[str, Any]:

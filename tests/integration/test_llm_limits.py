@@ -60,7 +60,7 @@ def endpoint() -> Iterator[Endpoint]:
 
 def environment(endpoint: Endpoint, **more: str) -> dict[str, str]:
     return {"BANYAN_LLM_BASE_URL": endpoint.server.base_url, "BANYAN_LLM_API_KEY": KEY, "BANYAN_LLM_MODEL": "scripted",
-            "BANYAN_LLM_RETRIES": "0", "BANYAN_LLM_CONCURRENCY": "4", **more}
+            "BANYAN_LLM_RETRIES": "0", "BANYAN_LLM_CONCURRENCY": "4", warm_start.HASHED: "1", **more}
 
 
 def commands(folder: Path, endpoint: Endpoint, **more: str) -> Any:

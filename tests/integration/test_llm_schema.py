@@ -13,6 +13,7 @@ pytestmark = pytest.mark.integration
 
 command_line = load_test_module("command_line")
 llm_server = load_test_module("llm_server")
+warm_start = load_test_module("warm_start")
 PLAYERS = (("Otto Kern", "Vienna", "Ada Blum"), ("Ada Blum", "Warsaw", "Tom Hale"), ("Tom Hale", "Leeds", "Otto Kern"))
 
 
@@ -29,7 +30,7 @@ def banyan(tmp_path, server):
         (tmp_path / "chess" / f"{name}.md").write_text(f"{name} was born in {city}. {name} trained with {other}.\n")
     return command_line.CommandLine(tmp_path, tuple({
         "BANYAN_LLM_BASE_URL": server.base_url, "BANYAN_LLM_API_KEY": "sk-test", "BANYAN_LLM_MODEL": "scripted",
-        "BANYAN_LLM_CONCURRENCY": "1", "BANYAN_LLM_RETRIES": "0"}.items()))
+        "BANYAN_LLM_CONCURRENCY": "1", "BANYAN_LLM_RETRIES": "0", warm_start.HASHED: "1"}.items()))
 
 
 def paid(result: Any) -> tuple[int, int]:

@@ -16,7 +16,8 @@ from schemathesis.specs.openapi.checks import ignored_auth, negative_data_reject
 from ..conftest import load_test_module
 
 pytestmark = pytest.mark.integration
-serving, sse, made_up_requests = map(load_test_module, ("serving", "sse", "made_up_requests"))
+serving, sse, made_up_requests, warm_start = map(
+    load_test_module, ("serving", "sse", "made_up_requests", "warm_start"))
 KB = "/api/knowledge-bases"
 OUTSIDE = "../../../../../../../../etc/passwd"
 TRAVERSALS = [OUTSIDE, "/etc/passwd", "..", ".", "a/../../b", "..\\..\\b", "C:\\b", "a\x00b", "a\nb", ".hidden", "con",
@@ -38,7 +39,8 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def server(folder):
     """A server with small limits, and one knowledge base."""
-    with serving.served(folder, BANYAN_MAX_UPLOAD_MB="1", BANYAN_MAX_REQUEST_KB="64") as server:
+    with serving.served(folder, BANYAN_MAX_UPLOAD_MB="1", BANYAN_MAX_REQUEST_KB="64",
+                        **{warm_start.HASHED: "1"}) as server:
         with httpx.Client(base_url=server.url, timeout=60) as client:
             _upload(client, "demo", {"ada.md": f"# Ada {SCRIPT} Byron\n\nAda Byron was born in Ulm.\n"})
         yield server

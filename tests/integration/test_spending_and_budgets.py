@@ -22,6 +22,7 @@ pytestmark = pytest.mark.integration
 
 command_line = load_test_module("command_line")
 llm_server = load_test_module("llm_server")
+warm_start = load_test_module("warm_start")
 ENGLISH = command_line.EXAMPLES / "en"
 AT_ONCE = 6
 PRICE = {"prompt": 2.0, "cached": 0.5, "completion": 8.0}
@@ -195,7 +196,8 @@ def test_what_was_paid_teaches_the_estimate_how_an_endpoint_counts(tmp_path, has
 
 
 def test_commands_stop_at_a_cost_and_foretell_it(tmp_path, server, prices):
-    settings = {"BANYAN_LLM_BASE_URL": server.base_url, "BANYAN_LLM_MODEL": "scripted", "BANYAN_LLM_RETRIES": "0"}
+    settings = {"BANYAN_LLM_BASE_URL": server.base_url, "BANYAN_LLM_MODEL": "scripted", "BANYAN_LLM_RETRIES": "0",
+                warm_start.HASHED: "1"}
     unpriced = command_line.CommandLine(tmp_path, tuple(settings.items()))
     refused = unpriced("build", ENGLISH, "--kb", "kb", "--max-cost", "1")
     assert refused.code == 1
