@@ -5,7 +5,7 @@ BIN := .venv/bin
 DEMO := BANYAN_HOME=.banyan/demo BANYAN_LLM_BASE_URL= $(BIN)/banyan
 PACKAGES := agents cli evaluation export graph_store ingest models prompts runtime schemas server subagent text tools
 
-.PHONY: demo test check lint types clean
+.PHONY: demo test unit check lint types clean
 
 demo: .venv/installed
 	$(DEMO) build examples/en --kb english
@@ -19,8 +19,15 @@ demo: .venv/installed
 	@printf '\n--- not in the documents ---\n'
 	$(DEMO) ask "What was Niels Bohr's favourite food?" --kb english
 
+# Files stay whole, for what their tests share, and in order: the long ones, of the integration tests, begin.
+PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
+
 test: .venv/installed
-	$(BIN)/python -m pytest -n auto --dist loadfile
+	$(PYTEST)
+
+# What needs no process, no model but the bundled one, and no socket.
+unit: .venv/installed
+	$(PYTEST) tests/unit
 
 check: lint types test
 

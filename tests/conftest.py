@@ -1,7 +1,9 @@
 """Shared fixtures. Unit tests run with sockets disabled; tests marked `integration` may use loopback."""
 
 import importlib
+import json
 import os
+import shutil
 import signal
 import sys
 from pathlib import Path
@@ -9,6 +11,7 @@ from types import ModuleType
 
 import pytest
 import pytest_socket
+from filelock import FileLock
 from hypothesis import HealthCheck, settings
 
 TESTS = Path(__file__).parent
@@ -50,6 +53,30 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def hashed_embedder():
     """A fast embedder without a model: equal trigrams, similar vectors."""
     return load_test_module("hashed_embedding").HashedEmbedder()
+
+
+@pytest.fixture(scope="session")
+def english_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder whose `home` has the knowledge base "english", of the English examples; the first to ask builds it.
+
+    What the build said is in `report.json`. To be read only: a test that writes copies it.
+    """
+    command_line = load_test_module("command_line")
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "english"
+    with FileLock(f"{folder}.lock"):
+        if not (folder / "report.json").exists():
+            folder.mkdir()
+            built = command_line.CommandLine(folder)(
+                "build", command_line.EXAMPLES / "en", "--kb", "english", "--json")
+            (folder / "report.json").write_text(json.dumps(built.json), "utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def english_folder(english_store: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the folder of `english_store` for one file's tests: they may run servers in it, and write."""
+    return shutil.copytree(english_store, tmp_path_factory.mktemp("english") / "copy")
 
 
 @pytest.fixture(scope="session")

@@ -21,14 +21,14 @@ MARIE = "When was Marie Curie born?"
 
 
 @pytest.fixture(scope="module")
-def banyan(tmp_path_factory):
-    return command_line.CommandLine(tmp_path_factory.mktemp("cli"))
+def banyan(english_folder):
+    return command_line.CommandLine(english_folder)
 
 
 @pytest.fixture(scope="module")
-def built(banyan):
+def built(english_folder):
     """The report of the build that the tests below read; those that write build their own."""
-    return banyan("build", ENGLISH, "--kb", "english", "--json").json
+    return json.loads((english_folder / "report.json").read_text("utf-8"))
 
 
 @pytest.fixture(scope="module")

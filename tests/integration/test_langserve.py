@@ -23,15 +23,8 @@ ASKED = {"knowledge_base": "english", "question": QUESTION}
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("chat")
-    serving.build_demo(folder)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def server(folder):
-    with serving.served(folder) as server:
+def server(english_folder):
+    with serving.served(english_folder) as server:
         yield server
 
 
@@ -101,9 +94,9 @@ def test_a_client_may_keep_the_conversation_itself(english):
     assert "1885" not in english.invoke({"messages": said[-1:]}).content
 
 
-def test_a_conversation_outlives_the_server_and_is_rests_too(folder, server, english):
+def test_a_conversation_outlives_the_server_and_is_rests_too(english_folder, server, english):
     assert "Warsaw" in say(english, "long", "Where was Marie Curie born?")
-    with serving.served(folder) as again:  # a second one, of the same home: as if the first had been started anew
+    with serving.served(english_folder) as again:  # a second one, of the same home: as if the first was started again
         assert "1867" in say(RemoteRunnable(f"{again.url}/chat/kb/english"), "long", "When was she born?")
         kept = httpx.get(f"{again.url}/api/threads/long", params={"kb": "english"}).json()["messages"]
     assert [turn["role"] for turn in kept] == ["user", "assistant"] * 2

@@ -67,11 +67,9 @@ def resources(tmp_path_factory, hashed_embedder):
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def folder(english_folder):
     """Where the servers and examples run: `home` holds the knowledge base of examples/en."""
-    folder = langgraph_server.project_in(tmp_path_factory.mktemp("folder"))
-    assert command_line.CommandLine(folder)("build", command_line.EXAMPLES / "en", "--kb", "english", "--json").json
-    return folder
+    return langgraph_server.project_in(english_folder)
 
 
 @pytest.fixture(scope="module")

@@ -36,10 +36,8 @@ VIEWS = {"ask": "#/ask?kb=english", "graph": "#/graph?kb=english", "documents": 
 
 
 @pytest.fixture(scope="module")
-def running(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("page")
-    serving.build_demo(folder)
-    with serving.served(folder) as server:
+def running(english_folder):
+    with serving.served(english_folder) as server:
         yield server
 
 
