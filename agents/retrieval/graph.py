@@ -18,6 +18,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Checkpointer, Send
 
 from ...graph_store.bounding.labels import Bounds
+from ...graph_store.knowledge_base import KnowledgeBase
 from ...models.reasoner import Reasoner
 from ...schemas.retrieval import (
     ROUTES,
@@ -37,6 +38,7 @@ from . import tracing
 from .chaining import following, merged, names_known_to, next_parts, searchable, waits
 from .citing import cite, within_budget
 from .planning import Caps, Plan, distinct, in_schema, key, plan_round
+from .readings import Readings
 from .reranking import reranked
 from .state import MAX_QUESTION, AskContext, AskInput, AskOutput, AskState, Found, QuestionError, SearchInput
 
@@ -47,6 +49,7 @@ class _Nodes:
     def __init__(self, resources: Resources | None) -> None:
         self._given = resources
         self._prepared: dict[str, Bounds] = {}
+        self._readings = Readings()
 
     @property
     def _resources(self) -> Resources:
@@ -56,7 +59,11 @@ class _Nodes:
         return self._resources.reasoner(state["knowledge_base"], context.models)
 
     def _retriever(self, state: AskState | SearchInput) -> Retriever:
-        return self._resources.retriever(state["knowledge_base"])
+        """The retriever that the question began with, whatever was published meanwhile."""
+        return self._readings.get(state["reading"]) or self._resources.retriever(state["knowledge_base"])
+
+    def _knowledge_base(self, state: AskState) -> KnowledgeBase:
+        return self._retriever(state).index.store
 
     def _passages(self, state: AskState) -> list[Passage]:
         """The best passages, as many as the context's budget holds."""
@@ -77,7 +84,7 @@ class _Nodes:
 
     def _in_schema(self, state: AskState, parts: Sequence[SubQuery]) -> tuple[list[SubQuery], list[str]]:
         """Sub-queries in the terms of the schema in force, with notes of what was mapped or dropped."""
-        schema = self._resources.knowledge_base(state["knowledge_base"]).schemas.current()
+        schema = self._knowledge_base(state).schemas.current()
         bounds = self._prepared.get(state["knowledge_base"])
         if bounds is None or bounds.schema != schema:
             self._prepared[state["knowledge_base"]] = bounds = self._resources.bounds(schema)
@@ -100,8 +107,9 @@ class _Nodes:
         step = TraceStep(step="question", text=tracing.short(question))
         # An earlier question of the thread may have been asked with its trace.
         old_trace: dict[str, Any] = {"trace": []} if state.get("trace") else {}
-        return {"knowledge_base": name, "question": question, "asked": [], "history": [], "planned": [],
-                "round_start": 0, "searches": [], "found": [], "ranking": [], "iterations": 0,
+        reading = self._readings.begin(self._resources.retriever(name))
+        return {"knowledge_base": name, "reading": reading, "question": question, "asked": [], "history": [],
+                "planned": [], "round_start": 0, "searches": [], "found": [], "ranking": [], "iterations": 0,
                 "steps": [tracing.data(step)], **old_trace}
 
     def decompose(self, state: AskState, runtime: Runtime[AskContext]) -> dict[str, Any]:
@@ -109,7 +117,7 @@ class _Nodes:
         context, whole = runtime.context or AskContext(), SubQuery(question=state["question"])
         caps, parts, notes = self._caps(context), list[SubQuery](), list[str]()
         if context.agent:
-            schema = self._resources.knowledge_base(state["knowledge_base"]).schemas.current()
+            schema = self._knowledge_base(state).schemas.current()
             said = self._reasoner(state, context).decompose(whole.question, schema, caps.sub_queries)
             parts, notes = self._in_schema(state, said[:caps.sub_queries])
         # The whole question is searched as well: a decomposition that went wrong must not hide it.
@@ -129,8 +137,8 @@ class _Nodes:
         for number, route in state["searches"]:
             numbers.setdefault(route, []).append(number)
         sends = [
-            Send(f"{route}_search", SearchInput(knowledge_base=state["knowledge_base"], round=state["iterations"],
-                                                asked=state["asked"], numbers=found))
+            Send(f"{route}_search", SearchInput(knowledge_base=state["knowledge_base"], reading=state["reading"],
+                                                round=state["iterations"], asked=state["asked"], numbers=found))
             for route, found in numbers.items()
         ]
         return sends or [Send("fuse", state)]
@@ -191,7 +199,7 @@ class _Nodes:
             return {"round_start": start}
         history = [SubAnswer(**data) for data in state["history"]]
         passages = self._passages(state)
-        schema = self._resources.knowledge_base(state["knowledge_base"]).schemas.current()
+        schema = self._knowledge_base(state).schemas.current()
         said = self._reasoner(state, context).reflect(state["question"], history, passages, schema)
         caps, is_name = self._caps(context), names_known_to(self._retriever(state))
         known = merged(history, said.sub_answers, is_name, caps.sub_queries)
@@ -234,9 +242,10 @@ class _Nodes:
         context, passages = runtime.context or AskContext(), self._passages(state)
         history = [SubAnswer(**data) for data in state["history"]]
         draft = self._reasoner(state, context).answer(state["question"], history, passages, context.mode)
-        documents = self._resources.knowledge_base(state["knowledge_base"]).documents
+        documents = self._knowledge_base(state).documents
         below = self._resources.settings.abstain_below if context.abstain_below is None else context.abstain_below
         checked = cite(draft, passages, documents, context.mode, below)
+        self._readings.end(state["reading"])
         step = tracing.data(tracing.answered(state["iterations"], checked))
         return {"answer": checked.answer, "abstained": checked.abstained,
                 "confidence": round(checked.confidence, 4), "short": checked.short,

@@ -102,6 +102,8 @@ def _traced(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> list[dict[s
 class AskState(AskInput, AskOutput, total=False):
     """What passes between the nodes. Sub-queries are numbered over all rounds from 0."""
 
+    reading: str
+    """Which state of the knowledge base the question is answered from; see `readings`."""
     asked: list[dict[str, Any]]
     """All sub-queries so far, as `SubQuery` data, in the words in which they were searched."""
     history: list[dict[str, Any]]
@@ -123,6 +125,7 @@ class SearchInput(TypedDict):
     """What one search is sent."""
 
     knowledge_base: str
+    reading: str
     round: int
     asked: list[dict[str, Any]]
     """All sub-queries so far, as `SubQuery` data."""

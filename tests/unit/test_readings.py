@@ -1,0 +1,78 @@
+"""A question is answered from one state of its knowledge base, whatever is published meanwhile."""
+
+import pytest
+from banyan.agents.retrieval.graph import build_graph
+from banyan.agents.retrieval.readings import Readings
+from banyan.agents.retrieval.state import AskContext
+from banyan.models.reasoner import ReasonerError
+
+from ..conftest import load_test_module
+
+scripted = load_test_module("scripted")
+
+
+@pytest.fixture
+def shop(tmp_path, hashed_embedder):
+    made = scripted.Workshop(tmp_path, hashed_embedder)
+    made.build(made.write(scripted.TEXTS))
+    return made
+
+
+def test_what_is_published_between_two_steps_changes_nothing(shop):
+    with shop.resources() as resources:
+        seen, reasoner = [], resources.scripted
+        reflect, answer = reasoner.reflect, reasoner.answer
+
+        def reflected(question, history, passages, schema):
+            seen.append(passages)
+            resources.delete_document("kb", "a.txt")
+            return reflect(question, history, passages, schema)
+
+        def answered(question, history, passages, mode):
+            seen.append(passages)
+            return answer(question, history, passages, mode)
+
+        reasoner.reflect, reasoner.answer = reflected, answered
+        graph, asked = build_graph(resources), {"knowledge_base": "kb", "question": "Who is Ada's employer?"}
+        result = graph.invoke(asked, context=AskContext(mode="open", abstain_below=0))
+        before, after = seen
+        assert before == after
+        assert "a.txt" in {passage.document for passage in after}
+        assert result["citations"], "they are checked against the documents of that state"
+        reasoner.reflect = reflect
+        graph.invoke(asked)
+        assert "a.txt" not in {passage.document for passage in seen[-1]}, "the next question sees the new one"
+
+
+def test_an_answered_question_lets_its_state_go(shop, monkeypatch):
+    kept = []
+    begin = Readings.begin
+    monkeypatch.setattr(Readings, "begin", lambda self, retriever: kept.append((self, begin(self, retriever)))
+                        or kept[-1][1])
+    with shop.resources() as resources:
+        graph, asked = build_graph(resources), {"knowledge_base": "kb", "question": "Who is Ada's employer?"}
+        graph.invoke(asked)
+        (readings, reading), = kept
+        assert readings.get(reading) is None
+
+
+def test_a_state_that_is_not_kept_is_the_newest(shop, monkeypatch):
+    """As when a question goes on in another process."""
+    monkeypatch.setattr(Readings, "get", lambda *_: None)
+    with shop.resources() as resources:
+        assert build_graph(resources).invoke({"knowledge_base": "kb", "question": "Who is Ada's employer?"})["messages"]
+
+
+def test_a_step_that_fails_keeps_others_from_nothing(shop):
+    with shop.resources() as resources:
+        answer = resources.scripted.answer
+
+        def fail(*_):
+            raise ReasonerError("the endpoint refused")
+
+        resources.scripted.answer = fail
+        graph, asked = build_graph(resources), {"knowledge_base": "kb", "question": "Who is Ada's employer?"}
+        with pytest.raises(ReasonerError):
+            graph.invoke(asked)
+        resources.scripted.answer = answer
+        assert graph.invoke(asked)["messages"]
