@@ -16,7 +16,7 @@ from ..schemas.extraction import ExtractionRequest
 from ..schemas.formats.loading import load_schema
 from ..schemas.graph_schema import GraphSchema
 from ..text.tokens import estimate_tokens
-from .construction.graph import DEFAULT_SCHEMA
+from .construction.inputs import DEFAULT_SCHEMA
 from .resources import Resources
 
 # `estimate_tokens` errs upwards, being a limit elsewhere: on the English prompts by 20 % beside OpenAI's tokenizers

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import cache
-from typing import Any, Literal
+from typing import Literal
 
 from langgraph.errors import GraphBubbleUp
 
@@ -34,7 +34,6 @@ from ..schemas.delta import Decision
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.prices import Prices
 from ..tools.retriever import Retriever
-from .construction.asking_ahead import AskedAhead
 from .model_choice import AskStep
 from .spending import Spending
 
@@ -58,7 +57,6 @@ class Resources:
         self._retrievers: dict[str, Retriever] = {}
         self._reasoners: dict[str, dict[tuple[tuple[str, str], ...], Reasoner]] = {}
         self._spending = Spending(self.settings)
-        self._asked: dict[str, AskedAhead[Any]] = {}
         self._runs: dict[str, str] = {}
         self._failed: dict[str, str] = {}
         self._steps: dict[str, Counter[str]] = {}
@@ -199,17 +197,14 @@ class Resources:
                 self._writers[name].publish()
                 self._end(name, run)
 
-    def asked_ahead(self, run: str) -> AskedAhead[Any]:
-        """What a run asks an endpoint, until the run ends."""
+    def abandon(self, name: str, run: str) -> None:
+        """End a run that goes no further. Steps of it that are still at work keep other writers out until they end."""
         with self._lock:
-            if run not in self._asked:
-                self._asked[run] = AskedAhead(self.settings.llm_concurrency)
-            return self._asked[run]
+            self._failed[name] = run
+            self._end(name, run)
 
     def _end(self, name: str, run: str) -> None:
         self._spending.forget(run)
-        if run in self._asked:
-            self._asked.pop(run).break_off()
         if self._runs.get(name) == run:
             del self._runs[name]
             self._writers[name].release()
@@ -390,9 +385,6 @@ class Resources:
     def close(self) -> None:
         """Close every knowledge base."""
         with self._lock:
-            for asked in self._asked.values():
-                asked.break_off()
-            self._asked.clear()
             for knowledge_base in (*self._readers.values(), *self._writers.values()):
                 knowledge_base.close()
             for ledger in self._ledgers.values():

@@ -36,7 +36,6 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 for _name in [name for name in os.environ if name.startswith("BANYAN_")]:
     del os.environ[_name]
 
-from banyan.agents.construction import graph as construction  # noqa: E402
 from banyan.agents.resources import Resources  # noqa: E402
 from banyan.config import Settings  # noqa: E402
 from banyan.schemas.retrieval import ROUTES, SubQuery  # noqa: E402
@@ -257,11 +256,8 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--operations", nargs="+", choices=list(OPERATIONS), default=list(OPERATIONS))
     parser.add_argument("--only", type=int, help="one point of these, by number")
-    parser.add_argument("--apart", action="store_true", help="let a process of its own write all vectors of a build")
     parser.add_argument("--keep", type=Path, help="folder to work in; stores that differ are left there")
     arguments = parser.parse_args()
-    if arguments.apart:
-        construction._APART_FROM = 1  # noqa: SLF001
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as place, counting_server() as url:
         folder = (arguments.keep or Path(place)).resolve()

@@ -85,8 +85,8 @@ def _counting(factor: float) -> None:
     """Make the endpoint's counts those of a tokenizer with so many times our estimator's tokens."""
     send = OpenAiEndpoint.send
 
-    def counted(self: OpenAiEndpoint, *arguments: Any, **named: Any) -> Any:
-        reply = send(self, *arguments, **named)
+    async def counted(self: OpenAiEndpoint, *arguments: Any, **named: Any) -> Any:
+        reply = await send(self, *arguments, **named)
         return reply._replace(prompt_tokens=round(factor * reply.prompt_tokens),
                               completion_tokens=round(factor * reply.completion_tokens))
 

@@ -1,14 +1,15 @@
 """`banyan build` and `banyan import`: documents or recorded triples into a knowledge base."""
 
+import asyncio
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
 import typer
-from langgraph.checkpoint.sqlite import SqliteSaver
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from rich.table import Table
 
-from ..agents.concurrency import build_concurrency
 from ..agents.construction.graph import build_graph
 from ..agents.construction.state import BuildContext, BuildInput, BuildReport
 from ..agents.estimate import BuildEstimate, estimate_build
@@ -70,18 +71,20 @@ def import_triples(
 def _run_build(resources: Resources, given: BuildInput, context: BuildContext) -> BuildReport:
     """Run the construction graph, with progress, asking the person where it interrupts."""
     # Checkpoints serve only interrupts of this process: what was paid for is in the ledger.
-    with SqliteSaver.from_conn_string(":memory:") as saver:
-        graph = build_graph(resources, saver)
-        config: Any = {"configurable": {"thread_id": "build"}, "max_concurrency": build_concurrency(resources.settings)}
-        step: Any = given
-        while True:
-            with BuildProgress(err) as progress:
-                for event in graph.stream(step, config, context=context, stream_mode="custom"):
-                    progress.show(cast("dict[str, Any]", event))
-            state = graph.get_state(config)
-            if not state.interrupts:
-                return cast("BuildReport", state.values["report"])
-            step = Command(resume=resume_value(state.interrupts[0].value))
+    graph, config = build_graph(resources, InMemorySaver()), RunnableConfig(configurable={"thread_id": "build"})
+
+    async def run(step: Any) -> Any:
+        with BuildProgress(err) as progress:
+            async for event in graph.astream(step, config, context=context, stream_mode="custom", durability="exit"):
+                progress.show(cast("dict[str, Any]", event))
+        return await graph.aget_state(config)
+
+    step: Any = given
+    while True:
+        state = asyncio.run(run(step))
+        if not state.interrupts:
+            return cast("BuildReport", state.values["report"])
+        step = Command(resume=resume_value(state.interrupts[0].value))
 
 
 def _finish_build(report: BuildReport, *, as_json: bool) -> None:

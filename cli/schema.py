@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import typer
 from rich.table import Table
 
-from ..agents.construction.graph import REVIEWED_AT_ONCE
+from ..agents.construction.review import REVIEWED_AT_ONCE
 from ..agents.inference import infer_schema
 from ..agents.resources import Resources
 from ..schemas.delta import Candidate, Verdict

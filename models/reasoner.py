@@ -34,12 +34,11 @@ class Reasoner(Protocol):
     def fingerprint(self) -> str:
         """Names the implementation and model; part of the identity of what it extracted."""
 
-    @property
-    def free(self) -> bool:
-        """Whether what it says of a chunk costs nothing, and may as well be said again."""
-
     def extract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
         """The entities, triples and attributes in one chunk, in the schema's terms where they fit."""
+
+    async def aextract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
+        """As `extract`, for callers on an event loop, which goes on meanwhile."""
 
     @property
     def resolves(self) -> bool:

@@ -12,13 +12,13 @@ from .state import BuildInput
 
 _T = TypeVar("_T")
 
+DEFAULT_SCHEMA = "general"
 _STORED_AT_ONCE, _CHARACTERS_AT_ONCE = 64, 1_000_000
-"""Documents between two commits while they are read: a commit of its own for each wrote six pages, most of them again
-and again."""
+"""Documents between two commits while they are read: a commit for each would write the same pages again and again."""
 
 
 def check_input(given: BuildInput) -> None:
-    """Nothing, if the input has the types that it declares: a server hands on whatever a client sent.
+    """Check that the input has the types that it declares: a server hands on whatever a client sent.
 
     Raises:
         IngestError: it has not; names the field.
@@ -32,15 +32,15 @@ def check_input(given: BuildInput) -> None:
         raise IngestError(f"`recorded` is one of {', '.join(get_args(RecordedFormat))}, not {recorded!r}")
 
 
-def require_any(found: Iterator[_T], paths: Sequence[Path], failures: Sequence[LoadFailure]) -> Iterator[_T]:
+def require_any(items: Iterator[_T], paths: Sequence[Path], failures: Sequence[LoadFailure]) -> Iterator[_T]:
     """The same items, the first of them read.
 
     Raises:
         IngestError: there is none, and no failure says why.
     """
-    first = next(found, None)
+    first = next(items, None)
     if first is not None:
-        return chain((first,), found)
+        return chain((first,), items)
     if paths and not failures:
         raise IngestError(f"there is nothing to read in {', '.join(map(str, paths))}: name files, or folders "
                           f"with files, of these formats: {', '.join(FORMATS)}")
@@ -52,7 +52,7 @@ def grouped(documents: Iterator[Document]) -> Iterator[list[Document]]:
     group: list[Document] = []
     for document in documents:
         group.append(document)
-        if len(group) == _STORED_AT_ONCE or sum(len(one.text) for one in group) > _CHARACTERS_AT_ONCE:
+        if len(group) == _STORED_AT_ONCE or sum(len(member.text) for member in group) > _CHARACTERS_AT_ONCE:
             yield group
             group = []
     if group:

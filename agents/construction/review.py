@@ -10,6 +10,8 @@ from ...schemas.delta import Candidate, Decision, SchemaDelta
 from ...schemas.review import ReviewError
 from ...schemas.review_answers import HOW, read_answer
 
+REVIEWED_AT_ONCE = 20
+"""Candidates that a person is shown in one go."""
 _SHOWN = 2
 """Examples of each candidate that the summary quotes; all are in the delta."""
 
@@ -25,9 +27,9 @@ def ask_person(knowledge_base: str, candidates: Sequence[Candidate],
     """
     error = ""
     while True:
-        said = interrupt(request(knowledge_base, candidates, error))
+        answer = interrupt(request(knowledge_base, candidates, error))
         try:
-            review = read_answer(said, candidates)
+            review = read_answer(answer, candidates)
             decide(review.on(candidates), review.who)
         except (ReviewError, DecisionError) as wrong:
             error = str(wrong)

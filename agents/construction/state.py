@@ -38,7 +38,7 @@ def new_run() -> str:
 
 
 def first_reason(old: str, new: str) -> str:
-    """Parallel extractions may all run out of budget: one reason is kept; "" begins a new run."""
+    """Parallel extractions may all run out of budget: one reason is kept; "" is that of a new run."""
     return (old or new) if new else ""
 
 
@@ -101,18 +101,16 @@ class BuildState(BuildInput, BuildOutput, total=False):
     started: float
     files_failed: list[str]
     total: int
+    """Chunks that the build has to do."""
     batch: list[str]
-    """Chunks that are extracted, or were and have to be written."""
-    next_batch: list[str]
-    """Chunks that are extracted while `batch` is written."""
-    ahead: list[str]
-    """Chunks after those, that an endpoint is asked for when it has nothing else to do."""
+    """Chunks that are extracted, or were and have to be decided on."""
+    extracted: list[str]
+    """Chunks of the batch before, that are to be written."""
     candidates: list[dict[str, Any]]
     undecided: bool
     """Whether the schema has still to be looked at before the build ends."""
     stopped: Annotated[str, first_reason]
     """Why the build stopped before its end; empty while it has not."""
-    extracted: Annotated[int, operator.add]
     unanswered: Annotated[list[str], operator.add]
     """Chunks that failed by a failure of the endpoint, not by one of their own."""
 
@@ -122,6 +120,14 @@ class ExtractInput(TypedDict):
 
     knowledge_base: str
     run: str
+    chunk: str
+
+
+class WriteInput(TypedDict):
+    """What is written while the next batch is extracted."""
+
+    knowledge_base: str
+    run: str
     chunks: list[str]
-    ahead: list[str]
-    """Those to begin with when all of these are under way; nobody waits for them yet."""
+    last: bool
+    """Whether nothing is extracted meanwhile."""

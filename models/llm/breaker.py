@@ -6,7 +6,6 @@ seconds one call is let through to try, as a long-lived server needs it; when it
 
 import logging
 from collections.abc import Callable
-from threading import Lock
 
 from ..reasoner import ReasonerError
 
@@ -40,7 +39,7 @@ class EndpointDown(ReasonerError):
 
 
 class Breaker:
-    """Counts what became of the calls to one endpoint. Safe to use from several threads.
+    """Counts what became of the calls to one endpoint. Used on the process's event loop alone.
 
     Args:
         name: the model and host, for messages.
@@ -54,55 +53,42 @@ class Breaker:
         self._reason = ""
         self._opened: float | None = None
         self._trying = False
-        self._lock = Lock()
 
     def check(self) -> None:
-        """Nothing, if a call might be sent now.
-
-        Raises:
-            EndpointDown: the endpoint is down, and it is not yet time to try it, or another call does.
-        """
-        with self._lock:
-            self._check()
+        """Raises EndpointDown if the endpoint is down and it is not yet time to try it, or another call does."""
+        if self._opened is not None and (self._trying or self._clock() - self._opened < SECONDS_CLOSED_TO_CALLS):
+            raise self._down()
 
     def admit(self) -> None:
-        """To be called before a call is sent; what became of it is then told, in any case, to one of the others.
+        """Admit a call that is about to be sent; what became of it is then reported to one of the methods below.
 
         Raises:
             EndpointDown: as for `check`.
         """
-        with self._lock:
-            self._check()
-            self._trying = self._opened is not None
+        self.check()
+        self._trying = self._opened is not None
 
     def answered(self) -> None:
         """The endpoint answered, be it to refuse this one request."""
-        with self._lock:
-            if self._opened is not None:
-                _LOG.warning("%s answers again", self._name)
-            self._failures, self._opened, self._trying = 0, None, False
+        if self._opened is not None:
+            _LOG.warning("%s answers again", self._name)
+        self._failures, self._opened, self._trying = 0, None, False
 
     def given_up(self) -> None:
-        """Nobody waited for the call: it says nothing of the endpoint."""
-        with self._lock:
-            self._trying = False
+        """The call was cancelled, which says nothing of the endpoint."""
+        self._trying = False
 
     def failed(self, failure: EndpointFailed) -> EndpointFailed | EndpointDown:
         """The endpoint failed: the error to raise, which is the failure itself until they are too many in a row."""
-        with self._lock:
-            self._failures += 1
-            self._trying = False
-            self._reason = str(failure)
-            if not failure.certain and self._failures < FAILURES_IN_A_ROW and self._opened is None:
-                return failure
-            if self._opened is None:
-                _LOG.warning("%s is down: no call is sent to it for %g s", self._name, SECONDS_CLOSED_TO_CALLS)
-            self._opened = self._clock()
-            return self._down()
-
-    def _check(self) -> None:
-        if self._opened is not None and (self._trying or self._clock() - self._opened < SECONDS_CLOSED_TO_CALLS):
-            raise self._down()
+        self._failures += 1
+        self._trying = False
+        self._reason = str(failure)
+        if not failure.certain and self._failures < FAILURES_IN_A_ROW and self._opened is None:
+            return failure
+        if self._opened is None:
+            _LOG.warning("%s is down: no call is sent to it for %g s", self._name, SECONDS_CLOSED_TO_CALLS)
+        self._opened = self._clock()
+        return self._down()
 
     def _down(self) -> EndpointDown:
         return EndpointDown(f"the endpoint is down: {self._reason}. What was done stands; run the command again when "

@@ -5,8 +5,6 @@ long as the process.
 """
 
 import logging
-from functools import cache
-from threading import Lock
 from typing import Literal, get_args
 
 Form = Literal["json_schema", "tools", "json_object", "text"]
@@ -24,7 +22,7 @@ _LOG = logging.getLogger("banyan.llm")
 
 
 class Capability:
-    """What is known of one endpoint and model. Safe to use from several threads.
+    """What is known of one endpoint and model. Used on the process's event loop alone.
 
     Args:
         name: the model and host, for the log.
@@ -33,15 +31,13 @@ class Capability:
     def __init__(self, name: str) -> None:
         self._name = name
         self._open: list[Form] = list(FORMS)
-        self._place = 0
+        self._current = 0
         self._proven = False
         self._refusals = self._unusable = 0
-        self._lock = Lock()
 
     def forms(self) -> tuple[Form, ...]:
         """The forms to try in order: the one in use, then those below it."""
-        with self._lock:
-            return tuple(self._open[self._place:])
+        return tuple(self._open[self._current:])
 
     def refused(self, form: Form, answered: Form, *, named: bool) -> None:
         """A call was refused in one form, and answered in one below it.
@@ -52,13 +48,12 @@ class Capability:
             named: the refusals spoke of the form. Then one is enough, unless the form has worked before: a
                 transient error must never count for good.
         """
-        with self._lock:
-            if self._open[self._place] != form:
-                return
-            self._refusals += 1
-            if (named and not self._proven) or self._refusals >= REFUSALS_IN_A_ROW:
-                del self._open[self._place:self._open.index(answered)]
-                self._use(self._place, "it refuses the form before")
+        if self._open[self._current] != form:
+            return
+        self._refusals += 1
+        if (named and not self._proven) or self._refusals >= REFUSALS_IN_A_ROW:
+            del self._open[self._current:self._open.index(answered)]
+            self._use(self._current, "it refuses the form before")
 
     def judged(self, form: Form, *, usable: bool) -> None:
         """An answer in a form could be used, or not.
@@ -66,22 +61,15 @@ class Capability:
         A form that has given a usable answer is kept: later ones that are not are the model's fault. If none
         gives any, the first that is not refused has its turn again.
         """
-        with self._lock:
-            if self._open[self._place] != form:
-                return
-            if usable:
-                self._proven, self._refusals, self._unusable = True, 0, 0
-                return
-            self._unusable += 1
-            if not self._proven and self._unusable >= UNUSABLE_IN_A_ROW and len(self._open) > 1:
-                self._use((self._place + 1) % len(self._open), "no answer in the form before could be used")
+        if self._open[self._current] != form:
+            return
+        if usable:
+            self._proven, self._refusals, self._unusable = True, 0, 0
+            return
+        self._unusable += 1
+        if not self._proven and self._unusable >= UNUSABLE_IN_A_ROW and len(self._open) > 1:
+            self._use((self._current + 1) % len(self._open), "no answer in the form before could be used")
 
-    def _use(self, place: int, reason: str) -> None:
-        self._place, self._proven, self._refusals, self._unusable = place, False, 0, 0
-        _LOG.info("%s is asked in the form %s from now on: %s", self._name, self._open[place], reason)
-
-
-@cache
-def capability_of(base_url: str, model: str, host: str) -> Capability:  # noqa: ARG001  (the cache's key)
-    """What is known of an endpoint's model, one and the same for the whole process."""
-    return Capability(f"model {model!r} at {host}")
+    def _use(self, number: int, reason: str) -> None:
+        self._current, self._proven, self._refusals, self._unusable = number, False, 0, 0
+        _LOG.info("%s is asked in the form %s from now on: %s", self._name, self._open[number], reason)

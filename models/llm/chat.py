@@ -3,21 +3,23 @@
 Importing this module takes about two seconds: only what is about to make a call imports it.
 """
 
+import json
 import re
+import weakref
 from socket import gaierror
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import openai
-from langchain_core.runnables.config import ensure_config, get_callback_manager_for_config
+from langchain_core.messages import AIMessage
 from langchain_openai import ChatOpenAI
 
 from ...config import Settings
+from ...runtime.event_loop import process_loop
 from ...text.tokens import estimate_tokens
 from ..reasoner import ReasonerError
 from .breaker import EndpointFailed
-from .capability import Capability, Form, capability_of
-from .completion import Completion, from_json, from_message
+from .capability import Capability, Form
 from .endpoint import Messages, Reply
 
 _PLACEHOLDER_KEY = "none"
@@ -64,24 +66,27 @@ _TOO_LONG = re.compile(r"context[_ ](?:length|window)|too long|maximum context|t
 
 
 class OpenAiEndpoint:
-    """Implements `Endpoint` for the one named in the settings.
+    """The client of the endpoint named in the settings. Used on the process's event loop alone.
 
     Retries with exponential backoff and jitter on 408, 409, 429 (as Retry-After says), 5xx,
     timeouts and lost connections are the openai client's, bounded by `llm_retries`.
 
     Args:
         settings: base URL, key, model, timeout, retries.
-        capability: which forms of request it takes; none: what this process knows of it.
+        capability: which forms of request it takes.
     """
 
-    def __init__(self, settings: Settings, capability: Capability | None = None) -> None:
+    def __init__(self, settings: Settings, capability: Capability) -> None:
         self._model = settings.llm_model
         self._host = urlsplit(settings.llm_base_url or "").netloc.rpartition("@")[2]
         self._key = settings.llm_api_key
-        self._chat = _chat(settings)
-        self._capability = capability or capability_of(settings.llm_base_url or "", self._model, self._host)
+        self._capability = capability
+        client = openai.DefaultAsyncHttpxClient(timeout=settings.llm_timeout)
+        self._chat = _chat(settings, client)
+        # Its connections can be closed only on the event loop that opened them.
+        weakref.finalize(self, lambda: process_loop().start(client.aclose())).atexit = False
 
-    def send(self, messages: Messages, json_schema: dict[str, Any]) -> Reply:
+    async def send(self, messages: Messages, json_schema: dict[str, Any]) -> Reply:
         """One paid call, in the strictest form of request that the endpoint takes.
 
         A form that it refuses costs nothing; the next one is tried at once. The prompts spell the shape out as
@@ -92,7 +97,7 @@ class OpenAiEndpoint:
                 `EndpointFailed` where it was not the request's fault.
         """
         try:
-            return self._send(messages, json_schema)
+            return await self._send(messages, json_schema)
         except openai.OpenAIError as error:
             fix = next(fix for kind, fix in _FIXES if isinstance(error, kind))
             # From None: the client's own message may repeat the key, and a traceback would print it.
@@ -101,12 +106,16 @@ class OpenAiEndpoint:
             # What a body of another form raises, an HTML page for instance.
             raise self._failure(error, _NOT_OPENAI) from None
 
-    def _send(self, messages: Messages, json_schema: dict[str, Any]) -> Reply:
+    async def _send(self, messages: Messages, json_schema: dict[str, Any]) -> Reply:
         forms = self._capability.forms()
         named = True
         for form in forms:
             try:
-                completion = self._complete(messages, _asked(form, json_schema))
+                # As `extra_body`: langchain-openai parses a `response_format` itself, and the raw text and the usage
+                # of an answer that does not fit, that was cut or filtered, are then lost.
+                asked = _asked(form, json_schema)
+                more = {"extra_body": asked} if "response_format" in asked else asked
+                message = await self._chat.ainvoke(list(messages), **more)
             except openai.APIStatusError as error:
                 if form == forms[-1] or not _may_mean_the_form(error):
                     raise
@@ -114,34 +123,23 @@ class OpenAiEndpoint:
                 continue
             if form != forms[0]:
                 self._capability.refused(forms[0], form, named=named)
-            return self._reply(messages, completion, form)
+            return self._reply(messages, message, form)
         raise AssertionError("there is always a form to try")
 
-    def _complete(self, messages: Messages, asked: dict[str, Any]) -> Completion:
-        """One request, with the client's retries.
-
-        LangChain's way, and its messages, runs and typed models, take more processor time than all else of a call: it
-        is gone where somebody listens on it, LangSmith for instance. Else the same goes to the same client as JSON.
-        """
-        if get_callback_manager_for_config(ensure_config()).handlers:
-            # As `extra_body`: langchain-openai parses a `response_format` itself, and the raw text and the usage of an
-            # answer that does not fit, that was cut or filtered, are then lost.
-            more = {"extra_body": asked} if "response_format" in asked else asked
-            return from_message(self._chat.invoke(list(messages), **more))
-        return from_json(self._chat.root_client.post(
-            "/chat/completions", cast_to=object,
-            body={"messages": [{"role": role, "content": content} for role, content in messages],
-                  "model": self._model, "stream": False, "temperature": _TEMPERATURE, **asked}))
-
-    def _reply(self, messages: Messages, completion: Completion, form: Form) -> Reply:
+    def _reply(self, messages: Messages, message: AIMessage, form: Form) -> Reply:
         """What came back, its tokens estimated where the endpoint does not report them."""
-        read, written, cached = completion.tokens
-        return Reply(completion.text,
-                     read or sum(estimate_tokens(content) for _, content in messages),
-                     written or estimate_tokens(completion.text or completion.refusal),
-                     cached,
-                     completion.refusal,
-                     completion.finish,
+        # Arguments that are no JSON are kept as they came: they go back with the reason, as any answer would.
+        arguments = [json.dumps(call["args"], ensure_ascii=False) for call in message.tool_calls]
+        arguments += [call["args"] or "" for call in message.invalid_tool_calls]
+        text = "\n".join(arguments) or str(message.text)
+        refusal = str(message.additional_kwargs.get("refusal") or "")
+        usage = message.response_metadata.get("token_usage") or {}
+        return Reply(text,
+                     usage.get("prompt_tokens") or sum(estimate_tokens(content) for _, content in messages),
+                     usage.get("completion_tokens") or estimate_tokens(text or refusal),
+                     (usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0,
+                     refusal,
+                     str(message.response_metadata.get("finish_reason") or "stop"),
                      lambda usable: self._capability.judged(form, usable=usable))
 
     def _failure(self, error: Exception, fix: _Fix) -> ReasonerError:
@@ -187,11 +185,12 @@ def _may_mean_the_form(error: openai.APIStatusError) -> bool:
         error.status_code in {404, 500} and bool(_NAMES_THE_FORM.search(error.message)))
 
 
-def _chat(settings: Settings) -> ChatOpenAI:
+def _chat(settings: Settings, client: openai.DefaultAsyncHttpxClient) -> ChatOpenAI:
     return ChatOpenAI(
         model=settings.llm_model,
         base_url=settings.llm_base_url,
         api_key=settings.llm_api_key,
+        http_async_client=client,
         timeout=settings.llm_timeout,
         max_retries=settings.llm_retries,
         temperature=_TEMPERATURE,

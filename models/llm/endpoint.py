@@ -1,14 +1,14 @@
 """What goes to a model and comes back: the interface of all that sends calls."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 Messages = Sequence[tuple[str, str]]
 """(role, text), the role one of "system", "user" and "assistant"."""
 
 
-def _unheard(_: bool) -> None:
-    """Nobody asks whether the answer could be used."""
+def _ignored(_: bool) -> None:
+    """Whether the answer could be used changes nothing."""
 
 
 class Reply(NamedTuple):
@@ -22,19 +22,24 @@ class Reply(NamedTuple):
     """Why the model declined, where the endpoint says that it did."""
     finish: str = "stop"
     """Why the answer ended, as the endpoint says it: "stop", "length", "content_filter" ..."""
-    judged: Callable[[bool], None] = _unheard
+    judged: Callable[[bool], None] = _ignored
     """To be told whether the answer could be used: the endpoint learns which form of request to send."""
 
 
-class Endpoint(Protocol):
-    """Sends messages to a model. Safe to call from several threads."""
+Send = Callable[[Messages, dict[str, Any]], Awaitable[Reply]]
+"""Sends messages and the JSON schema of the answer."""
 
-    def send(self, messages: Messages, json_schema: dict[str, Any]) -> Reply:
-        """One paid call.
+
+class Endpoint(Protocol):
+    """Sends messages to a model. Used on the process's event loop (`runtime.event_loop`) alone."""
+
+    async def send(self, messages: Messages, json_schema: dict[str, Any], permit: Callable[[], None]) -> Reply:
+        """Pay one call.
 
         Args:
             messages: the conversation.
             json_schema: the shape of the answer, a hint that the endpoint may not keep to.
+            permit: called when the call's turn has come; what it raises keeps the call from being sent.
 
         Raises:
             ReasonerError: it failed for good; names the cause and the fix.

@@ -4,22 +4,23 @@ Whatever knowledge base or thread a call is for: calls to the same endpoint shar
 breaker. Timeouts and backoff of a single request are the openai client's; here is the bound on a call in all.
 """
 
+import asyncio
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from functools import cache
-from threading import BoundedSemaphore, Lock
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from aiolimiter import AsyncLimiter
 from pydantic import SecretStr
 
 from ...config import Settings
-from ...runtime.cancellation import CallCancelled, answered, current, pause
 from ...text.tokens import estimate_tokens
 from ..reasoner import ReasonerError
 from .breaker import Breaker, EndpointFailed
-from .endpoint import Messages, Reply
+from .capability import Capability
+from .endpoint import Messages, Reply, Send
 from .observing import observed_call
 
 LONGEST_BACKOFF = 120.0
@@ -29,45 +30,10 @@ SLACK = 30.0
 """Seconds on top of all that a call may take: the first one imports its client, on a machine that may be busy."""
 FIRST_RATIO = 1.5
 """Tokens of a call by those of its prompt, until replies tell: an answer half as long as what was asked."""
-_LOOKED_AFTER = 0.1
-"""Seconds between two looks at whether a call that waits for its turn still has to be sent."""
 
 
-class Rate:
-    """Lets so much pass in a second, in the order of asking (the generic cell rate algorithm, ITU-T I.371).
-
-    Args:
-        per_second: how much.
-        burst: seconds' worth that may be saved up for a moment when nothing was asked.
-        clock: seconds that only grow.
-    """
-
-    def __init__(self, per_second: float, burst: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self._per_second = per_second
-        self._burst = burst
-        self._clock = clock
-        self._free_at = -float("inf")
-        self._lock = Lock()
-
-    def take(self, amount: float) -> float:
-        """Take one's share; returns the seconds to wait until it may be used.
-
-        A share larger than the burst passes too: those after it wait the longer.
-        """
-        with self._lock:
-            now = self._clock()
-            start = max(self._free_at, now - self._burst)
-            self._free_at = start + amount / self._per_second
-            return max(0.0, start - now)
-
-    def correct(self, amount: float) -> None:
-        """It turned out that so much more was used than was taken, or, below zero, so much less."""
-        with self._lock:
-            self._free_at += amount / self._per_second
-
-
-class _Place(NamedTuple):
-    """What has to be the same for calls to share limits. The key counts: accounts have limits of their own."""
+class _Key(NamedTuple):
+    """What has to be the same for calls to share limits. The API key counts: accounts have limits of their own."""
 
     base_url: str
     api_key: SecretStr
@@ -78,33 +44,33 @@ class _Place(NamedTuple):
 
 
 class Limits:
-    """What the calls to one endpoint and model share. Safe to use from several threads.
+    """What the calls to one endpoint and model share. Used on the process's event loop alone.
 
     Args:
-        place: the endpoint, the model and the limits.
+        key: the endpoint, the model and the limits.
         slots: of the endpoint, whichever model is asked.
-        clock: seconds that only grow.
     """
 
-    def __init__(self, place: _Place, slots: BoundedSemaphore, clock: Callable[[], float] = time.monotonic) -> None:
-        self.host = urlsplit(place.base_url).netloc.rpartition("@")[2]
-        self.breaker = Breaker(f"model {place.model!r} at {self.host}", clock)
+    def __init__(self, key: _Key, slots: asyncio.Semaphore) -> None:
+        self.host = urlsplit(key.base_url).netloc.rpartition("@")[2]
+        self.breaker = Breaker(f"model {key.model!r} at {self.host}", time.monotonic)
         self._slots = slots
-        self._clock = clock
-        requests, tokens = place.requests_per_second, place.tokens_per_minute
+        requests, tokens = key.requests_per_second, key.tokens_per_minute
+        self._requests = None if requests is None else AsyncLimiter(1, 1 / requests)
         # Bursts of a second: what is saved up must not count much beside a minute's limit.
-        self._requests = None if requests is None else Rate(requests, max(0.0, 1 - 1 / requests), clock)
-        self._tokens = None if tokens is None else Rate(tokens / 60, 1.0, clock)
+        self._tokens = None if tokens is None else AsyncLimiter(tokens / 60, 1)
+        self._in_order = asyncio.Lock()
+        self._due = 0.0
+        """Tokens of calls before, that the next call has to let pass."""
         self._prompted = self._used = 0
-        self._lock = Lock()
 
     @property
     def tokens_are_limited(self) -> bool:
         """Whether the tokens of a prompt matter: there is a rate for them."""
         return self._tokens is not None
 
-    @contextmanager
-    def turn(self, prompt: int) -> Iterator[Callable[[int], None]]:
+    @asynccontextmanager
+    async def turn(self, prompt: int) -> AsyncIterator[Callable[[int], None]]:
         """Wait for a slot and for the rates, and hold the slot for the block.
 
         Args:
@@ -114,104 +80,113 @@ class Limits:
             What to call with the tokens that the call used in all, as its reply reports them.
 
         Raises:
-            CallCancelled: the run was cancelled while it waited.
             EndpointDown: the endpoint was found down while it waited.
         """
-        while not self._slots.acquire(timeout=_LOOKED_AFTER):
-            self._look()
-        try:
-            if self._requests is not None:
-                self._wait(self._requests, 1)
-            expected = self._expected(prompt)
-            if self._tokens is not None:
-                self._wait(self._tokens, expected)
-            yield lambda tokens: self._used_up(prompt, expected, tokens)
-        finally:
-            self._slots.release()
+        async with self._slots:
+            async with self._in_order:
+                await self._rates()
+            expected = prompt * (self._used / self._prompted if self._prompted else FIRST_RATIO)
+            self._due += expected
 
-    def _wait(self, rate: Rate, amount: float) -> None:
-        until = self._clock() + rate.take(amount)
-        try:
-            while (left := until - self._clock()) > 0:
-                pause(min(left, _LOOKED_AFTER))
-                self._look()
-        except BaseException:
-            rate.correct(-amount)
-            raise
+            def used(tokens: int) -> None:
+                self._due += tokens - expected
+                self._prompted += prompt
+                self._used += tokens
 
-    def _look(self) -> None:
-        if current().cancelled:
-            raise CallCancelled
+            yield used
+
+    async def _rates(self) -> None:
+        """Wait until the rates let another call pass. A call of any size passes; those after it wait the longer."""
+        self.breaker.check()
+        if self._requests is not None:
+            await self._requests.acquire()
+        if self._tokens is not None:
+            while self._due > 0:
+                self.breaker.check()
+                share = min(self._due, self._tokens.max_rate)
+                await self._tokens.acquire(share)
+                self._due -= share
         self.breaker.check()
 
-    def _used_up(self, prompt: int, expected: float, tokens: int) -> None:
-        if self._tokens is not None:
-            self._tokens.correct(tokens - expected)
-        with self._lock:
-            self._prompted += prompt
-            self._used += tokens
 
-    def _expected(self, prompt: int) -> float:
-        with self._lock:
-            return prompt * (self._used / self._prompted if self._prompted else FIRST_RATIO)
+class ProcessEndpoints:
+    """What this process knows of endpoints, and what its calls to each share.
+
+    May be asked from any thread; what it hands out is used on the process's event loop alone.
+    """
+
+    def __init__(self) -> None:
+        self._slots: dict[tuple[str, SecretStr, int], asyncio.Semaphore] = {}
+        self._limits: dict[_Key, Limits] = {}
+        self._capabilities: dict[tuple[str, str], Capability] = {}
+
+    def limits(self, settings: Settings) -> Limits:
+        """The limits of the settings' endpoint and model."""
+        key = _Key(settings.llm_base_url or "", settings.llm_api_key, settings.llm_model, settings.llm_concurrency,
+                   settings.llm_requests_per_second, settings.llm_tokens_per_minute)
+        slots = self._slots.setdefault((key.base_url, key.api_key, key.concurrency),
+                                       asyncio.Semaphore(key.concurrency))
+        return self._limits.setdefault(key, Limits(key, slots))
+
+    def capability(self, settings: Settings) -> Capability:
+        """Which forms of request the settings' endpoint and model take."""
+        base_url, model = settings.llm_base_url or "", settings.llm_model
+        host = urlsplit(base_url).netloc.rpartition("@")[2]
+        return self._capabilities.setdefault((base_url, model), Capability(f"model {model!r} at {host}"))
 
 
 @cache
-def _slots(base_url: str, api_key: SecretStr, concurrency: int) -> BoundedSemaphore:  # noqa: ARG001  (the cache's key)
-    return BoundedSemaphore(concurrency)
-
-
-@cache
-def _limits(place: _Place) -> Limits:
-    return Limits(place, _slots(place.base_url, place.api_key, place.concurrency))
-
-
-def limits_of(settings: Settings) -> Limits:
-    """The limits of the settings' endpoint and model, one and the same for the whole process."""
-    return _limits(_Place(settings.llm_base_url or "", settings.llm_api_key, settings.llm_model,
-                          settings.llm_concurrency, settings.llm_requests_per_second, settings.llm_tokens_per_minute))
+def process_endpoints() -> ProcessEndpoints:
+    """The endpoints of this process."""
+    return ProcessEndpoints()
 
 
 class LimitedEndpoint:
-    """Implements `Endpoint` around another one: limits, circuit breaker, cancellation, log and spans.
+    """Implements `Endpoint` around a client: limits, circuit breaker, log and spans.
 
     Args:
-        send: sends a call, as an `Endpoint` does.
+        connect: makes what sends a call; called in a thread before the first one, as the client takes long to import.
         settings: the limits, and what names the endpoint.
-        limits: those of the process, if none are given.
     """
 
-    def __init__(self, send: Callable[[Messages, dict[str, Any]], Reply], settings: Settings,
-                 limits: Limits | None = None) -> None:
-        self._send = send
+    def __init__(self, connect: Callable[[], Send], settings: Settings) -> None:
+        self._connect = connect
+        self._client: Send | None = None
+        self._connecting = asyncio.Lock()
         self._model = settings.llm_model
-        self._limits = limits or limits_of(settings)
+        self._limits = process_endpoints().limits(settings)
         tries = settings.llm_retries + 1
         self._longest = tries * settings.llm_timeout + settings.llm_retries * LONGEST_BACKOFF + SLACK
 
-    def send(self, messages: Messages, json_schema: dict[str, Any]) -> Reply:
-        """One paid call, when its turn has come.
+    async def send(self, messages: Messages, json_schema: dict[str, Any], permit: Callable[[], None]) -> Reply:
+        """Pay one call when its turn has come.
 
         Raises:
             ReasonerError: it failed for good; `EndpointFailed` where that was not the request's fault.
             EndpointDown: the endpoint is down, and was not asked.
-            CallCancelled: the run was cancelled: the call was not sent, or its answer not waited for.
         """
+        limits = self._limits
         # To count them takes longer than all else here.
-        prompt = sum(estimate_tokens(content) for _, content in messages) if self._limits.tokens_are_limited else 0
-        self._limits.breaker.check()
-        with observed_call(self._model, self._limits.host) as call, self._limits.turn(prompt) as used:
-            call.sent()
-            reply = self._answer(messages, json_schema)
-            call.answered(reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens)
-            used(reply.prompt_tokens + reply.completion_tokens)
-            return reply
+        prompt = sum(estimate_tokens(content) for _, content in messages) if limits.tokens_are_limited else 0
+        limits.breaker.check()
+        with observed_call(self._model, limits.host) as call:
+            async with self._connecting:
+                if self._client is None:
+                    self._client = await asyncio.to_thread(self._connect)
+            async with limits.turn(prompt) as used:
+                permit()
+                call.sent()
+                reply = await self._answer(self._client(messages, json_schema))
+                call.answered(reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens)
+                used(reply.prompt_tokens + reply.completion_tokens)
+                return reply
 
-    def _answer(self, messages: Messages, json_schema: dict[str, Any]) -> Reply:
+    async def _answer(self, call: Awaitable[Reply]) -> Reply:
         breaker = self._limits.breaker
         breaker.admit()
         try:
-            reply = answered(lambda: self._send(messages, json_schema), self._longest)
+            async with asyncio.timeout(self._longest):
+                reply = await call
         except EndpointFailed as failure:
             raise breaker.failed(failure) from None
         except TimeoutError:

@@ -1,13 +1,13 @@
 """The Reasoner over an OpenAI-compatible endpoint."""
 
-from collections.abc import Sequence
-from threading import Lock
-from typing import Any, TypeVar
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar, cast
 
 from ...config import LLM_STEPS, LlmStep, Settings
 from ...prompts import Language, Prompt, Step, language_of, numbered, render, schema_block
 from ...runtime.budgets import CallLedger
-from ...runtime.cancellation import in_parallel
+from ...runtime.event_loop import process_loop
 from ...schemas.extraction import Extraction, ExtractionRequest
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.resolution import EntityCard, EntityPair, PairVerdict
@@ -23,10 +23,11 @@ from ...schemas.retrieval import (
 )
 from ...text.tokens import estimate_tokens
 from . import wire
-from .endpoint import Endpoint, Messages, Reply
-from .limits import LimitedEndpoint
+from .endpoint import Endpoint, Send
+from .limits import LimitedEndpoint, process_endpoints
 from .structured import StructuredChat
 
+_I = TypeVar("_I")
 _T = TypeVar("_T")
 
 COMMUNITIES_PER_CALL = 8
@@ -57,11 +58,11 @@ def summary_batches(communities: Sequence[CommunityDigest]) -> list[Sequence[Com
     """Communities, in order, as many to a call as its number and its token budget allow."""
     batches: list[Sequence[CommunityDigest]] = []
     start, spent = 0, 0
-    for place, community in enumerate(communities):
+    for number, community in enumerate(communities):
         tokens = estimate_tokens(_digest_text(community))
-        if place > start and (place - start == COMMUNITIES_PER_CALL or spent + tokens > SUMMARY_TOKENS):
-            batches.append(communities[start:place])
-            start, spent = place, 0
+        if number > start and (number - start == COMMUNITIES_PER_CALL or spent + tokens > SUMMARY_TOKENS):
+            batches.append(communities[start:number])
+            start, spent = number, 0
         spent += tokens
     return [*batches, communities[start:]] if communities else []
 
@@ -74,7 +75,7 @@ def summary_prompt(communities: Sequence[CommunityDigest], settings: Settings) -
 
 
 class LlmReasoner:
-    """Implements `Reasoner` with one structured call for each step.
+    """Implements `Reasoner` with one structured call for each step, made on the process's event loop.
 
     Document text, names learnt from documents and conversations go into the prompts as fenced data.
 
@@ -92,7 +93,7 @@ class LlmReasoner:
             raise ValueError("no LLM endpoint is set: set BANYAN_LLM_BASE_URL, or use the rules reasoner")
         self._settings = settings
         models = {step: settings.model_of(step) for step in LLM_STEPS}
-        chats = {model: StructuredChat(model, endpoint or _LateEndpoint(settings, model), ledger)
+        chats = {model: StructuredChat(model, endpoint or _limited(settings, model), ledger)
                  for model in dict.fromkeys(models.values())}
         self._chats: dict[LlmStep, StructuredChat] = {step: chats[model] for step, model in models.items()}
 
@@ -101,11 +102,6 @@ class LlmReasoner:
         """The implementation and the model that a build's facts come from, with resolution's if it is another."""
         models = dict.fromkeys(self._settings.model_of(step) for step in _OF_FACTS)
         return f"llm:{'+'.join(models)}"
-
-    @property
-    def free(self) -> bool:
-        """No: each extraction is paid for."""
-        return False
 
     def extract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
         """The entities, triples and attributes in one chunk, in the schema's terms where they fit.
@@ -116,9 +112,18 @@ class LlmReasoner:
             ReasonerError: the endpoint failed or its answer stayed unusable.
             BudgetExceeded: the token budget is reached.
         """
+        return self._ask("extract", *self._extraction(request, schema))
+
+    async def aextract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
+        """As `extract`, without holding a thread while the endpoint works."""
+        # Prompts are read from files, and an event loop must not wait for a disk.
+        asked = await asyncio.to_thread(self._extraction, request, schema)
+        return await process_loop().arun(self._chats["extract"].ask("extract", *asked))
+
+    def _extraction(self, request: ExtractionRequest, schema: GraphSchema,
+                    ) -> tuple[Prompt, wire.Shape[Extraction], Language]:
         language = self._language(request.text)
-        prompt = extraction_prompt(request, schema, language)
-        return self._ask("extract", prompt, wire.extraction(schema), language)
+        return extraction_prompt(request, schema, language), wire.extraction(schema), language
 
     @property
     def resolves(self) -> bool:
@@ -133,13 +138,13 @@ class LlmReasoner:
             BudgetExceeded: the token budget is reached.
         """
         batches = [pairs[start:start + PAIRS_PER_CALL] for start in range(0, len(pairs), PAIRS_PER_CALL)]
-        answers = in_parallel(self._resolve, batches, self._settings.llm_concurrency)
-        return [verdict for batch in answers for verdict in batch]
+        return [verdict for batch in self._each(self._resolve, batches) for verdict in batch]
 
-    def _resolve(self, pairs: Sequence[EntityPair]) -> list[PairVerdict]:
+    async def _resolve(self, pairs: Sequence[EntityPair]) -> list[PairVerdict]:
         text = numbered(f"{_card_text(pair.first)}\n{_card_text(pair.second)}" for pair in pairs)
         language = self._language(text)
-        return self._ask("resolve", render("resolve", language, pairs=text), wire.verdicts(len(pairs)), language)
+        prompt = await asyncio.to_thread(render, "resolve", language, pairs=text)
+        return await self._chats["resolve"].ask("resolve", prompt, wire.verdicts(len(pairs)), language)
 
     def summarise(self, communities: Sequence[CommunityDigest]) -> list[CommunitySummary]:
         """A name and a description for each community, in order; several go into one call.
@@ -149,12 +154,15 @@ class LlmReasoner:
             BudgetExceeded: the token budget is reached.
         """
         batches = summary_batches(communities)
-        answers = in_parallel(self._summarise, batches, self._settings.llm_concurrency)
-        return [summary for batch in answers for summary in batch]
+        return [summary for batch in self._each(self._summarise, batches) for summary in batch]
 
-    def _summarise(self, communities: Sequence[CommunityDigest]) -> list[CommunitySummary]:
-        prompt, language = summary_prompt(communities, self._settings)
-        return self._ask("summarise", prompt, wire.summaries(len(communities)), language)
+    async def _summarise(self, communities: Sequence[CommunityDigest]) -> list[CommunitySummary]:
+        prompt, language = await asyncio.to_thread(summary_prompt, communities, self._settings)
+        return await self._chats["summarise"].ask("summarise", prompt, wire.summaries(len(communities)), language)
+
+    def _each(self, ask: Callable[[_I], Awaitable[_T]], items: Sequence[_I]) -> list[_T]:
+        """What is answered to each item, in order; after the first failure, no further call is begun."""
+        return process_loop().run(in_parallel(ask, items, self._settings.llm_concurrency))
 
     def decompose(self, question: str, schema: GraphSchema, limit: int) -> list[SubQuery]:
         """At most `limit` atomic sub-queries; a simple question comes back as one.
@@ -211,31 +219,55 @@ class LlmReasoner:
         return self._ask("condense", prompt, wire.standalone_question(), language)
 
     def _ask(self, step: LlmStep, prompt: Prompt, shape: wire.Shape[_T], language: Language) -> _T:
-        return self._chats[step].ask(step, prompt, shape, language)
+        return process_loop().run(self._chats[step].ask(step, prompt, shape, language))
 
     def _language(self, text: str) -> Language:
         return prompt_language(self._settings, text)
 
 
-class _LateEndpoint:
-    """The settings' endpoint, within its limits. Its client, two seconds to import, is made for the first call."""
+async def in_parallel(ask: Callable[[_I], Awaitable[_T]], items: Sequence[_I], workers: int) -> list[_T]:
+    """What is answered to each item, in order; after the first failure, no further item is begun.
 
-    def __init__(self, settings: Settings, model: str) -> None:
-        self._settings = settings = settings.model_copy(update={"llm_model": model})
-        self._made: Endpoint | None = None
-        self._making = Lock()
-        self._limited = LimitedEndpoint(self._send, settings)
+    Those under way by then end first: they are paid for, and what they bring is kept.
 
-    def send(self, messages: Messages, json_schema: dict[str, Any]) -> Reply:
-        return self._limited.send(messages, json_schema)
+    Args:
+        ask: called with each item.
+        items: begun in order.
+        workers: how many at once.
 
-    def _send(self, messages: Messages, json_schema: dict[str, Any]) -> Reply:
-        with self._making:
-            if self._made is None:
-                from .chat import OpenAiEndpoint  # noqa: PLC0415  # see above
+    Raises:
+        Exception: of the items that failed, the first's.
+    """
+    slots, failed = asyncio.Semaphore(workers), False
 
-                self._made = OpenAiEndpoint(self._settings)
-        return self._made.send(messages, json_schema)
+    async def work(item: _I) -> _T | None:
+        nonlocal failed
+        async with slots:
+            if failed:
+                return None
+            try:
+                return await ask(item)
+            except Exception:
+                failed = True
+                raise
+
+    outcomes = await asyncio.gather(*map(work, items), return_exceptions=True)
+    for outcome in outcomes:
+        if isinstance(outcome, BaseException):
+            raise outcome
+    return cast("list[_T]", outcomes)
+
+
+def _limited(settings: Settings, model: str) -> Endpoint:
+    """The settings' endpoint, asked for a model, within its limits."""
+    settings = settings.model_copy(update={"llm_model": model})
+
+    def connect() -> Send:
+        from .chat import OpenAiEndpoint  # noqa: PLC0415  (two seconds of imports, only for what makes a call)
+
+        return OpenAiEndpoint(settings, process_endpoints().capability(settings)).send
+
+    return LimitedEndpoint(connect, settings)
 
 
 def _card_text(card: EntityCard) -> str:

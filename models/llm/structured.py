@@ -1,6 +1,9 @@
 """One typed answer from an endpoint: looked up, paid for, checked, and repaired once."""
 
+import asyncio
 import json
+from collections.abc import Awaitable, Callable
+from copy import copy
 from typing import TypeVar
 
 from ...prompts import Language, Prompt, render
@@ -10,7 +13,6 @@ from ..reasoner import ReasonerError
 from .answers import Declined, read_kept, read_reply
 from .breaker import EndpointDown, EndpointFailed
 from .endpoint import Endpoint, Messages, Reply
-from .inflight import InFlight
 from .observing import observed_step
 from .parsing import UnusableAnswer
 from .wire import Shape
@@ -21,25 +23,26 @@ _ATTEMPTS = 2
 
 
 class StructuredChat:
-    """Answers of a given shape, each paid once.
+    """Answers of a given shape, each paid once. Used on the process's event loop alone.
 
     Args:
         model: the model's name, part of what identifies a call.
         endpoint: where calls go.
-        ledger: the response cache, the token accounts and the budget.
+        ledger: the response cache, the token accounts and the budget. It may wait for a disk, so that it is asked in
+            threads.
     """
 
     def __init__(self, model: str, endpoint: Endpoint, ledger: CallLedger) -> None:
         self._model = model
         self._endpoint = endpoint
         self._ledger = ledger
-        self._in_flight = InFlight()
+        self._under_way: dict[str, asyncio.Future[ReasonerError | None]] = {}
 
-    def ask(self, step: str, prompt: Prompt, shape: Shape[T], language: Language) -> T:
+    async def ask(self, step: str, prompt: Prompt, shape: Shape[T], language: Language) -> T:
         """The model's answer to a prompt, from the ledger where it has been paid before.
 
         An answer that does not fit goes back once with what is wrong with it. Only an answer that
-        fits is kept for the prompt, so that asking again after a failure pays anew. Of equal prompts
+        fits is kept for the prompt, so that asking again after a failure pays again. Of equal prompts
         asked at the same time one is paid for.
 
         Args:
@@ -55,28 +58,47 @@ class StructuredChat:
         """
         messages = [("system", prompt.system), ("user", prompt.user)]
         key = content_id(self._model, json.dumps(messages), json.dumps(shape.json_schema))
-        answer: T | None = None
         with observed_step(step, self._model):
-            while answer is None:
-                answer = self._in_flight.lead(key, lambda: self._kept_or_paid(key, step, messages, shape, language))
-        return answer
+            return await self._once(key, lambda: self._kept_or_paid(key, step, messages, shape, language))
 
-    def _kept_or_paid(self, key: str, step: str, messages: list[tuple[str, str]], shape: Shape[T],
-                      language: Language) -> T:
-        kept = self._ledger.lookup(key)
+    async def _once(self, key: str, make: Callable[[], Awaitable[T]]) -> T:
+        """Make a call when no equal one is under way.
+
+        What an equal call came to is in the ledger then, or its failure is raised here as well; but not what is no
+        failure of the call: a budget of its own, a cancellation, an endpoint that was down.
+        """
+        while (other := self._under_way.get(key)) is not None:
+            failure = await asyncio.shield(other)
+            if failure is not None:
+                raise copy(failure) from failure
+        mine = self._under_way[key] = asyncio.get_running_loop().create_future()
+        failed: ReasonerError | None = None
+        try:
+            return await make()
+        except EndpointDown:
+            raise
+        except ReasonerError as error:
+            failed = error
+            raise
+        finally:
+            del self._under_way[key]
+            mine.set_result(failed)
+
+    async def _kept_or_paid(self, key: str, step: str, messages: list[tuple[str, str]], shape: Shape[T],
+                            language: Language) -> T:
+        kept = await asyncio.to_thread(self._ledger.lookup, key)
         if kept is not None:
             try:
                 return read_kept(kept, shape)
             except ValueError:
                 kept = None  # kept under older rules: pay for one that fits the present ones
-        return self._pay(key, step, messages, shape, language)
+        return await self._pay(key, step, messages, shape, language)
 
-    def _pay(self, key: str, step: str, messages: list[tuple[str, str]], shape: Shape[T],
-             language: Language) -> T:
+    async def _pay(self, key: str, step: str, messages: list[tuple[str, str]], shape: Shape[T],
+                   language: Language) -> T:
         wrong = ""
         for _ in range(_ATTEMPTS):
-            self._ledger.check_budget()
-            reply = self._send(step, messages, shape)
+            reply = await self._send(step, messages, shape)
             try:
                 answer = read_reply(reply, shape)
             except UnusableAnswer as error:
@@ -86,19 +108,19 @@ class StructuredChat:
                     reply.judged(False)
             else:
                 reply.judged(True)
-                self._record(key, step, reply)
+                await self._record(key, step, reply)
                 return answer
             # Under a key that is never asked for: accounted, there to be looked at, not replayed.
-            self._record(content_id("unusable", key, reply.text), step, reply, wasted=True)
+            await self._record(content_id("unusable", key, reply.text), step, reply, wasted=True)
             self._raise_if_filtered(step, reply)
-            repair = render("repair", language, error=wrong).user
+            repair = (await asyncio.to_thread(render, "repair", language, error=wrong)).user
             messages = [*messages, ("assistant", reply.text or reply.refusal or "-"), ("user", repair)]
         raise ReasonerError(f"{step}: model {self._model!r} gave no usable answer in {_ATTEMPTS} attempts: "
                             f"{wrong}. Try again, or set another model (BANYAN_LLM_MODEL)")
 
-    def _send(self, step: str, messages: Messages, shape: Shape[T]) -> Reply:
+    async def _send(self, step: str, messages: Messages, shape: Shape[T]) -> Reply:
         try:
-            return self._endpoint.send(messages, shape.json_schema)
+            return await self._endpoint.send(messages, shape.json_schema, self._ledger.check_budget)
         except EndpointDown:  # nothing was asked, so no step has failed
             raise
         except EndpointFailed as error:
@@ -112,7 +134,9 @@ class StructuredChat:
             raise ReasonerError(f"{step}: model {self._model!r}: its content filter stopped the answer; use another "
                                 "model (BANYAN_LLM_MODEL) for this text")
 
-    def _record(self, key: str, step: str, reply: Reply, *, wasted: bool = False) -> None:
-        self._ledger.record(key=key, step=step, response=reply.text or reply.refusal,
-                            prompt_tokens=reply.prompt_tokens, completion_tokens=reply.completion_tokens,
-                            cached_tokens=reply.cached_tokens, wasted=wasted, model=self._model)
+    async def _record(self, key: str, step: str, reply: Reply, *, wasted: bool = False) -> None:
+        # A thread that has begun ends whatever becomes of this task: what was paid is stored.
+        await asyncio.to_thread(
+            self._ledger.record, key=key, step=step, response=reply.text or reply.refusal,
+            prompt_tokens=reply.prompt_tokens, completion_tokens=reply.completion_tokens,
+            cached_tokens=reply.cached_tokens, wasted=wasted, model=self._model)

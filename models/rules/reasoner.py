@@ -1,5 +1,6 @@
 """The rules reasoner: no model, no network. The embedded default, honest about being limited."""
 
+import asyncio
 from collections.abc import Sequence
 
 from ...schemas.extraction import Extraction, ExtractionRequest
@@ -43,14 +44,13 @@ class RulesReasoner:
         """Names the rules; changes when they would extract something else."""
         return "rules-2"
 
-    @property
-    def free(self) -> bool:
-        """Yes: it asks no model."""
-        return True
-
     def extract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
         """See `RulesExtractor.extract`."""
         return self._extractor.extract(request, schema)
+
+    async def aextract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
+        """As `extract`, in a thread."""
+        return await asyncio.to_thread(self.extract, request, schema)
 
     @property
     def resolves(self) -> bool:

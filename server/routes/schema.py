@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter
 
-from ...agents.construction.graph import REVIEWED_AT_ONCE
+from ...agents.construction.review import REVIEWED_AT_ONCE
 from ...schemas.delta import Candidate
 from ...subagent.answers import SchemaDecided
 from ..answers import Decisions, Items, SchemaAnswer, SchemaChange

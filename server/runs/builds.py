@@ -19,7 +19,6 @@ from filelock import FileLock, Timeout
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import Command
 
-from ...agents.concurrency import build_concurrency
 from ...agents.construction.graph import build_graph
 from ...agents.construction.state import new_run
 from ...agents.resources import Resources
@@ -230,8 +229,7 @@ class Builds:
     def _work(self, job: Job) -> dict[str, Any]:
         """In a worker thread: run the graph to its end, or to where it waits; returns what changes of the build."""
         build = job.build
-        config: Any = {"configurable": {"thread_id": build.id},
-                       "max_concurrency": build_concurrency(self._resources.settings)}
+        config: Any = {"configurable": {"thread_id": build.id}}
         folder: Path | None = None
         try:
             if isinstance(job.step, dict) and build.files:

@@ -1,5 +1,6 @@
 """The LLM reasoner over a real server on loopback: structured calls, each fault and its recovery."""
 
+import asyncio
 import json
 import logging
 import subprocess
@@ -15,8 +16,7 @@ from typing import Any
 import pytest
 from banyan.config import Settings
 from banyan.models.llm import LlmReasoner
-from banyan.models.llm.capability import capability_of
-from banyan.models.llm.limits import _limits
+from banyan.models.llm.limits import process_endpoints
 from banyan.models.reasoner import ReasonerError
 from banyan.schemas.extraction import Extraction, ExtractionRequest
 from banyan.schemas.formats.loading import load_schema
@@ -37,14 +37,12 @@ SCHEMA = load_schema("general")
 REQUEST = ExtractionRequest(text="Marie Curie was born in Warsaw. Warsaw is the capital of Poland.", title="Curie")
 TRIPLES = [("Marie Curie", "born_in", "Warsaw"), ("Warsaw", "capital_of", "Poland")]
 SOON = {"retry-after-ms": "10"}
-COUNTS = ("calls", "prompt_tokens", "completion_tokens", "wasted_tokens")
 
 
 @pytest.fixture(autouse=True)
 def nothing_is_known_of_a_port() -> None:
     """Servers come and go on the same ports: what one of them took or refused says nothing of the next."""
-    capability_of.cache_clear()
-    _limits.cache_clear()
+    process_endpoints.cache_clear()
 
 
 @pytest.fixture
@@ -134,44 +132,21 @@ def listened(listener: Listener, call: Callable[[], Any]) -> Any:
 
 @pytest.mark.parametrize("refuses", [(), ("json_schema",), ("json_schema", "tools"),
                                      ("json_schema", "tools", "json_object")], ids="+".join)
-def test_who_listens_changes_nothing(refuses):
-    """LangChain's way is gone for its callbacks: request, answer and accounts are those of a call without."""
+def test_callbacks_are_told_of_the_calls_of_their_caller(refuses):
+    """Calls run on another event loop and in another thread than what asks for them."""
     with llm_server.LlmServer(refuses=refuses) as server:
-        silent, heard, listener = InMemoryCalls(), InMemoryCalls(), Listener()
-        found = reasoner(server, silent).extract(REQUEST, SCHEMA)
+        ledger, listener = InMemoryCalls(), Listener()
+        llm = reasoner(server, ledger)
+        assert llm.condense("Where was she born?", [("user", "Who is Marie Curie?")])
         assert listener.told == []
-        capability_of.cache_clear()
-        assert listened(listener, lambda: reasoner(server, heard).extract(REQUEST, SCHEMA)) == found
-        assert triples(found) == TRIPLES
-        half = len(server.requests) // 2
-        assert server.requests[:half] == server.requests[half:]
-        assert [vars(silent)[name] for name in COUNTS] == [vars(heard)[name] for name in COUNTS]
+        assert triples(listened(listener, lambda: llm.extract(REQUEST, SCHEMA))) == TRIPLES
         prompt, model = listener.told[-2]
         assert (model, prompt) == ("test-model", [message["content"] for message in server.requests[-1]["messages"]])
-        assert listener.told[-1] == heard.completion_tokens["extract"]
-
-
-@pytest.mark.parametrize("kind", ["text", "truncated", "cut", "empty", "types", "echo", "refusal", "fenced", "think",
-                                  "no_usage", "filtered", "html", "no_choices"])
-def test_who_listens_changes_nothing_of_a_fault(kind):
-    outcomes, listener = [], Listener()
-    for listens in (False, True):
-        with llm_server.LlmServer() as server:
-            server.faults.extend([Fault(kind)] * 2)
-            capability_of.cache_clear()
-            ledger = InMemoryCalls()
-            llm = reasoner(server, ledger)
-
-            def call(llm: LlmReasoner = llm) -> Any:
-                try:
-                    return llm.extract(REQUEST, SCHEMA)
-                except ReasonerError as error:  # what the body looks like is told in the words of who read it
-                    return type(error), str(error).partition(" (")[0].replace(server.base_url[7:-3], "HOST")
-
-            said = listened(listener, call) if listens else call()
-            outcomes.append((said, server.requests, [vars(ledger)[name] for name in COUNTS]))
-    assert outcomes[0] == outcomes[1]
-    assert listener.told
+        assert listener.told[-1] == ledger.completion_tokens["extract"]
+        told = len(listener.told)
+        again = ExtractionRequest(text="Warsaw lies in Poland.")
+        listened(listener, lambda: asyncio.run(llm.aextract(again, SCHEMA)))
+        assert len(listener.told) > told
 
 
 # Faults that the client retries

@@ -6,7 +6,6 @@ import sys
 import threading
 
 import pytest
-from banyan.agents.construction import graph as construction
 from banyan.agents.construction.graph import build_graph
 from banyan.agents.construction.state import BuildContext
 from banyan.graph_store.errors import WriterBusyError
@@ -277,13 +276,12 @@ def test_a_batch_is_extracted_while_the_one_before_is_written(tmp_path, hashed_e
     assert problems(shop) == []
 
 
-def test_the_first_batches_and_the_last_are_small(tmp_path, hashed_embedder, monkeypatch):
+def test_batches_are_as_large_as_is_set(tmp_path, hashed_embedder, monkeypatch):
     shop = scripted.Workshop(tmp_path, hashed_embedder, batch_chunks=4)
     write, sizes = KnowledgeBase.write_chunks, []
-    monkeypatch.setattr(construction, "_EXTRACTED_TOGETHER", 2)
     monkeypatch.setattr(KnowledgeBase, "write_chunks", lambda kb, ids: sizes.append(len(ids)) or write(kb, ids))
-    shop.build(shop.write({f"{n}.txt": f"Ada{n}:Person --employer--> Acme:Organization." for n in range(24)}))
-    assert sizes == [2, 2, 4, 4, 4, 4, 2, 2], "four of the last eight were asked before their turn"
+    shop.build(shop.write({f"{n}.txt": f"Ada{n}:Person --employer--> Acme:Organization." for n in range(10)}))
+    assert sizes == [4, 4, 2]
 
 
 def test_a_batch_is_extracted_with_what_a_person_decided_on_the_one_before(tmp_path, hashed_embedder):

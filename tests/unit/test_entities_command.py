@@ -1,6 +1,7 @@
 """`banyan entities`, `--no-resolve`, and an LLM's verdicts, from documents to the merged graph."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -103,7 +104,7 @@ class BrainEndpoint:
         self.answers = list(answers)
         self.sent: list[Messages] = []
 
-    def send(self, messages: Messages, json_schema: dict[str, Any]) -> Reply:
+    async def send(self, messages: Messages, json_schema: dict[str, Any], permit: Callable[[], None]) -> Reply:
         self.sent.append(list(messages))
         if self.answers:
             return Reply(self.answers.pop(0), 10, 5)

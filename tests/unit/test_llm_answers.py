@@ -1,18 +1,21 @@
 """From a reply to a typed answer, or to the words that say what is wrong; equal calls at a time are made once."""
 
+import asyncio
 import json
-import threading
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from banyan.models.llm import BudgetExceeded
 from banyan.models.llm.answers import Declined, read_reply
 from banyan.models.llm.breaker import EndpointDown, EndpointFailed
-from banyan.models.llm.endpoint import Reply
-from banyan.models.llm.inflight import InFlight
+from banyan.models.llm.endpoint import Messages, Reply
 from banyan.models.llm.parsing import UnusableAnswer
+from banyan.models.llm.structured import StructuredChat
 from banyan.models.llm.wire import standalone_question, summaries
+from banyan.prompts import Prompt
+
+from ..in_memory_calls import InMemoryCalls
 
 SHAPE = standalone_question()
 FOUND = {"question": "Where?"}
@@ -71,80 +74,63 @@ def test_a_refusal_is_named() -> None:
 
 # Equal calls
 
-class Watched:
-    """A call under way that tells when somebody waits for it."""
+class Endpoint:
+    """Answers, or fails, when `go` is set; counts its calls."""
 
-    def __init__(self, future: Any, waited_for: threading.Event) -> None:
-        self.future = future
-        self.waited_for = waited_for
+    def __init__(self, *outcomes: Any) -> None:
+        self.outcomes = list(outcomes)
+        self.calls = 0
+        self.go = asyncio.Event()
 
-    def exception(self) -> BaseException | None:
-        self.waited_for.set()
-        found: BaseException | None = self.future.exception()
-        return found
-
-
-class Leader:
-    """A call that does not end before somebody else waits for it; counts how often it is made."""
-
-    def __init__(self, error: Exception | None = None) -> None:
-        self.calls = InFlight()
-        self.made = 0
-        self.error = error
-        self.begun, self.waited_for = threading.Event(), threading.Event()
-
-    def __call__(self) -> int:
-        self.made += 1
-        if self.made == 1:
-            self.calls._calls["key"] = Watched(self.calls._calls["key"], self.waited_for)  # type: ignore[assignment]
-            self.begun.set()
-            assert self.waited_for.wait(30)
-            if self.error is not None:
-                raise self.error
-        return self.made
-
-    def lead(self) -> int | None:
-        return self.calls.lead("key", self)
+    async def send(self, messages: Messages, json_schema: dict[str, Any], permit: Callable[[], None]) -> Reply:
+        permit()
+        self.calls += 1
+        outcome = self.outcomes.pop(0)
+        await self.go.wait()
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return Reply(json.dumps(outcome), 1, 1)
 
 
-def test_who_comes_second_waits_and_is_told_to_look_again() -> None:
-    leader = Leader()
-    with ThreadPoolExecutor(1) as pool:
-        first = pool.submit(leader.lead)
-        assert leader.begun.wait(30)
-        assert leader.lead() is None
-        assert first.result() == leader.made == 1
-    assert leader.lead() == 2, "it is under way no more"
+def asked_twice(endpoint: Endpoint, *, cancelled: bool = False) -> list[Any]:
+    """What two equal questions, the second asked while the first is under way, come to."""
+    async def ask() -> list[Any]:
+        chat = StructuredChat("m", endpoint, InMemoryCalls())
+        tasks = [asyncio.create_task(chat.ask("condense", Prompt("s", "u"), SHAPE, "en")) for _ in range(2)]
+        while not endpoint.calls:
+            await asyncio.sleep(0.001)
+        if cancelled:
+            tasks[0].cancel()
+        endpoint.go.set()
+        return await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), 30)
+
+    return asyncio.run(ask())
+
+
+def test_equal_calls_at_a_time_are_made_once() -> None:
+    endpoint = Endpoint(FOUND, {"question": "Paid again?"})
+    assert asked_twice(endpoint) == ["Where?", "Where?"]
+    assert endpoint.calls == 1
 
 
 def test_a_failure_is_everyones_and_keeps_its_kind() -> None:
-    leader = Leader(EndpointFailed("it failed", certain=True))
-    with ThreadPoolExecutor(1) as pool:
-        first = pool.submit(leader.lead)
-        assert leader.begun.wait(30)
-        with pytest.raises(EndpointFailed, match="it failed") as caught:
-            leader.lead()
-        assert caught.value.certain
-        assert caught.value is not first.exception(), "an exception's traceback belongs to one thread"
-    assert leader.made == 1
+    endpoint = Endpoint(EndpointFailed("it failed", certain=True), FOUND)
+    first, second = asked_twice(endpoint)
+    assert isinstance(first, EndpointFailed)
+    assert isinstance(second, EndpointFailed)
+    assert second.certain
+    assert second is not first, "each has a traceback of its own"
+    assert endpoint.calls == 1
 
 
 @pytest.mark.parametrize("error", [BudgetExceeded("mine is spent"), EndpointDown("down"), KeyError("x")])
 def test_what_is_no_failure_of_the_call_is_not_shared(error: Exception) -> None:
-    leader = Leader(error)
-    with ThreadPoolExecutor(1) as pool:
-        first = pool.submit(leader.lead)
-        assert leader.begun.wait(30)
-        assert leader.lead() is None
-        assert first.exception() is error
-    assert leader.lead() == 2, "the next one leads"
+    endpoint = Endpoint(error, FOUND)
+    assert asked_twice(endpoint) == [error, "Where?"]
 
 
-def test_other_keys_do_not_wait() -> None:
-    leader = Leader()
-    with ThreadPoolExecutor(1) as pool:
-        first = pool.submit(leader.lead)
-        assert leader.begun.wait(30)
-        assert leader.calls.lead("another", lambda: "other") == "other"
-        leader.waited_for.set()
-        assert first.result() == 1
+def test_a_cancelled_call_is_made_again_by_who_still_waits() -> None:
+    endpoint = Endpoint(FOUND, FOUND)
+    first, second = asked_twice(endpoint, cancelled=True)
+    assert isinstance(first, asyncio.CancelledError)
+    assert (second, endpoint.calls) == ("Where?", 2)

@@ -11,8 +11,8 @@ from banyan.models.llm.capability import (
     UNUSABLE_IN_A_ROW,
     Capability,
     Form,
-    capability_of,
 )
+from banyan.models.llm.limits import ProcessEndpoints
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -95,10 +95,14 @@ def test_there_is_always_a_form_and_plain_text_is_never_lost(events: list[tuple[
 
 
 def test_what_is_known_belongs_to_endpoint_and_model() -> None:
-    known = capability_of("http://a.invalid/v1", "m", "a.invalid")
-    assert capability_of("http://a.invalid/v1", "m", "a.invalid") is known
-    assert capability_of("http://a.invalid/v1", "n", "a.invalid") is not known
-    assert capability_of("http://b.invalid/v1", "m", "b.invalid") is not known
+    def settings(base_url: str, model: str) -> Settings:
+        return Settings(_env_file=None, llm_base_url=base_url, llm_model=model)
+
+    endpoints = ProcessEndpoints()
+    known = endpoints.capability(settings("http://a.invalid/v1", "m"))
+    assert endpoints.capability(settings("http://a.invalid/v1", "m")) is known
+    assert endpoints.capability(settings("http://a.invalid/v1", "n")) is not known
+    assert endpoints.capability(settings("http://b.invalid/v1", "m")) is not known
 
 
 # What servers may say, by what is known of vLLM, Ollama, llama.cpp and others; written, not captured from them.
@@ -152,6 +156,7 @@ def test_the_key_is_in_no_error() -> None:
     from banyan.models.llm.chat import OpenAiEndpoint, _Fix  # noqa: PLC0415
 
     settings = Settings(_env_file=None, llm_base_url="http://a.invalid/v1", llm_api_key="sk-secret-1")
-    failure = OpenAiEndpoint(settings)._failure(ValueError("key sk-secret-1 is wrong"), _Fix("it failed", "fix it"))
+    endpoint = OpenAiEndpoint(settings, Capability("any"))
+    failure = endpoint._failure(ValueError("key sk-secret-1 is wrong"), _Fix("it failed", "fix it"))
     assert "sk-secret-1" not in str(failure)
     assert "***" in str(failure)

@@ -1,5 +1,6 @@
-"""Limits around the endpoint: rates, slots, circuit breaker and cancellation, with a clock of the tests' own."""
+"""Limits around the endpoint: rates, slots, circuit breaker and cancellation."""
 
+import asyncio
 import threading
 import time
 from collections.abc import Iterator
@@ -17,11 +18,11 @@ from banyan.models.llm.breaker import (
     EndpointFailed,
 )
 from banyan.models.llm.endpoint import Reply
-from banyan.models.llm.limits import FIRST_RATIO, LimitedEndpoint, Rate, limits_of
+from banyan.models.llm.limits import LimitedEndpoint, process_endpoints
+from banyan.models.llm.reasoner import in_parallel
 from banyan.models.reasoner import ReasonerError
-from banyan.runtime.cancellation import CallCancelled, answered, cancellable, in_parallel, pause
-from hypothesis import given
-from hypothesis import strategies as st
+from banyan.runtime.cancellation import CallCancelled, cancellable
+from banyan.runtime.event_loop import process_loop
 
 MESSAGES = [("system", "Extract."), ("user", "Marie Curie was born in Warsaw. " * 20)]
 SOON = 10.0
@@ -42,44 +43,66 @@ def settings(**changes: Any) -> Settings:
 
 @pytest.fixture(autouse=True)
 def fresh_limits() -> Iterator[None]:
-    """The process's limits are begun anew."""
-    limits_module._limits.cache_clear()
-    limits_module._slots.cache_clear()
+    """Another process, as far as limits go."""
+    process_endpoints.cache_clear()
     yield
-    limits_module._limits.cache_clear()
-    limits_module._slots.cache_clear()
+    process_endpoints.cache_clear()
+
+
+def limits_of(settings: Settings) -> Any:
+    return process_endpoints().limits(settings)
+
+
+def limited(send: Any, **changes: Any) -> LimitedEndpoint:
+    return LimitedEndpoint(lambda: send, settings(**changes))
+
+
+def replying(*tokens: int) -> Any:
+    """What sends calls that take so many tokens, the last number for all that follow; tells when they were sent."""
+    left = list(tokens)
+
+    async def send(*_: Any) -> Reply:
+        return Reply("{}", left.pop(0) if len(left) > 1 else left[0], 0)
+
+    return send
+
+
+def send(endpoint: LimitedEndpoint, permit: Any = lambda: None) -> Reply:
+    return process_loop().run(endpoint.send(MESSAGES, {}, permit))
+
+
+async def ended(seconds: float) -> None:
+    await asyncio.sleep(seconds)
 
 
 # Rates
 
-@given(st.lists(st.tuples(st.floats(0, 3), st.floats(0.1, 5)), min_size=1, max_size=60), st.floats(0.5, 20),
-       st.floats(0, 2))
-def test_never_more_passes_than_the_rate_and_one_burst_and_share_allow(asked, rate, burst):
-    """In whatever window: what begins in it is at most rate x its length, what was saved up, and the last share."""
-    clock = Clock()
-    bucket, starts = Rate(rate, burst, clock), []
-    for later, amount in asked:
-        clock.now += later
-        starts.append((clock.now + bucket.take(amount), amount))
-    assert starts == sorted(starts, key=lambda start: start[0]), "first asked, first served"
-    for first in range(len(starts)):
-        for last in range(first, len(starts)):
-            passed = sum(amount for _, amount in starts[first:last])
-            assert passed <= rate * (starts[last][0] - starts[first][0] + burst) + 1e-6
+def seconds_of(calls: int, endpoint: LimitedEndpoint) -> float:
+    """How long calls side by side take."""
+    async def all_of_them() -> None:
+        await asyncio.gather(*(endpoint.send(MESSAGES, {}, lambda: None) for _ in range(calls)))
+
+    started = time.monotonic()
+    process_loop().run(all_of_them())
+    return time.monotonic() - started
 
 
-def test_an_idle_rate_lets_pass_at_once_and_a_busy_one_spaces():
-    rate = Rate(2, 0.5, Clock())
-    assert [rate.take(1) for _ in range(4)] == pytest.approx([0, 0, 0.5, 1.0])
+def test_requests_are_spaced_at_their_rate():
+    assert 0.9 <= seconds_of(10, limited(replying(1), llm_requests_per_second=10)) < SOON
 
 
-def test_a_rate_is_corrected_by_what_was_used():
-    rate = Rate(10, 0, Clock())
-    rate.take(10)
-    rate.correct(-5)
-    assert rate.take(1) == pytest.approx(0.5)
-    rate.correct(20)
-    assert rate.take(1) == pytest.approx(2.6)
+def test_tokens_that_replies_report_are_waited_for_by_the_calls_that_follow():
+    """Each takes 3,000 tokens, at 10,000 a second: the first passes at once, and a second's worth is saved up."""
+    endpoint = limited(replying(3000), llm_tokens_per_minute=600_000)
+    send(endpoint)
+    assert 0.7 <= seconds_of(6, endpoint) < SOON
+
+
+def test_tokens_that_were_expected_and_not_used_are_given_back():
+    """The prompt is estimated at hundreds of tokens, at two a second; the replies report none."""
+    endpoint = limited(replying(0), llm_tokens_per_minute=120)
+    for _ in range(3):
+        assert seconds_of(1, endpoint) < SOON
 
 
 # Limits shared in the process
@@ -93,63 +116,59 @@ def test_knowledge_bases_share_the_limits_of_an_endpoint_and_model():
 
 
 def test_no_more_calls_at_once_than_allowed_whoever_asks():
-    inside, most, lock = 0, 0, threading.Lock()
+    inside, most = 0, 0
 
-    def send(*_: Any) -> Reply:
+    async def counted(*_: Any) -> Reply:
         nonlocal inside, most
-        with lock:
-            inside += 1
-            most = max(most, inside)
-        time.sleep(0.01)
-        with lock:
-            inside -= 1
+        inside += 1
+        most = max(most, inside)
+        await asyncio.sleep(0.01)
+        inside -= 1
         return Reply("{}", 1, 1)
 
-    endpoints = [LimitedEndpoint(send, settings(llm_concurrency=3, llm_model=model)) for model in "abc"]
-    in_parallel(lambda n: endpoints[n % 3].send(MESSAGES, {}), range(30), 12)
+    endpoints = [limited(counted, llm_concurrency=3, llm_model=model) for model in "abc"]
+    process_loop().run(in_parallel(lambda n: endpoints[n % 3].send(MESSAGES, {}, lambda: None), range(30), 12))
     assert most == 3
 
 
-def test_tokens_are_reserved_by_estimate_and_corrected_by_the_reply():
-    clock = Clock()
-    limits = limits_module.Limits(limits_module._Place("http://x/v1", settings().llm_api_key, "m", 9, None, 6000),
-                                  threading.BoundedSemaphore(9), clock)
-    assert limits._tokens is not None
-    with limits.turn(1000) as used:
-        # 1,500 expected at 100 a second, a second's worth of which was saved up.
-        assert limits._tokens.take(0) == pytest.approx(1000 * FIRST_RATIO / 100 - 1)
-        used(3000)
-    assert limits._tokens.take(0) == pytest.approx(3000 / 100 - 1)
-    clock.now += 60
-    with limits.turn(1000):  # replies are three times their prompt, as is known now
-        assert limits._tokens.take(0) == pytest.approx(3000 / 100 - 1)
+def test_what_is_refused_at_its_turn_is_not_sent():
+    """Not before its turn: of many that wait, those before it may have spent the budget."""
+    sent, permits = [], iter([True, True, False])
+
+    async def noted(*_: Any) -> Reply:
+        sent.append(1)
+        return Reply("{}", 1, 1)
+
+    def permit() -> None:
+        if not next(permits, False):
+            raise KeyError("spent")
+
+    async def ask() -> list[Any]:
+        return await asyncio.gather(*(endpoint.send(MESSAGES, {}, permit) for _ in range(5)), return_exceptions=True)
+
+    endpoint = limited(noted, llm_concurrency=1)
+    outcomes = process_loop().run(ask())
+    assert [type(outcome) for outcome in outcomes] == [Reply, Reply, KeyError, KeyError, KeyError]
+    assert len(sent) == 2
 
 
-def test_a_call_that_waits_for_tokens_can_be_cancelled_and_gives_its_share_back():
-    limits = limits_of(settings(llm_tokens_per_minute=60))
-    endpoint = LimitedEndpoint(lambda *_: Reply("{}", 600, 0), settings(llm_tokens_per_minute=60))
-    endpoint.send(MESSAGES, {})
-    assert limits._tokens is not None
-    before, started = limits._tokens.take(0), time.monotonic()
+def test_a_call_that_waits_for_tokens_can_be_cancelled():
+    endpoint = limited(replying(600), llm_tokens_per_minute=60)
+    send(endpoint)
+    started = time.monotonic()
     with cancellable() as cancellation, pytest.raises(CallCancelled):
         threading.Timer(0.2, cancellation.cancel).start()
-        endpoint.send(MESSAGES, {})
-    assert time.monotonic() - started < SOON < before
-    assert limits._tokens.take(0) == pytest.approx(before, abs=SOON)
+        send(endpoint)
+    assert time.monotonic() - started < SOON
 
 
 def test_a_call_has_an_end_whatever_the_server_does(monkeypatch):
     monkeypatch.setattr(limits_module, "SLACK", 0.0)
-    endpoint = LimitedEndpoint(lambda *_: threading.Event().wait(60), settings(llm_timeout=0.2, llm_retries=0))
+    endpoint = limited(lambda *_: ended(60), llm_timeout=0.2, llm_retries=0)
     started = time.monotonic()
     with pytest.raises(EndpointFailed, match=r"within 0\.2 s, all retries together"):
-        endpoint.send(MESSAGES, {})
+        send(endpoint)
     assert time.monotonic() - started < SOON
-
-
-def test_the_longest_call_is_its_tries_and_the_longest_backoffs():
-    endpoint = LimitedEndpoint(lambda *_: Reply("", 0, 0), settings(llm_timeout=60, llm_retries=4))
-    assert endpoint._longest == 5 * 60 + 4 * 120 + 30
 
 
 def test_the_openai_client_honours_a_retry_after_up_to_the_bound_counted_on():
@@ -161,21 +180,21 @@ def test_the_openai_client_honours_a_retry_after_up_to_the_bound_counted_on():
 # The breaker
 
 def endpoint_of(outcomes: list[Any], sent: list[int], **changes: Any) -> LimitedEndpoint:
-    def send(*_: Any) -> Reply:
+    async def noted(*_: Any) -> Reply:
         sent.append(1)
         outcome = outcomes.pop(0)
         if isinstance(outcome, Exception):
             raise outcome
         return Reply(outcome, 1, 1)
 
-    return LimitedEndpoint(send, settings(**changes))
+    return limited(noted, **changes)
 
 
 def outcomes_of(endpoint: LimitedEndpoint, calls: int) -> list[str]:
     found = []
     for _ in range(calls):
         try:
-            found.append(endpoint.send(MESSAGES, {}).text)
+            found.append(send(endpoint).text)
         except ReasonerError as error:
             found.append(type(error).__name__)
     return found
@@ -188,7 +207,7 @@ def test_failures_in_a_row_open_the_breaker_and_no_further_call_is_sent():
         9 - FAILURES_IN_A_ROW + 1)
     assert len(sent) == FAILURES_IN_A_ROW
     with pytest.raises(EndpointDown, match=r"the endpoint is down: 500\..*run the command again"):
-        endpoint.send(MESSAGES, {})
+        send(endpoint)
 
 
 @pytest.mark.parametrize("between", ["an answer", ReasonerError("400: too long")])
@@ -237,23 +256,51 @@ def test_after_some_seconds_one_call_is_let_through():
 
 
 def test_a_call_that_waits_its_turn_hears_that_the_endpoint_is_down():
-    endpoint = LimitedEndpoint(lambda *_: Reply("{}", 6000, 0), settings(llm_tokens_per_minute=60))
-    endpoint.send(MESSAGES, {})
+    endpoint = limited(replying(6000), llm_tokens_per_minute=60)
+    send(endpoint)
     limits, started = limits_of(settings(llm_tokens_per_minute=60)), time.monotonic()
     threading.Timer(0.2, lambda: limits.breaker.failed(EndpointFailed("401", certain=True))).start()
     with pytest.raises(EndpointDown):
-        endpoint.send(MESSAGES, {})
+        send(endpoint)
     assert time.monotonic() - started < SOON
 
 
 # Cancellation
 
 def test_a_call_in_flight_is_given_up_at_once():
+    left = []
+
+    async def waiting() -> None:
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            left.append(1)
+            raise
+
     started = time.monotonic()
     with cancellable() as cancellation, pytest.raises(CallCancelled):
         threading.Timer(0.1, cancellation.cancel).start()
-        answered(lambda: threading.Event().wait(60), 60)
+        process_loop().run(waiting())
+    process_loop().run(asyncio.sleep(0))
+    assert left, "it ended where it ran"
     assert time.monotonic() - started < SOON
+
+
+def test_a_cancelled_task_cancels_its_call_on_the_process_loop():
+    left = threading.Event()
+
+    async def waiting() -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            left.set()
+
+    async def give_up() -> None:
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(process_loop().arun(waiting()), 0.1)
+
+    asyncio.run(give_up())
+    assert left.wait(SOON)
 
 
 def test_nothing_is_sent_for_a_cancelled_run():
@@ -261,20 +308,21 @@ def test_nothing_is_sent_for_a_cancelled_run():
     with cancellable() as cancellation:
         cancellation.cancel()
         with pytest.raises(CallCancelled):
-            answered(lambda: sent.append(1), 60)
+            send(endpoint_of(["an answer"], sent))
+    process_loop().run(asyncio.sleep(0.05))
     assert not sent
 
 
-def test_a_cancelled_run_cancels_those_within_it_but_not_those_beside_it():
+def test_a_cancelled_run_cancels_those_within_it_but_no_others():
     with cancellable() as outer, ExitStack() as inside:
         inner = inside.enter_context(cancellable())
         outer.cancel()
         assert inner.cancelled
         with pytest.raises(CallCancelled):
-            pause(60)
-    with cancellable() as beside:
-        assert not beside.cancelled
-        pause(0)
+            process_loop().run(ended(60))
+    with cancellable() as other:
+        assert not other.cancelled
+        process_loop().run(ended(0))
 
 
 def test_cancelling_the_inner_run_leaves_the_outer_one():
@@ -282,36 +330,46 @@ def test_cancelling_the_inner_run_leaves_the_outer_one():
         with cancellable() as inner:
             inner.cancel()
         assert not outer.cancelled
-        pause(0)
+        process_loop().run(ended(0))
 
 
 def test_an_error_is_raised_where_it_is_waited_for():
+    async def failing() -> None:
+        raise ReasonerError("no")
+
     with pytest.raises(ReasonerError, match="no"):
-        answered(lambda: (_ for _ in ()).throw(ReasonerError("no")), 60)
+        process_loop().run(failing())
+    with pytest.raises(ReasonerError, match="no"):
+        asyncio.run(process_loop().arun(failing()))
 
 
 def test_in_parallel_keeps_the_order():
-    assert in_parallel(lambda n: n * n, range(50), 8) == [n * n for n in range(50)]
-    assert in_parallel(len, [], 8) == []
+    async def squared(n: int) -> int:
+        await asyncio.sleep(0.001 * (n % 3))
+        return n * n
+
+    assert asyncio.run(in_parallel(squared, range(50), 8)) == [n * n for n in range(50)]
+    assert asyncio.run(in_parallel(squared, [], 8)) == []
 
 
-def test_in_parallel_begins_nothing_more_after_a_failure():
-    begun, failed = [], threading.Event()
+def test_in_parallel_begins_nothing_more_after_a_failure_and_ends_what_was_begun():
+    started, over = [], []
 
-    def call(n: int) -> None:
-        begun.append(n)
+    async def call(n: int) -> None:
+        started.append(n)
         if n == 1:
-            failed.set()
+            await asyncio.sleep(0)
             raise ReasonerError("one fails")
-        failed.wait(60)
-        time.sleep(0.2)
+        await asyncio.sleep(0.05)
+        over.append(n)
 
     with pytest.raises(ReasonerError, match="one fails"):
-        in_parallel(call, range(100), 2)
-    assert len(begun) <= 4
+        asyncio.run(in_parallel(call, range(100), 3))
+    assert started == [0, 1, 2]
+    assert over == [0, 2], "what was paid is kept"
 
 
-def test_in_parallel_hands_on_the_callers_cancellation():
+def test_in_parallel_ends_with_the_callers_cancellation():
     with cancellable() as cancellation, pytest.raises(CallCancelled):
         threading.Timer(0.1, cancellation.cancel).start()
-        in_parallel(lambda _: pause(60), range(100), 4)
+        process_loop().run(in_parallel(lambda _: ended(60), range(100), 4))

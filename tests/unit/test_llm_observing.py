@@ -46,7 +46,7 @@ def ask(*answers: Any) -> None:
     """One extraction, answered so; errors are left to the log."""
     left = list(answers)
 
-    def send(*_: Any) -> Reply:
+    async def send(*_: Any) -> Reply:
         answer = left.pop(0)
         if isinstance(answer, Exception):
             raise answer
@@ -54,7 +54,7 @@ def ask(*answers: Any) -> None:
 
     settings = Settings(_env_file=None, llm_base_url="http://user:secret@127.0.0.1:1/v1", llm_model="small",
                         llm_api_key=KEY)
-    llm = LlmReasoner(settings, InMemoryCalls(), LimitedEndpoint(send, settings))
+    llm = LlmReasoner(settings, InMemoryCalls(), LimitedEndpoint(lambda: send, settings))
     llm.extract(ExtractionRequest(text=f"{PROMPT} is a mineral."), SCHEMA)
 
 

@@ -3,7 +3,7 @@
 import json
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
@@ -45,7 +45,8 @@ class ScriptedEndpoint:
         self.sent: list[Messages] = []
         self.schemas: list[dict[str, Any]] = []
 
-    def send(self, messages: Messages, json_schema: dict[str, Any]) -> Reply:
+    async def send(self, messages: Messages, json_schema: dict[str, Any], permit: Callable[[], None]) -> Reply:
+        permit()
         self.sent.append(list(messages))
         self.schemas.append(json_schema)
         answer = self.answers.pop(0)
@@ -162,7 +163,7 @@ def test_a_forgotten_community_is_asked_for_again():
 
 def test_many_communities_share_calls_and_none_need_one():
     class Numbered(ScriptedEndpoint):
-        def send(self, messages: Messages, json_schema: dict[str, Any]) -> Reply:
+        async def send(self, messages: Messages, json_schema: dict[str, Any], permit: Callable[[], None]) -> Reply:
             count = messages[1][1].count("\n- ")
             first = messages[1][1].split("- fact ")[1].split()[0]
             self.sent.append(messages)
@@ -360,13 +361,13 @@ def test_each_step_may_have_a_model_of_its_own(monkeypatch):
     asked = []
 
     class Model:
-        def __init__(self, settings):
+        def __init__(self, settings, capability):
             self.name = settings.llm_model
 
-        def send(self, messages, json_schema):
+        async def send(self, messages, json_schema):
             asked.append(self.name)
-            return ScriptedEndpoint([FOUND if self.name == "cheap" else {"question": "Where was she born?"}]).send(
-                messages, json_schema)
+            answer = FOUND if self.name == "cheap" else {"question": "Where was she born?"}
+            return await ScriptedEndpoint([answer]).send(messages, json_schema, lambda: None)
 
     monkeypatch.setattr("banyan.models.llm.chat.OpenAiEndpoint", Model)
     ledger = InMemoryCalls()

@@ -5,7 +5,8 @@ import time
 
 import anyio
 import pytest
-from banyan.runtime.cancellation import CallCancelled, answered
+from banyan.runtime.cancellation import CallCancelled
+from banyan.runtime.event_loop import process_loop
 from banyan.server.runs.following import following
 
 pytestmark = pytest.mark.anyio
@@ -54,7 +55,7 @@ async def test_a_call_that_a_stopped_run_waits_for_ends_at_once():
         yield "begun"
         try:
             waiting.set()
-            answered(lambda: time.sleep(30), 60)
+            process_loop().run(anyio.sleep(30))
         except CallCancelled as error:
             raised.append(error)
 

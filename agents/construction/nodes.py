@@ -1,0 +1,280 @@
+"""The steps of a build, in their order; `graph` says how they follow each other."""
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any, Literal
+
+from langgraph.config import get_stream_writer
+from langgraph.runtime import Runtime
+from langgraph.types import Overwrite
+
+from ...graph_store.knowledge_base import KnowledgeBase
+from ...graph_store.layout import check_name
+from ...ingest.examples import load_examples
+from ...ingest.given import given_documents
+from ...ingest.loaders import LoadFailure, load_documents
+from ...ingest.recorded import RecordedPassage, load_recorded
+from ...models.llm.breaker import EndpointDown, EndpointFailed
+from ...models.reasoner import ReasonerError
+from ...runtime.budgets import Budget, BudgetExceeded, charged
+from ...schemas.delta import Candidate
+from ...schemas.documents import Chunk, Document
+from ...schemas.extraction import ExtractionRequest
+from ...schemas.formats.loading import load_schema
+from ...schemas.graph_schema import GraphSchema, SchemaError
+from ...schemas.prices import Prices
+from ..contexts import check_context
+from ..resources import Resources, default_resources
+from ..serving import check_readable, is_served
+from .inputs import DEFAULT_SCHEMA, check_input, grouped, require_any
+from .review import REVIEWED_AT_ONCE, ask_person
+from .state import BuildContext, BuildReport, BuildState, ExtractInput, WriteInput, new_run
+
+
+class Nodes:
+    """The nodes, over the resources of a process."""
+
+    def __init__(self, resources: Resources | None) -> None:
+        self._given = resources
+
+    @property
+    def _resources(self) -> Resources:
+        return self._given or default_resources()
+
+    def abandon(self, state: dict[str, Any]) -> None:
+        """End a run of which a step failed or was cancelled, so that others may write."""
+        if "run" in state:
+            self._resources.abandon(state["knowledge_base"], state["run"])
+
+    def check(self, state: BuildState, runtime: Runtime[BuildContext]) -> dict[str, Any]:
+        """Validate all that was given, before anything is made or paid."""
+        context, name = runtime.context or BuildContext(), check_name(state.get("knowledge_base", ""))
+        check_input(state)
+        check_context(context)
+        schema, examples = state.get("schema", ""), state.get("examples", "")
+        if is_served():
+            check_readable([*(state.get("paths") or ()), *filter(None, [examples])], schema,
+                           self._resources.settings.server_documents)
+        self._resources.check_prices(context.max_cost)
+        wanted = load_schema(schema or DEFAULT_SCHEMA)
+        if examples:
+            load_examples(Path(examples), wanted)
+        given_documents(state.get("documents") or [], self._resources.limits)
+        # "undecided": a build that ended before it decided on what its last batch brought is taken up as well.
+        return {"knowledge_base": name, "run": new_run(), "started": time.time(), "batch": [], "extracted": [],
+                "stopped": "", "unanswered": Overwrite([]), "undecided": True, "files_failed": []}
+
+    def ingest(self, state: BuildState, runtime: Runtime[BuildContext]) -> dict[str, Any]:
+        """Read documents into the ledger; unchanged ones cost nothing."""
+        context, resources, limits = runtime.context or BuildContext(), self._resources, self._resources.limits
+        failures: list[LoadFailure] = []
+        paths = [Path(path) for path in state.get("paths") or ()]
+        recorded = state.get("recorded")
+        documents: Iterator[Document] = iter(())
+        records: Iterator[RecordedPassage] = iter(())
+        given = given_documents(state.get("documents") or [], limits)
+        # The first is read before the knowledge base is made: a wrong path leaves no empty one behind.
+        if recorded is None:
+            documents = require_any(load_documents(paths, on_failure=failures.append, limits=limits), paths, failures)
+        else:
+            records = require_any(load_recorded(paths, recorded, on_failure=failures.append, limits=limits), paths,
+                                  failures)
+        wanted = self._wanted_schema(state.get("schema", ""), state.get("examples", ""))
+        with resources.writer(state["knowledge_base"], state["run"]) as kb:
+            _set_schema(kb, wanted)
+            kb.schema_control.set_policy(context.policy)
+            kb.entities.set_active(active=context.resolve and resources.settings.resolve)
+            self._store_documents(kb, chain(given, documents))
+            _store_recorded(kb, records)
+            if context.retry_failed:
+                kb.documents.retry_failed()
+            total = kb.documents.count("pending") + kb.documents.count("extracted")
+        return {"total": total, "documents": [], "files_failed": [f"{f.path}: {f.reason}" for f in failures]}
+
+    def _wanted_schema(self, schema: str, examples: str) -> GraphSchema | None:
+        """The schema that the caller names, with what the caller's examples teach; None: neither is named."""
+        if not (schema or examples):
+            return None
+        loaded = load_schema(schema or DEFAULT_SCHEMA)
+        if not examples:
+            return loaded
+        from ...models.rules.learning.training import learn_schema  # noqa: PLC0415  (a second of imports for this alone)
+
+        return learn_schema(loaded, load_examples(Path(examples), loaded), self._resources.embedder)
+
+    def _store_documents(self, kb: KnowledgeBase, documents: Iterator[Document]) -> None:
+        settings = self._resources.settings
+        count = 0
+        for group in grouped(documents):
+            # Reading files may take long, and waits for no transaction.
+            with kb.database.transaction():
+                for document in group:
+                    kb.put_document(document, settings.chunk_tokens, settings.chunk_overlap)
+            count += len(group)
+            _progress("read", count, None)
+
+    def choose_batch(self, state: BuildState) -> dict[str, Any]:
+        """Choose the chunks to extract next; those extracted before are to be written."""
+        batch: list[str] = []
+        if not state["stopped"]:
+            with self._resources.writer(state["knowledge_base"], state["run"]) as kb:
+                batch = kb.documents.next_batch(self._resources.settings.batch_chunks, after=state["batch"])
+        return {"batch": batch, "extracted": state["batch"]}
+
+    async def extract(self, state: ExtractInput, runtime: Runtime[BuildContext]) -> dict[str, Any]:
+        """Ask the reasoner for a chunk's extraction, and store it; what was extracted before is not asked again."""
+        name, run, context = state["knowledge_base"], state["run"], runtime.context or BuildContext()
+        chunk, schema, budget = await asyncio.to_thread(self._to_extract, name, run, state["chunk"], context)
+        if chunk is None:
+            return {}
+        reasoner = self._resources.reasoner(name)
+        request = ExtractionRequest(text=chunk.text, title=chunk.title, heading=chunk.heading)
+        try:
+            with charged(build=run, document=chunk.document_id, budget=budget):
+                extraction = await reasoner.aextract(request, schema)
+        except (BudgetExceeded, EndpointDown) as error:
+            return {"stopped": str(error)}
+        except ReasonerError as error:
+            reason = str(error)
+            await self._store(name, run, lambda kb: kb.extractions.fail(chunk.id, reason))
+            return {"unanswered": [chunk.id]} if isinstance(error, EndpointFailed) else {}
+        await self._store(name, run, lambda kb: kb.extractions.save(chunk.id, reasoner.fingerprint, extraction))
+        return {}
+
+    def _to_extract(self, name: str, run: str, chunk_id: str, context: BuildContext,
+                    ) -> tuple[Chunk | None, GraphSchema, Budget | None]:
+        """A chunk that has to be extracted, the schema to show, and the budget; no chunk if it was extracted before."""
+        with self._resources.writer(name, run) as kb:
+            extracted = kb.documents.status(chunk_id) == "extracted" and kb.extractions.get(chunk_id) is not None
+            chunk = None if extracted else next(iter(kb.documents.chunks([chunk_id])), None)
+            return chunk, kb.schemas.base(), self._resources.budget(name, run, context.max_tokens, context.max_cost)
+
+    async def _store(self, name: str, run: str, store: Callable[[KnowledgeBase], None]) -> None:
+        def in_thread() -> None:
+            # Without waiting for the disk: what was paid for is in the ledger already, as the call's answer.
+            with self._resources.writer(name, run) as kb, kb.database.unsynced_transaction():
+                store(kb)
+
+        await asyncio.to_thread(in_thread)
+
+    def propose_schema_delta(self, state: BuildState, runtime: Runtime[BuildContext]) -> dict[str, Any]:
+        """Collect what did not fit the schema, in this batch and before; a person is shown the strongest of it."""
+        policy = (runtime.context or BuildContext()).policy
+        with self._resources.writer(state["knowledge_base"], state["run"]) as kb:
+            _progress("extract", state["total"] - kb.documents.count("pending"), state["total"])
+            # Before the schema is decided on: what the old content asked for counts no more.
+            kb.put_revisions_in_service()
+            last = not set(kb.documents.next_batch(len(state["batch"]) + 1)) - set(state["batch"])
+            candidates: list[Candidate] = []
+            if last or policy == "review":
+                kb.schema_control.note(kb.documents.in_service(state["batch"]))
+            if policy == "review":
+                candidates = kb.schema_control.waiting(self._resources.settings.schema_support, REVIEWED_AT_ONCE)
+            return {"undecided": not last, "candidates": [one.model_dump(mode="json") for one in candidates]}
+
+    def accept_or_reject(self, state: BuildState, runtime: Runtime[BuildContext]) -> dict[str, Any]:
+        """Decide on the candidates: by the thresholds, or by a person (the interrupt's resume value).
+
+        A person is asked after each batch. The thresholds are applied once all chunks were read:
+        decided batch by batch, the schema would depend on how the chunks fell into batches.
+        """
+        policy = (runtime.context or BuildContext()).policy
+        candidates = [Candidate(**data) for data in state["candidates"]]
+        with self._resources.writer(state["knowledge_base"], state["run"]) as kb:
+            if policy == "review" and candidates:
+                # Leaving the block by the interrupt's exception ends the run's hold on the lock.
+                support = self._resources.settings.schema_support
+                ask_person(state["knowledge_base"], candidates,
+                           lambda decisions, who: kb.decide(decisions, who, support))
+            elif policy == "auto" and not state["undecided"]:
+                kb.grow_schema(self._resources.thresholds)
+        return {"candidates": []}
+
+    def write(self, state: WriteInput) -> dict[str, Any]:
+        """Make what was admitted part of the knowledge base, in one transaction, and embed it."""
+        with self._resources.writer(state["knowledge_base"], state["run"]) as kb:
+            kb.write_chunks(state["chunks"])
+            # The last ones are else embedded by `index`, when it is known what stays; a reasoner is asked with them.
+            if not state["last"] or self._resources.reasoner(state["knowledge_base"]).resolves:
+                kb.sync_vectors()
+            _progress("write", kb.documents.count("done"), kb.documents.count())
+        return {}
+
+    def index(self, state: BuildState, runtime: Runtime[BuildContext]) -> dict[str, Any]:
+        """Find and describe the communities, save the graph, and report."""
+        name, run, stopped = state["knowledge_base"], state["run"], state["stopped"]
+        context = runtime.context or BuildContext()
+        with self._resources.writer(name, run) as kb:
+            _progress("index", 0, None)
+            if stopped:
+                # The endpoint's failures, not theirs: whoever goes on with the build asks for them again.
+                kb.documents.retry_failed(state["unanswered"])
+                kb.sync_vectors()
+            else:
+                budget = self._resources.budget(name, run, context.max_tokens, context.max_cost)
+                with charged(build=run, budget=budget):
+                    stopped = self._resolve_and_group(name, kb)
+            kb.save_graph()
+            if not stopped:
+                kb.settle()
+            report = _report(kb, state, stopped, self._resources.prices)
+        self._resources.finish(name, run)
+        return {"report": report}
+
+    def _resolve_and_group(self, name: str, kb: KnowledgeBase) -> str:
+        """Find the entities that are the same, then the communities of what is left; returns why it stopped, or ""."""
+        doing, asks = "not all doubtful entities were compared", self._resources.reasoner(name).resolves
+        try:
+            # A reasoner is asked about names that mean much the same, so their vectors are needed first. Else names
+            # that go are never embedded.
+            if not asks:
+                self._resources.resolve_entities(kb)
+            kb.sync_vectors()
+            if kb.tree_behind():
+                kb.measure_reliability()
+            if asks:
+                self._resources.resolve_entities(kb)
+            doing = "not all communities were described"
+            if kb.tree_behind() or kb.communities.undescribed():
+                kb.update_tree(self._resources.reasoner(name).summarise)
+        except (BudgetExceeded, ReasonerError) as error:
+            return f"{doing}: {error}"
+        return ""
+
+
+def _store_recorded(kb: KnowledgeBase, records: Iterator[RecordedPassage]) -> None:
+    with kb.database.transaction():
+        for count, record in enumerate(records, 1):
+            kb.documents.put(record.document, [record.chunk])
+            if kb.extractions.get(record.chunk.id) != record.extraction:
+                kb.extractions.save(record.chunk.id, "recorded", record.extraction)
+            _progress("read", count, None)
+
+
+def _set_schema(kb: KnowledgeBase, wanted: GraphSchema | None) -> None:
+    if kb.schemas.version() == 0:
+        kb.schemas.append(wanted or load_schema(DEFAULT_SCHEMA), (), "seed")
+    elif wanted is not None and wanted != kb.schemas.seed():
+        raise SchemaError(f"{kb.layout.name!r} was begun with the schema {kb.schemas.seed().name!r}; leave --schema "
+                         "out to go on with it, or build another knowledge base")
+
+
+def _progress(step: Literal["read", "extract", "write", "index"], done: int, total: int | None) -> None:
+    get_stream_writer()({"step": step, "done": done, "total": total})
+
+
+def _report(kb: KnowledgeBase, state: BuildState, stopped: str, prices: Prices) -> BuildReport:
+    spent = kb.calls.total(state["run"])
+    costs = [account.cost for account in kb.calls.spent("build", prices, state["run"])]
+    return BuildReport(
+        kb=kb.layout.name, documents=kb.documents.count_documents(), chunks=kb.documents.count(),
+        chunks_failed=kb.documents.count("failed"), files_failed=state["files_failed"],
+        entities=kb.graph.network.number_of_nodes(), triples=kb.graph.network.number_of_edges(),
+        attributes=kb.graph.count_attributes(), communities=kb.communities.count(),
+        schema_version=kb.schemas.version(), rejected=kb.extractions.rejected(),
+        tokens={"prompt": spent.prompt, "completion": spent.completion, "calls": spent.calls},
+        cached_tokens=spent.cached, wasted_tokens=spent.wasted, cost=costs[0] if costs else 0.0,
+        stopped=stopped, seconds=round(time.time() - state["started"], 3))

@@ -1,0 +1,53 @@
+"""Nodes of a graph for synchronous and asynchronous runs alike, which end when their run is cancelled."""
+
+import asyncio
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from langchain_core.runnables import RunnableLambda
+from langgraph.errors import GraphBubbleUp
+from langgraph.runtime import get_runtime
+
+from ..runtime.cancellation import cancellable
+from ..runtime.event_loop import process_loop
+
+
+def as_node(step: Callable[..., Any], abandon: Callable[[Any], None]) -> RunnableLambda[Any, dict[str, Any]]:
+    """A node from a step that is a function, or a coroutine function where it waits for an endpoint.
+
+    In an asynchronous run a function works in a thread, which is told of a cancellation; in a synchronous one a
+    coroutine works on the process's event loop.
+
+    Args:
+        step: takes the state, and the run's `runtime` if it has a parameter of that name.
+        abandon: called with the state when the step failed or was cancelled: its run goes no further.
+    """
+    takes_runtime = "runtime" in inspect.signature(step).parameters
+    waits = inspect.iscoroutinefunction(step)
+
+    def call(state: Any) -> Any:
+        return step(state, get_runtime()) if takes_runtime else step(state)
+
+    def run(state: Any) -> Any:
+        try:
+            return process_loop().run(call(state)) if waits else call(state)
+        except GraphBubbleUp:  # an interrupt for a person's decision
+            raise
+        except BaseException:
+            abandon(state)
+            raise
+
+    async def arun(state: Any) -> Any:
+        with cancellable() as cancellation:
+            try:
+                return await (call(state) if waits else asyncio.to_thread(call, state))
+            except GraphBubbleUp:
+                raise
+            except BaseException as error:
+                if isinstance(error, asyncio.CancelledError):
+                    cancellation.cancel()
+                await asyncio.shield(asyncio.to_thread(abandon, state))
+                raise
+
+    return RunnableLambda(run, afunc=arun, name=step.__name__)
