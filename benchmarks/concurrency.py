@@ -172,7 +172,7 @@ def check(kb: KnowledgeBase) -> None:
     status = status_of(kb)
     assert status.entities == len(fresh.entity_ids())
     assert status.chunks == len(kb.documents.chunks())
-    if not kb.tree_behind():
+    if not kb.tree.is_behind():
         members = sorted(one for community in kb.communities.all() for one in community.members)
         assert members == kb.graph.entity_ids(), "the communities do not partition the entities"
 

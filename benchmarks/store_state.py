@@ -46,8 +46,8 @@ def store_state(home: Path, name: str, embedder: Embedder) -> dict[str, Any]:
             "sum(wasted) FROM tokens GROUP BY document, step, model"))
         state["graph"] = kb.graph.dump()
         state["vectors"] = {kind: _vectors(kb, kind) for kind in KINDS}
-        state["reliability"] = kb.reliability().dump()
-        state["behind"] = [kb.tree_behind(), kb.vectors_behind(), len(kb.communities.undescribed())]
+        state["reliability"] = kb.reliability.current().dump()
+        state["behind"] = [kb.tree.is_behind(), kb.vector_synchroniser.is_behind(), len(kb.communities.undescribed())]
         state["verify"] = [problem.what for problem in verify(kb)]
     return state
 

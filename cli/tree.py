@@ -58,7 +58,7 @@ def _show(knowledge_base: KnowledgeBase, communities: Sequence[Community], most:
     # Size alone would put first large communities that hardly cohere.
     largest = sorted(communities, key=lambda c: (-len(c.members) * max(c.cohesion, 0.0), -len(c.members), c.id))
     root = Tree(f"{knowledge_base.layout.name}: {len(communities)} communities of {len(graph.entity_ids())} entities"
-                + (" [yellow](the tree is behind the facts: build again)[/yellow]" if knowledge_base.tree_behind()
+                + (" [yellow](the tree is behind the facts: build again)[/yellow]" if knowledge_base.tree.is_behind()
                    else ""))
     for community in largest[:most]:
         _add(root, graph, community)

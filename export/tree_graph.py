@@ -42,7 +42,7 @@ def tree_graph(knowledge_base: KnowledgeBase) -> TreeGraph:
     found: TreeGraph = nx.MultiDiGraph(
         name=knowledge_base.layout.name, schema=knowledge_base.schemas.current().name if version else "",
         schema_version=version, documents=knowledge_base.documents.count_documents(),
-        current=not knowledge_base.tree_behind())
+        current=not knowledge_base.tree.is_behind())
     for one in graph.entity_ids():
         found.add_node(one, **_entity(graph, one, sources))
     for edge in graph.edges():

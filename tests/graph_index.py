@@ -40,10 +40,14 @@ class GraphAlone:
     def vectors(self) -> "GraphAlone":
         return self
 
+    @property
+    def reliability(self) -> "GraphAlone":
+        return self
+
     def searchable_chunks(self) -> list[Chunk]:
         return self.chunks
 
-    def reliability(self) -> Reliability:
+    def current(self) -> Reliability:
         return Reliability()
 
     def missing(self, kind: str, ids: Sequence[str]) -> list[str]:

@@ -2,10 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
+from banyan.graph_store import update
 from banyan.graph_store.knowledge_base import KnowledgeBase
+from banyan.graph_store.update import follow_facts
 from banyan.ingest.chunking import chunk_document
 from banyan.models.embedding.embedder import Embedder
+from banyan.models.reasoner import Reasoner
 from banyan.schemas.documents import Document
 from banyan.schemas.extraction import ExtractedEntity, ExtractedTriple, Extraction
 from banyan.schemas.graph_schema import GraphSchema, open_schema
@@ -35,17 +40,29 @@ def put(kb: KnowledgeBase, document_id: str, text: str, *, title: str = "", enti
     kb.extractions.save(chunk.id, "test", Extraction(
         entities=tuple(ExtractedEntity(name=name, type=kind) for name, kind in (entities or {}).items()),
         triples=tuple(ExtractedTriple(head=head, relation=relation, tail=tail) for head, relation, tail in triples)))
-    kb.put_revisions_in_service()
-    kb.write_chunks([chunk.id])
+    kb.schema_control.put_revisions_in_service()
+    kb.schema_control.write([chunk.id])
+    kb.refresh()
     return chunk.id
 
 
 def finish(kb: KnowledgeBase) -> None:
     """What the construction graph does at its end."""
-    kb.sync_vectors()
-    kb.measure_reliability()
-    kb.build_tree(summarise)
-    kb.save_graph()
+    follow_facts(kb)
+    kb.reliability.measure()
+    kb.tree.build(summarise)
+    kb.graph_synchroniser.save()
+
+
+def delete(kb: KnowledgeBase, document_id: str) -> None:
+    """Delete a document, and what it brought to the graph and the vectors."""
+    kb.documents.delete(document_id)
+    follow_facts(kb)
+
+
+def reindex(kb: KnowledgeBase) -> None:
+    """Derive everything again, as `banyan reindex` does."""
+    update.reindex(kb, cast("Reasoner", SimpleNamespace(summarise=summarise)))
 
 
 def create(home: Path, name: str, embedder: Embedder, schema: GraphSchema | None = None) -> KnowledgeBase:

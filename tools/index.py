@@ -43,7 +43,7 @@ class RetrievalIndex:
         self.lexical = LexicalIndex([chunk.titled_text() for chunk in self.chunks])
         self.entity_ids = self.graph.entity_ids()
         self.entity_row = {one: row for row, one in enumerate(self.entity_ids)}
-        self.reliability = knowledge_base.reliability()
+        self.reliability = knowledge_base.reliability.current()
         self._facts: dict[int, Fact] = {}
 
     @cached_property

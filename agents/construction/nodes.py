@@ -13,6 +13,7 @@ from langgraph.types import Overwrite
 
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.layout import check_name
+from ...graph_store.update import bring_up_to_date, follow_facts
 from ...ingest.examples import load_examples
 from ...ingest.given import given_documents
 from ...ingest.loaders import LoadFailure, load_documents
@@ -47,7 +48,7 @@ class Nodes:
     def abandon(self, state: dict[str, Any]) -> None:
         """End a run of which a step failed or was cancelled, so that others may write."""
         if "run" in state:
-            self._resources.abandon(state["knowledge_base"], state["run"])
+            self._resources.runs.abandon(state["knowledge_base"], state["run"])
 
     def check(self, state: BuildState, runtime: Runtime[BuildContext]) -> dict[str, Any]:
         """Validate all that was given, before anything is made or paid."""
@@ -83,7 +84,7 @@ class Nodes:
             records = require_any(load_recorded(paths, recorded, on_failure=failures.append, limits=limits), paths,
                                   failures)
         wanted = self._wanted_schema(state.get("schema", ""), state.get("examples", ""))
-        with resources.writer(state["knowledge_base"], state["run"]) as kb:
+        with resources.runs.step(state["knowledge_base"], state["run"]) as kb:
             _set_schema(kb, wanted)
             kb.schema_control.set_policy(context.policy)
             kb.entities.set_active(active=context.resolve and resources.settings.resolve)
@@ -120,7 +121,7 @@ class Nodes:
         """Choose the chunks to extract next; those extracted before are to be written."""
         batch: list[str] = []
         if not state["stopped"]:
-            with self._resources.writer(state["knowledge_base"], state["run"]) as kb:
+            with self._resources.runs.step(state["knowledge_base"], state["run"]) as kb:
                 batch = kb.documents.next_batch(self._resources.settings.batch_chunks, after=state["batch"])
         return {"batch": batch, "extracted": state["batch"]}
 
@@ -147,7 +148,7 @@ class Nodes:
     def _to_extract(self, name: str, run: str, chunk_id: str, context: BuildContext,
                     ) -> tuple[Chunk | None, GraphSchema, Budget | None]:
         """A chunk that has to be extracted, the schema to show, and the budget; no chunk if it was extracted before."""
-        with self._resources.writer(name, run) as kb:
+        with self._resources.runs.step(name, run) as kb:
             extracted = kb.documents.status(chunk_id) == "extracted" and kb.extractions.get(chunk_id) is not None
             chunk = None if extracted else next(iter(kb.documents.chunks([chunk_id])), None)
             return chunk, kb.schemas.base(), self._resources.budget(name, run, context.max_tokens, context.max_cost)
@@ -155,7 +156,7 @@ class Nodes:
     async def _store(self, name: str, run: str, store: Callable[[KnowledgeBase], None]) -> None:
         def in_thread() -> None:
             # Without waiting for the disk: what was paid for is in the ledger already, as the call's answer.
-            with self._resources.writer(name, run) as kb, kb.database.unsynced_transaction():
+            with self._resources.runs.step(name, run) as kb, kb.database.unsynced_transaction():
                 store(kb)
 
         await asyncio.to_thread(in_thread)
@@ -163,10 +164,10 @@ class Nodes:
     def propose_schema_delta(self, state: BuildState, runtime: Runtime[BuildContext]) -> dict[str, Any]:
         """Collect what did not fit the schema, in this batch and before; a person is shown the strongest of it."""
         policy = (runtime.context or BuildContext()).policy
-        with self._resources.writer(state["knowledge_base"], state["run"]) as kb:
+        with self._resources.runs.step(state["knowledge_base"], state["run"]) as kb:
             _progress("extract", state["total"] - kb.documents.count("pending"), state["total"])
             # Before the schema is decided on: what the old content asked for counts no more.
-            kb.put_revisions_in_service()
+            kb.schema_control.put_revisions_in_service()
             last = not set(kb.documents.next_batch(len(state["batch"]) + 1)) - set(state["batch"])
             candidates: list[Candidate] = []
             if last or policy == "review":
@@ -183,23 +184,23 @@ class Nodes:
         """
         policy = (runtime.context or BuildContext()).policy
         candidates = [Candidate(**data) for data in state["candidates"]]
-        with self._resources.writer(state["knowledge_base"], state["run"]) as kb:
+        with self._resources.runs.step(state["knowledge_base"], state["run"]) as kb:
             if policy == "review" and candidates:
                 # Leaving the block by the interrupt's exception ends the run's hold on the lock.
                 support = self._resources.settings.schema_support
                 ask_person(state["knowledge_base"], candidates,
-                           lambda decisions, who: kb.decide(decisions, who, support))
+                           lambda decisions, who: kb.schema_control.decide(decisions, who, support))
             elif policy == "auto" and not state["undecided"]:
-                kb.grow_schema(self._resources.thresholds)
+                kb.schema_control.grow(self._resources.thresholds)
         return {"candidates": []}
 
     def write(self, state: WriteInput) -> dict[str, Any]:
         """Make what was admitted part of the knowledge base, in one transaction, and embed it."""
-        with self._resources.writer(state["knowledge_base"], state["run"]) as kb:
-            kb.write_chunks(state["chunks"])
+        with self._resources.runs.step(state["knowledge_base"], state["run"]) as kb:
+            kb.schema_control.write(state["chunks"])
             # The last ones are else embedded by `index`, when it is known what stays; a reasoner is asked with them.
             if not state["last"] or self._resources.reasoner(state["knowledge_base"]).resolves:
-                kb.sync_vectors()
+                follow_facts(kb)
             _progress("write", kb.documents.count("done"), kb.documents.count())
         return {}
 
@@ -207,41 +208,31 @@ class Nodes:
         """Find and describe the communities, save the graph, and report."""
         name, run, stopped = state["knowledge_base"], state["run"], state["stopped"]
         context = runtime.context or BuildContext()
-        with self._resources.writer(name, run) as kb:
+        with self._resources.runs.step(name, run) as kb:
             _progress("index", 0, None)
             if stopped:
                 # The endpoint's failures, not theirs: whoever goes on with the build asks for them again.
                 kb.documents.retry_failed(state["unanswered"])
-                kb.sync_vectors()
+                follow_facts(kb)
+                kb.graph_synchroniser.save()
             else:
                 budget = self._resources.budget(name, run, context.max_tokens, context.max_cost)
                 with charged(build=run, budget=budget):
-                    stopped = self._resolve_and_group(name, kb)
-            kb.save_graph()
-            if not stopped:
-                kb.settle()
+                    stopped = self._bring_up_to_date(kb)
             report = _report(kb, state, stopped, self._resources.prices)
-        self._resources.finish(name, run)
+        self._resources.runs.finish(name, run)
         return {"report": report}
 
-    def _resolve_and_group(self, name: str, kb: KnowledgeBase) -> str:
-        """Find the entities that are the same, then the communities of what is left; returns why it stopped, or ""."""
-        doing, asks = "not all doubtful entities were compared", self._resources.reasoner(name).resolves
+    def _bring_up_to_date(self, kb: KnowledgeBase) -> str:
+        """Bring up all that follows from the new facts; returns why that stopped before its end, or ""."""
+        reasoner = self._resources.reasoner(kb.layout.name)
         try:
-            # A reasoner is asked about names that mean much the same, so their vectors are needed first. Else names
-            # that go are never embedded.
-            if not asks:
-                self._resources.resolve_entities(kb)
-            kb.sync_vectors()
-            if kb.tree_behind():
-                kb.measure_reliability()
-            if asks:
-                self._resources.resolve_entities(kb)
-            doing = "not all communities were described"
-            if kb.tree_behind() or kb.communities.undescribed():
-                kb.update_tree(self._resources.reasoner(name).summarise)
+            bring_up_to_date(kb, reasoner)
+            kb.documents.finish_deletion()  # one that was killed has been taken up
         except (BudgetExceeded, ReasonerError) as error:
-            return f"{doing}: {error}"
+            if reasoner.resolves and kb.resolution.is_behind(reasoner.fingerprint):
+                return f"not all doubtful entities were compared: {error}"
+            return f"not all communities were described: {error}"
         return ""
 
 

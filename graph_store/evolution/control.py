@@ -28,6 +28,7 @@ Policy = Literal["auto", "review", "off"]
 """Who lets the schema grow: thresholds, a person, nobody."""
 
 _LABELS_KEPT = 20_000  # 30 MB
+_BOUNDED_AT_ONCE = 256
 _CONTEXTS = 16
 """Occurrences whose contexts are compared: their mean cosine moves little beyond, and cost grows with them."""
 _LABEL_KINDS: tuple[LabelKind, ...] = (*KIND_NAMES, "name")
@@ -36,12 +37,12 @@ _LABEL_KINDS: tuple[LabelKind, ...] = (*KIND_NAMES, "name")
 class SchemaControl:
     """Bounds what was said by the schema in force, and lets that schema change."""
 
-    def __init__(self, database: Database, documents: Documents, embedder: Embedder) -> None:
+    def __init__(self, database: Database, documents: Documents, extractions: Extractions, embedder: Embedder) -> None:
         self._db = database
         self._embedder = RememberingEmbedder(embedder, _LABELS_KEPT)
         self._cache = VectorCache(database, "growth", self._embedder)
         self._documents = documents
-        self._extractions = Extractions(database)
+        self._extractions = extractions
         self._history = SchemaHistory(database)
         self.asks = Asks(database)
         self._prepared: dict[str, Bounds] = {}
@@ -65,7 +66,11 @@ class SchemaControl:
         self.asks.replace(found)
 
     def write(self, chunk_ids: Sequence[str]) -> None:
-        """Bound what was said of some chunks and make it their contribution to the graph."""
+        """Bound the extractions of some chunks and make them their contributions to the graph.
+
+        Chunks of new content that waits for the rest of it are left out.
+        """
+        chunk_ids = self._documents.in_service(chunk_ids)
         base, current = self._history.base(), self._history.current()
         found = self._bounded(chunk_ids, self._bounds(current))
         with self._db.transaction():
@@ -74,6 +79,21 @@ class SchemaControl:
                 self.asks.replace(found)
             else:
                 self.note(chunk_ids)
+
+    def put_revisions_in_service(self) -> None:
+        """Put new content of documents in the place of the old where all of it is extracted.
+
+        The old facts go and the new ones come in one transaction for each document.
+        """
+        for document_id in self._documents.revisions.ready():
+            with self._db.transaction():
+                self.write(self._documents.put_in_service(document_id))
+
+    def write_all(self) -> None:
+        """Bound again all that is part of the graph."""
+        done = self._documents.done()
+        for start in range(0, len(done), _BOUNDED_AT_ONCE):
+            self.write(done[start:start + _BOUNDED_AT_ONCE])
 
     def bounded_anew(self, chunk_ids: Sequence[str]) -> Iterator[tuple[Chunk, BoundedExtraction, BoundedExtraction]]:
         """What the schema in force and its base make of what was said of some chunks; nothing is stored."""

@@ -1,10 +1,10 @@
 """The graph of a knowledge base, kept up with the ledger: the snapshot, and what the ledger has beyond it."""
 
 import logging
-from collections.abc import Iterator
 from pathlib import Path
 
 from ..ledger.aliases import AliasTable
+from ..ledger.documents import Documents
 from ..ledger.extractions import Extractions
 from . import snapshot
 from .knowledge_graph import KnowledgeGraph, Touched
@@ -24,18 +24,22 @@ class GraphSynchroniser:
 
     Args:
         file: the snapshot.
+        documents: the ledger's documents and chunks.
         extractions: the ledger's facts.
         entities: the ledger's aliases.
     """
 
-    def __init__(self, file: Path, extractions: Extractions, entities: AliasTable) -> None:
+    def __init__(self, file: Path, documents: Documents, extractions: Extractions, entities: AliasTable) -> None:
         self._file = file
+        self._documents = documents
         self._extractions = extractions
         self._entities = entities
         self._position = self._saved = self._resolution = 0
         self.graph = ResolvedGraph()
-        self.lost = False
-        """Whether the snapshot was damaged, so that it has to be written again."""
+        self.touched = Touched()
+        """What changed since the vectors were last synchronised, which resets it."""
+        self.damaged = False
+        """Whether the snapshot was, so that it has to be written again."""
 
     @property
     def state(self) -> GraphState:
@@ -43,13 +47,13 @@ class GraphSynchroniser:
         return GraphState(self._position, self._resolution)
 
     def load(self) -> None:
-        """Hold the snapshot's graph."""
+        """Read the snapshot's graph."""
         try:
             mentions, self._position = snapshot.load(self._file)
         except FileNotFoundError:
             mentions = KnowledgeGraph()
         except snapshot.SnapshotDamagedError as error:
-            self.lost, mentions = True, KnowledgeGraph()
+            self.damaged, mentions = True, KnowledgeGraph()
             _LOG.warning("%s; it is made again from the ledger", error)
         if self._position > self._extractions.position():
             _LOG.warning("the graph's file is ahead of the ledger; it is made again")
@@ -57,8 +61,8 @@ class GraphSynchroniser:
         self._hold(mentions)
         self._saved = self._position
 
-    def begin_anew(self) -> None:
-        """Hold nothing, as before the ledger's first fact."""
+    def clear(self) -> None:
+        """Empty the graph, as before the ledger's first fact."""
         self._hold(KnowledgeGraph())
         self._position = self._saved = 0
 
@@ -66,33 +70,24 @@ class GraphSynchroniser:
         self._resolution = self._entities.number()
         self.graph = ResolvedGraph(mentions, self._entities.aliases())
 
-    def follow(self) -> Iterator[Touched]:
-        """Bring the graph up to the ledger; tells what each change touched, whatever the next one may raise."""
+    def refresh(self) -> None:
+        """Bring the graph up to the ledger."""
         position = self._extractions.position()
         for chunk_id, contribution in self._extractions.changed_since(self._position):
-            yield self.graph.replace(chunk_id, contribution)
+            self.touched.add(self.graph.replace(chunk_id, contribution))
         self._position = position
-        yield self.follow_aliases()
-
-    def follow_aliases(self) -> Touched:
-        """Bring the graph up to the ledger's aliases; returns what was touched."""
         number = self._entities.number()
-        if number == self._resolution:
-            return Touched()
-        touched = self.graph.resolve(self._entities.aliases())
-        self._resolution = number
-        return touched
+        if number != self._resolution:
+            self.touched.add(self.graph.resolve(self._entities.aliases()))
+            self._resolution = number
 
-    def save(self, chunks: int, *, anew: bool = False) -> None:
-        """Write the snapshot if enough has changed since the last one, or if it is wanted anew.
-
-        Args:
-            chunks: how many there are.
-            anew: write it in any case.
+    def save(self, *, force: bool = False) -> None:
+        """Write the snapshot if enough has changed since the last one, or in any case.
 
         Raises:
             OSError: it cannot be written; the old one stands.
         """
-        if anew or self._position - self._saved >= max(_SNAPSHOT_LEAST, chunks // _SNAPSHOT_SHARE):
+        due = max(_SNAPSHOT_LEAST, self._documents.count() // _SNAPSHOT_SHARE)
+        if force or self._position - self._saved >= due:
             snapshot.save(self._file, self.graph.mentions, self._position)
             self._saved = self._position

@@ -66,7 +66,7 @@ def status_of(knowledge_base: KnowledgeBase, prices: Prices | None = None) -> St
         spent=total(steps), spent_by_step=tuple(steps), spent_by_build=tuple(kb.calls.spent("build", prices)),
         dearest_documents=tuple(_dearest(kb.calls.spent("document", prices))),
         embedding_model=(kb.database.get_meta("embedding") or "").partition("\n")[0],
-        vectors_trusted=dict(kb.reliability().by_script))
+        vectors_trusted=dict(kb.reliability.current().by_script))
 
 
 def _dearest(documents: Sequence[Spent]) -> list[Spent]:

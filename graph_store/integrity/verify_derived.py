@@ -45,7 +45,7 @@ def graph(kb: KnowledgeBase) -> Iterator[Problem]:
 
 def aliases(kb: KnowledgeBase) -> Iterator[Problem]:
     """The aliases are those that the ledger's facts, decisions and verdicts give, as far as they claim to be."""
-    if not kb.resolution_behind(kb.entities.resolved_by()) and kb.find_aliases() != kb.entities.aliases():
+    if not kb.resolution.is_behind(kb.entities.resolved_by()) and kb.resolution.find() != kb.entities.aliases():
         yield Problem(what="the names that count as one thing's are not those that the ledger gives", fix=REINDEX)
 
 
@@ -101,9 +101,9 @@ def _unsound(kb: KnowledgeBase, kind: Kind, ids: Sequence[str], texts: dict[str,
 
 def communities(kb: KnowledgeBase) -> Iterator[Problem]:
     """Each level of the tree partitions the entities, within the level above; so does each view; all are described."""
-    if kb.tree_described() and (lost := len(kb.communities.undescribed())):
+    if kb.tree.is_described() and (lost := len(kb.communities.undescribed())):
         yield Problem(what=f"{lost} communities have lost their description", fix=REINDEX)
-    if kb.tree_behind():
+    if kb.tree.is_behind():
         return  # no community claims to describe the graph as it is now
     for what in (*_tree(kb), *_views(kb)):
         yield Problem(what=what, fix=REINDEX)

@@ -8,7 +8,7 @@ from .problems import REINDEX, Problem
 
 def aliases(kb: KnowledgeBase) -> Iterator[Problem]:
     """Aliases lead to an entity that is none, rest on words of the source, and are as persons decided."""
-    if kb.resolution_behind(kb.entities.resolved_by()):
+    if kb.resolution.is_behind(kb.entities.resolved_by()):
         return  # they were found for another state, and are found anew before they count
     rows, known = kb.entities.aliases(), kb.graph.mentions.network
     for one, row in rows.items():

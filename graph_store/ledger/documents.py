@@ -100,15 +100,26 @@ class Documents:
     def delete(self, document_id: str) -> None:
         """Remove a document with all that only it supports.
 
+        Until `finish_deletion` the same deletion may be asked for again: a process that is killed before all that
+        follows is done takes it up by the same command.
+
         Raises:
             UnknownDocumentError: there is none of that id.
         """
         with self._db.transaction():
+            if self._db.get_meta(_DELETING) == document_id and not self.known(document_id):
+                return
+            self._db.set_meta(_DELETING, document_id)
             self._edits += 1
             self._drop_chunks([str(row[0]) for row in
                                self._db.rows("SELECT id FROM chunks WHERE document = ?", document_id)])
             if not self._db.execute("DELETE FROM documents WHERE id = ?", document_id):
                 raise UnknownDocumentError(f"there is no document {document_id!r}; see `banyan documents`")
+
+    def finish_deletion(self) -> None:
+        """All that follows from the last deletion is done."""
+        if self._db.get_meta(_DELETING):
+            self._db.set_meta(_DELETING, "")
 
     def _drop_chunks(self, chunk_ids: list[str]) -> None:
         self._db.execute_many("INSERT INTO changes (chunk) VALUES (?)", [(c,) for c in chunk_ids])
@@ -243,6 +254,7 @@ class Documents:
             "WHERE c.status = 'failed' ORDER BY c.document, c.ordinal")]
 
 
+_DELETING = "deleting"
 _DOCUMENT = "SELECT id, title, text, source FROM documents"
 _AMONG = "id IN (SELECT value FROM json_each(?))"
 _CHUNK = 'chunks.id AS id, document, ordinal, start, "end", heading, revision'

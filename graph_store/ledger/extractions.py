@@ -36,6 +36,8 @@ class Extractions:
 
     def __init__(self, database: Database) -> None:
         self._db = database
+        # Contributions that the graph has not followed yet, with their texts: what was just written is not parsed.
+        self._written: dict[str, tuple[str, Contribution]] = {}
 
     def save(self, chunk_id: str, reasoner: str, extraction: Extraction) -> None:
         """Keep what a reasoner said of a chunk: paid for once, never asked again."""
@@ -79,15 +81,16 @@ class Extractions:
     def write(self, found: Sequence[tuple[Chunk, BoundedExtraction]]) -> None:
         """Make some chunks' admitted facts their contributions to the graph."""
         contributions = {chunk.id: Contribution(mentions=bounded.mentions, facts=bounded.facts,
-                                                attributes=bounded.attributes).model_dump_json()
-                         for chunk, bounded in found}
+                                                attributes=bounded.attributes) for chunk, bounded in found}
+        texts = {one: contribution.model_dump_json() for one, contribution in contributions.items()}
         with self._db.transaction():
             self._note(found)
             before = {row["chunk"]: row["bounded"] for row in self._of("bounded", list(contributions))}
-            changed = [(text, one) for one, text in contributions.items() if text != before.get(one)]
+            changed = [(text, one) for one, text in texts.items() if text != before.get(one)]
             self._db.execute_many("UPDATE extractions SET bounded = ? WHERE chunk = ?", changed)
             self._db.execute_many("INSERT INTO changes (chunk) VALUES (?)", [(one,) for _, one in changed])
             self._db.execute_many("UPDATE chunks SET status = 'done' WHERE id = ?", [(one,) for one in contributions])
+        self._written.update((one, (text, contributions[one])) for text, one in changed)
 
     def _of(self, column: Literal["extraction", "bounded"], chunk_ids: Sequence[str]) -> list[sqlite3.Row]:
         return self._db.rows(f"SELECT chunk, {column} FROM extractions "  # noqa: S608
@@ -112,7 +115,13 @@ class Extractions:
             texts = {row["chunk"]: row["bounded"] for row in self._of("bounded", some)}
             for one in some:
                 text = texts.get(one)
-                yield one, None if text is None else _read(Contribution, text, one)
+                yield one, None if text is None else self._parsed(one, text)
+
+    def _parsed(self, chunk_id: str, text: str) -> Contribution:
+        written = self._written.pop(chunk_id, None)
+        if written and written[0] == text:
+            return written[1]
+        return _read(Contribution, text, chunk_id)
 
     def position(self) -> int:
         """The number of the last change: what derived files are compared with."""

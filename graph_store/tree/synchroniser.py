@@ -1,10 +1,10 @@
-"""The tree of a knowledge base: built, kept up with the graph, described."""
+"""The knowledge tree: built, kept up with the graph, described."""
 
 from collections.abc import Callable, Mapping, Sequence
 
 from ...schemas.retrieval import CommunityDigest, CommunitySummary
-from ..graph.knowledge_graph import KnowledgeGraph
 from ..graph.state import GraphState
+from ..graph.synchroniser import GraphSynchroniser
 from ..ledger.communities import Community, CommunityTable
 from ..ledger.database import Database
 from ..vectors.store import VectorStore
@@ -22,12 +22,14 @@ _DESCRIBED_AT_ONCE = 256
 class TreeSynchroniser:
     """Keeps the communities of one knowledge base.
 
-    Little of a large graph changed: only that is clustered anew. What changed is told by the marks that are kept
-    with the communities, so the tree is a function of the one before and of the graph, whatever was killed in between.
+    Where little of a large graph changed, only that is clustered again. Marks that are stored with the communities
+    tell what changed, so the tree is a function of the one before and of the graph, whatever was killed in between.
     """
 
-    def __init__(self, database: Database, vectors: VectorStore, communities: CommunityTable) -> None:
+    def __init__(self, database: Database, graph: GraphSynchroniser, vectors: VectorStore,
+                 communities: CommunityTable) -> None:
         self._db = database
+        self._graph = graph
         self._vectors = vectors
         self._communities = communities
 
@@ -35,17 +37,36 @@ class TreeSynchroniser:
         """The state of the ledger that the communities reflect; zeros before the first."""
         return GraphState(int(self._db.get_meta("tree_position") or 0), int(self._db.get_meta("tree_resolution") or 0))
 
-    def build(self, graph: KnowledgeGraph, state: GraphState, settings: CommunitySettings, *, anew: bool) -> None:
-        """Make the communities those of the graph as it is.
+    def is_behind(self) -> bool:
+        """Whether the communities do not reflect the graph."""
+        return self.state() != self._graph.state
+
+    def update(self, summarise: Summarise) -> None:
+        """Bring the tree up to the graph, or describe what an earlier run left undescribed."""
+        if self.is_behind():
+            self.build(summarise)
+        elif self._communities.undescribed():
+            self.describe(summarise)
+
+    def build(self, summarise: Summarise, settings: CommunitySettings | None = None, *, whole: bool = False) -> int:
+        """Find the communities of the graph, then describe the new ones.
 
         Args:
-            graph: the graph.
-            state: the state of the ledger that it reflects.
+            summarise: describes communities; called for some at a time.
             settings: constants of the detection.
-            anew: find all communities anew, even if little of a large graph has changed.
+            whole: find all communities, even if little of a large graph has changed.
+
+        Returns:
+            How many communities there are on the finest level.
         """
+        self._find(settings or CommunitySettings(), whole=whole)
+        self.describe(summarise)
+        return self._communities.count()
+
+    def _find(self, settings: CommunitySettings, *, whole: bool) -> None:
+        graph, state = self._graph.graph, self._graph.state
         now = marks(graph)
-        before = None if anew else self._before(now, settings)
+        before = None if whole else self._before(now, settings)
         communities = find_tree(graph, self._vectors, settings, before)
         with self._db.transaction():
             self._communities.replace(communities, marks=now)
@@ -56,11 +77,11 @@ class TreeSynchroniser:
             self._revise()
 
     def _drift(self) -> int:
-        """How many entities changed since all communities were found anew."""
+        """How many entities changed since all communities were found."""
         return int(self._db.get_meta("tree_drift") or 0)
 
     def _before(self, now: Mapping[str, str], settings: CommunitySettings) -> Before | None:
-        """What the tree can go on from; None where all of it is to be found anew."""
+        """What the tree can go on from; None where all of it is to be found."""
         if len(now) <= settings.update_above:
             return None
         then = self._communities.marks()
@@ -69,24 +90,20 @@ class TreeSynchroniser:
             return None
         return Before(self._communities.all(), changed)
 
-    def describe(self, graph: KnowledgeGraph, summarise: Summarise) -> None:
+    def describe(self, summarise: Summarise) -> None:
         """Name and summarise the communities that are not described yet.
 
         What was described stands, whatever ends the rest.
-
-        Args:
-            graph: the graph whose communities they are.
-            summarise: describes communities; called for some at a time.
         """
         waiting = self._communities.undescribed()
         for start in range(0, len(waiting), _DESCRIBED_AT_ONCE):
             some = waiting[start:start + _DESCRIBED_AT_ONCE]
-            said = summarise(digests(graph, some))
+            summaries = summarise(digests(self._graph.graph, some))
             with self._db.transaction():
-                self._communities.describe(zip([community.id for community in some], said, strict=True))
+                self._communities.describe(zip([community.id for community in some], summaries, strict=True))
                 self._revise()
 
-    def described(self) -> bool:
+    def is_described(self) -> bool:
         """Whether all communities were described since they were found; none of them waits for it then."""
         return self._db.get_meta("tree_described") == "yes"
 
@@ -95,8 +112,9 @@ class TreeSynchroniser:
         self._db.set_meta("tree_revision", str(int(self._db.get_meta("tree_revision") or 0) + 1))
         self._db.set_meta("tree_described", "" if self._communities.undescribed() else "yes")
 
-    def view(self, graph: KnowledgeGraph, spec: ViewSpec, settings: CommunitySettings) -> list[Community]:
-        """Build a view beside the default one; it stands until the tree is built anew."""
-        view = build_view(graph, self._vectors, spec, ViewSettings())
-        self._communities.replace(view_communities(graph, self._vectors, view, settings), view.name)
+    def build_view(self, spec: ViewSpec, settings: CommunitySettings | None = None) -> list[Community]:
+        """Build a further view; it stands until the tree is built again."""
+        graph, vectors = self._graph.graph, self._vectors
+        view = build_view(graph, vectors, spec, ViewSettings())
+        self._communities.replace(view_communities(graph, vectors, view, settings or CommunitySettings()), view.name)
         return self._communities.all(view.name)

@@ -7,6 +7,7 @@ from ...schemas.naming import relation_id, triple_id
 from ..errors import EmbeddingMismatchError
 from ..graph.knowledge_graph import KnowledgeGraph, Touched, relation_text
 from ..graph.state import GraphState
+from ..graph.synchroniser import GraphSynchroniser
 from ..layout import Layout
 from ..ledger.database import Database
 from ..ledger.documents import Documents
@@ -20,20 +21,21 @@ class VectorSynchroniser:
     Only what changed is looked at, as long as it is known what changed.
     """
 
-    def __init__(self, layout: Layout, database: Database, documents: Documents, embedder: Embedder) -> None:
+    def __init__(self, layout: Layout, database: Database, documents: Documents, graph: GraphSynchroniser,
+                 embedder: Embedder) -> None:
         """Open the vectors in service."""
         self._layout = layout
         self._db = database
         self._documents = documents
+        self._graph = graph
         self._embedder = embedder
         self._generations = VectorGenerations(layout, database)
         self._generation = self._generations.current()
         self.store = VectorStore(self._generations.open(self._generation), embedder)
-        self._unsynced = Touched()
         self._reconcile = False
 
     def check_embedding(self) -> None:
-        """Nothing, if the vectors come from the model in use, or there are none.
+        """Check that the vectors come from the model in use, or that there are none.
 
         Raises:
             EmbeddingMismatchError: they come from another.
@@ -53,28 +55,29 @@ class VectorSynchroniser:
         """The ledger position that the vectors reflect."""
         return self._number("vectors_position")
 
-    def note(self, touched: Touched) -> None:
-        """Some of the graph changed."""
-        self._unsynced.add(touched)
+    def begin(self, loaded: int) -> None:
+        """The graph was opened: whatever changes from here on is known.
 
-    def begin(self, positions: tuple[int, int], resolution: int) -> None:
-        """From here on all changes of the graph are noted.
-
-        Vectors that reflect neither of two positions may have some of things that came and went in
+        Vectors that reflect another position than the snapshot or the present graph may contain what came and went in
         between, which nothing else knows of any more.
 
         Args:
-            positions: from where on changes were noted so far, and the present one.
-            resolution: the present one.
+            loaded: the position of the snapshot.
         """
         if not self.position():
             self.store.generation.prepare()
-        self._reconcile = (self.position() not in positions or self._lost()
-                           or self._number("vectors_resolution") != resolution)
+        state = self._graph.state
+        self._reconcile = (self.position() not in (loaded, state.position) or self._lost()
+                           or self._number("vectors_resolution") != state.resolution)
 
-    def take_over(self, positions: tuple[int, int]) -> None:
-        """Go on where another writer ended: changes between two positions were noted."""
-        self._reconcile = self._reconcile or self.store.generation.lost or self.position() not in positions
+    def take_over(self, before: int) -> None:
+        """Go on where another writer ended.
+
+        Args:
+            before: the position of the graph before it was brought up to what that writer wrote.
+        """
+        self._reconcile = (self._reconcile or self.store.generation.lost
+                           or self.position() not in (before, self._graph.state.position))
 
     def moved(self) -> bool:
         """Whether another process has made the vectors anew, or restored another ledger; from here on they are those.
@@ -85,11 +88,12 @@ class VectorSynchroniser:
             return False
         self._generation = self._generations.current()
         self.store.move(self._generations.open(self._generation))
-        self._unsynced, self._reconcile = Touched(), True
+        self._reconcile = True
         return True
 
-    def behind(self, state: GraphState) -> bool:
-        """Whether the vectors do not reflect a state of the ledger."""
+    def is_behind(self) -> bool:
+        """Whether the vectors do not reflect the graph."""
+        state = self._graph.state
         return (self._reconcile or self.position() < state.position
                 or self._number("vectors_resolution") != state.resolution)
 
@@ -105,61 +109,54 @@ class VectorSynchroniser:
 
     # Bringing them up.
 
-    def sync(self, graph: KnowledgeGraph, state: GraphState) -> None:
-        """Embed what is new in a graph, and drop what is gone.
-
-        Args:
-            graph: the graph.
-            state: the state of the ledger that it reflects.
+    def sync(self) -> None:
+        """Embed what is new in the graph, and drop what is gone.
 
         Raises:
             Exception: it could not be done, say because the disk is full; the next call does it.
         """
-        if self._reconcile:
-            self._catch_up(graph, state)
+        if self._reconcile and not self.store.generation.stand():
+            self.rebuild()
+            return
         self._generations.drop_others()
         self._note_embedding()
-        put, drop = self._changes(graph, self._unsynced)
-        self.store.put_all(put)
-        for kind, gone in drop:
-            self.store.drop(kind, gone)
-        self._done(state)
-        self._unsynced = Touched()
-
-    def _catch_up(self, graph: KnowledgeGraph, state: GraphState) -> None:
-        """Bring the vectors up to a graph, where it is not known what changed."""
-        if self.store.generation.stand():
-            self._note_embedding()
-            self._compare(graph)
+        if self._reconcile:
+            self._compare()
         else:
-            self.make_anew(graph, state)
+            self._follow()
+        state = self._graph.state
+        self.store.generation.mark(_mark(*state))
+        with self._db.transaction():
+            self._note(state)
+        self._graph.touched = Touched()
+
+    def _follow(self) -> None:
+        """Embed and drop what the graph says was touched."""
+        put, drop = self._changes(self._graph.touched)
+        self.store.put_all(put)
+        for kind, ids in drop:
+            self.store.drop(kind, ids)
 
     def close(self) -> None:
         """Let go of what is open."""
         self.store.close()
-
-    def _done(self, state: GraphState) -> None:
-        """The vectors reflect a state of the ledger."""
-        self.store.generation.mark(_mark(*state))
-        with self._db.transaction():
-            self._note(state)
 
     def _note(self, state: GraphState) -> None:
         self._db.set_meta("vectors_position", str(state.position))
         self._db.set_meta("vectors_resolution", str(state.resolution))
         self._generations.stand_here()
 
-    def make_anew(self, graph: KnowledgeGraph, state: GraphState) -> None:
+    def rebuild(self) -> None:
         """Make all vectors in a new generation, and put it in service when they are all there.
 
         The old ones stand until then, and for their readers until something is written again.
         """
         self._generations.drop_others()
-        number = self._generations.begin()
+        number, state = self._generations.begin(), self._graph.state
         self.store.move(self._generations.open(number))
         try:
             self.store.generation.prepare()
-            self._compare(graph)
+            self._compare()
             self.store.generation.mark(_mark(*state))
         except BaseException:
             self.store.move(self._generations.open(self._generation))
@@ -170,14 +167,14 @@ class VectorSynchroniser:
             self._note(state)
             self._generations.put_in_service(number)
         self._generation = number
-        self._unsynced = Touched()
+        self._graph.touched = Touched()
 
     def _note_embedding(self) -> None:
         self._db.set_meta("embedding", f"{self._embedder.name}\n{self._embedder.fingerprint}")
 
-    def _changes(self, graph: KnowledgeGraph, touched: Touched) -> tuple[list[Put], list[tuple[Kind, list[str]]]]:
+    def _changes(self, touched: Touched) -> tuple[list[Put], list[tuple[Kind, list[str]]]]:
         """What is to be stored, and what is to be dropped, because some of a graph changed."""
-        network = graph.network
+        graph, network = self._graph.graph, self._graph.graph.network
         entities, edges, chunks = sorted(touched.entities), sorted(touched.edges), sorted(touched.chunks)
         here = [edge for edge in edges if network.has_edge(edge[0], edge[2], edge[1])]
         gone = sorted(set(edges) - set(here))
@@ -190,8 +187,9 @@ class VectorSynchroniser:
             ("relations", sorted(relation_id(one) for one in _unused(graph, {edge[1] for edge in gone}))),
             ("chunks", [one for one in chunks if one not in known])]
 
-    def _compare(self, graph: KnowledgeGraph) -> None:
-        """All ids, for when it is not known what changed."""
+    def _compare(self) -> None:
+        """Embed and drop by comparing all ids, for when it is not known what changed."""
+        graph = self._graph.graph
         wanted = [_entities(graph, graph.entity_ids()), *_edges(graph, graph.edges()),
                   self._chunks(self._documents.done())]
         self.store.put_all(wanted)

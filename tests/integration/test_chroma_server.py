@@ -259,9 +259,9 @@ def test_vectors_that_the_server_lost_are_made_again(own_chroma, tmp_path, hashe
     with opened(shell) as kb:
         delete_all(own_chroma)
         with pytest.raises(StoreError, match="has lost"), kb.writing():
-            kb.sync_vectors()
+            kb.vector_synchroniser.sync()
         with kb.writing():
-            kb.sync_vectors()
+            kb.vector_synchroniser.sync()
         assert verify(kb) == []
     # Some of it, which verify names before it is repaired.
     name = on_it(own_chroma)[-1]

@@ -44,7 +44,7 @@ def built(tmp_path_factory, hashed_embedder):
     assert shop.build(paths)["chunks_failed"] == 0
     with shop.resources() as resources, KnowledgeBase.open(shop.settings.home, "kb", shop.embedder) as kb:
         with kb.writing():
-            kb.save_graph(anew=True)
+            kb.graph_synchroniser.save(force=True)
         assert verify(kb) == []
         shop.state = kb.graph.dump(), said(kb), resources.knowledge_base("kb").communities.all()
     back_up(Layout.of(shop.settings.home, "kb"), shop.folder / "kb.zip", lambda *_: None)
@@ -361,7 +361,7 @@ def test_a_reader_goes_on_while_another_process_makes_everything_anew(shell, bui
         try:
             reindexing.update_tree("kb")
             with KnowledgeBase.open(shell.settings.home, "kb", shell.embedder) as kb:
-                assert not kb.vectors_behind()
+                assert not kb.vector_synchroniser.is_behind()
         finally:
             del shell.embedder.encode
         assert texts == []

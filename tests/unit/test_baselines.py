@@ -71,7 +71,7 @@ def test_bm25_ranks_whole_documents(tmp_path, hashed_embedder):
                                      + f"The revenue grew by {value} percent.", source="test"), 40, 0)
         for chunk in kb.documents.chunks():
             kb.extractions.save(chunk.id, "test", Extraction())
-            kb.write_chunks([chunk.id])
+            kb.schema_control.write([chunk.id])
         base.finish(kb)
         assert len(kb.searchable_chunks()) > 3 * 2
         ranking = documents(kb, baselines(kb)["BM25"]("By how much did the revenue of Bolt grow?"))

@@ -76,7 +76,7 @@ def base(tmp_path, hashed_embedder):
             kb.schemas.append(open_schema(), (), "seed")
         for head, relation, tail in triples:
             small_base.put(kb, f"{head} {tail}", f"{head} {relation} {tail}.", triples=[(head, relation, tail)])
-        kb.sync_vectors()
+        kb.vector_synchroniser.sync()
         return kb
 
     return opened
@@ -88,7 +88,7 @@ def members(kb):
 
 def test_the_tree_partitions_the_entities_and_names_its_keywords(base):
     with base("kb", CIRCLES) as kb:
-        assert kb.build_tree(small_base.summarise) == len(kb.communities.all()) > 1
+        assert kb.tree.build(small_base.summarise) == len(kb.communities.all()) > 1
         assert sorted(one for group in members(kb) for one in group) == kb.graph.entity_ids()
         for community in kb.communities.all():
             assert set(community.keywords) <= set(community.members)
@@ -96,21 +96,21 @@ def test_the_tree_partitions_the_entities_and_names_its_keywords(base):
             assert community.name
             # No community mixes the two circles, which share neither relation nor neighbour.
             assert len({kb.graph.entity(one).name[0] for one in community.members}) == 1
-        kb.measure_reliability()
+        kb.reliability.measure()
         assert verify(kb) == []
 
 
 def test_the_same_graph_in_any_order_has_the_same_tree(base):
     with base("one", CIRCLES) as one, base("other", CIRCLES[::-1]) as other:
-        one.build_tree(small_base.summarise)
-        other.build_tree(small_base.summarise)
+        one.tree.build(small_base.summarise)
+        other.tree.build(small_base.summarise)
         assert one.communities.all() == other.communities.all()
 
 
 @pytest.mark.parametrize("triples", [[], [("Ada", "knows", "Bob")]], ids=["empty", "one triple"])
 def test_a_tree_of_hardly_anything(base, triples):
     with base("kb", triples) as kb:
-        kb.build_tree(small_base.summarise)
+        kb.tree.build(small_base.summarise)
         assert sorted(one for group in members(kb) for one in group) == kb.graph.entity_ids()
         assert verify(kb) == []
 
@@ -118,23 +118,23 @@ def test_a_tree_of_hardly_anything(base, triples):
 def test_a_single_entity_without_a_triple_is_a_community(base):
     with base("kb", []) as kb:
         small_base.put(kb, "d", "Ada lived.", entities={"Ada": "Person"})
-        kb.sync_vectors()
-        assert kb.build_tree(small_base.summarise) == 1
+        kb.vector_synchroniser.sync()
+        assert kb.tree.build(small_base.summarise) == 1
         assert members(kb) == [tuple(kb.graph.entity_ids())]
 
 
 def test_what_did_not_change_is_not_described_again(base):
     first, again, grown, shrunk = (Describing() for _ in range(4))
     with base("kb", CIRCLES) as kb:
-        kb.build_tree(first)
-        kb.build_tree(again)
+        kb.tree.build(first)
+        kb.tree.build(again)
         before = {community.id: community for community in kb.communities.all()}
         small_base.put(kb, "new", "B0 works for B5.", triples=[("B0", "works for", "B5")])
-        kb.sync_vectors()
-        kb.build_tree(grown)
+        kb.vector_synchroniser.sync()
+        kb.tree.build(grown)
         after = {community.id: community for community in kb.communities.all()}
-        kb.delete_document("new")
-        kb.build_tree(shrunk)
+        small_base.delete(kb, "new")
+        kb.tree.build(shrunk)
         assert {community.id for community in kb.communities.all()} == set(before)
     assert len(first.asked) == len(before)
     assert again.asked == []
@@ -151,18 +151,18 @@ def test_a_description_that_fails_is_taken_up_where_it_ended(base):
         raise RuntimeError("the endpoint refused")
 
     with base("kb", CIRCLES[:12]) as kb:
-        kb.build_tree(small_base.summarise)
+        kb.tree.build(small_base.summarise)
         before = kb.communities.all()
         small_base.put(kb, "new", "B0 works for B5.", triples=[("B0", "works for", "B5")])
-        kb.sync_vectors()
+        kb.vector_synchroniser.sync()
         with pytest.raises(RuntimeError):
-            kb.build_tree(fail)
+            kb.tree.build(fail)
         assert sorted(one for group in members(kb) for one in group) == kb.graph.entity_ids()
         assert kb.communities.undescribed()
         assert verify(kb) == []
         assert not set(RetrievalIndex(kb).community_vectors[0]) & {c.id for c in kb.communities.undescribed()}
         describing = Describing()
-        kb.describe(describing)
+        kb.tree.describe(describing)
         assert len(describing.asked) == len({c.id for c in kb.communities.all()} - {c.id for c in before})
         assert kb.communities.undescribed() == []
         assert set(RetrievalIndex(kb).community_vectors[0]) == {c.id for c in kb.communities.all()}
@@ -180,8 +180,8 @@ def test_what_was_described_before_an_end_is_not_described_again(base, monkeypat
 
     with base("kb", CIRCLES) as kb:
         with pytest.raises(RuntimeError):
-            kb.build_tree(twice)
-        kb.describe(describing)
+            kb.tree.build(twice)
+        kb.tree.describe(describing)
         assert len(describing.asked) == kb.communities.count() > 1
 
 
@@ -195,19 +195,19 @@ def test_a_small_change_of_a_large_graph_leaves_what_is_far_from_it(base, monkey
     monkeypatch.setattr(tree, "hierarchy", lambda data, settings, earlier: runs.append(earlier is not None) or
                         hierarchy(data, settings, earlier))
     with base("kb", CIRCLES) as kb:
-        kb.build_tree(small_base.summarise, SETTINGS)
+        kb.tree.build(small_base.summarise, SETTINGS)
         before = {community.id for community in kb.communities.all()}
         small_base.put(kb, "new", "C0 works for B5.", triples=[("C0", "works for", "B5")])
-        kb.sync_vectors()
-        kb.build_tree(small_base.summarise, SETTINGS)
+        kb.vector_synchroniser.sync()
+        kb.tree.build(small_base.summarise, SETTINGS)
         assert runs == [False, True]
         assert before & {community.id for community in kb.communities.all()}, "the other circle stays"
         assert verify(kb) == []
-        kb.delete_document("new")
-        kb.build_tree(small_base.summarise, SETTINGS)
+        small_base.delete(kb, "new")
+        kb.tree.build(small_base.summarise, SETTINGS)
         assert runs == [False, True, True]
         assert verify(kb) == []
-        kb.reindex(small_base.summarise)
+        small_base.reindex(kb)
         assert runs[-1] is False
         assert {community.id for community in kb.communities.all()} == before
 
@@ -217,12 +217,12 @@ def test_much_change_is_clustered_anew(base, monkeypatch):
     monkeypatch.setattr(tree, "hierarchy", lambda data, settings, earlier: runs.append(earlier is not None) or
                         hierarchy(data, settings, earlier))
     with base("kb", CIRCLES) as kb:
-        kb.build_tree(small_base.summarise, SETTINGS)
+        kb.tree.build(small_base.summarise, SETTINGS)
         size = kb.graph.network.number_of_nodes()
         for n in range(size):
             small_base.put(kb, f"n{n}", f"N{n} works for B5.", triples=[(f"N{n}", "works for", "B5")])
-        kb.sync_vectors()
-        kb.build_tree(small_base.summarise, SETTINGS)
+        kb.vector_synchroniser.sync()
+        kb.tree.build(small_base.summarise, SETTINGS)
     assert runs == [False, False]
 
 
@@ -234,15 +234,15 @@ def test_what_changed_is_told_after_another_opening_too(base, tmp_path, hashed_e
     trees = []
     for name, opened_again in (("kb", False), ("again", True)):
         with base(name, CIRCLES) as kb:
-            kb.build_tree(small_base.summarise, SETTINGS)
+            kb.tree.build(small_base.summarise, SETTINGS)
             small_base.put(kb, "new", "C0 works for B5.", triples=[("C0", "works for", "B5")])
-            kb.sync_vectors()
+            kb.vector_synchroniser.sync()
             if not opened_again:
-                kb.build_tree(small_base.summarise, SETTINGS)
+                kb.tree.build(small_base.summarise, SETTINGS)
                 trees.append(kb.communities.all())
         if opened_again:
             with KnowledgeBase.open(tmp_path, name, hashed_embedder) as kb:
-                kb.build_tree(small_base.summarise, SETTINGS)
+                kb.tree.build(small_base.summarise, SETTINGS)
                 trees.append(kb.communities.all())
     assert changed == [None, 2, None, 2]
     assert trees[0] == trees[1]
@@ -251,7 +251,7 @@ def test_what_changed_is_told_after_another_opening_too(base, tmp_path, hashed_e
 def test_a_community_keeps_its_description_while_what_it_is_made_from_stays(base):
     """Its members may change: what is said of it is a function of keywords and facts."""
     with base("kb", CIRCLES) as kb:
-        kb.build_tree(small_base.summarise)
+        kb.tree.build(small_base.summarise)
         community = kb.communities.all()[0]
         joined = community.model_copy(update={"members": tuple(sorted((*community.members, "far")))})
         told = tree.digests(kb.graph, [community])[0]
@@ -265,10 +265,10 @@ def test_a_community_keeps_its_description_while_what_it_is_made_from_stays(base
 
 def test_marks_are_lost_without_harm(base):
     with base("kb", CIRCLES) as kb:
-        kb.build_tree(small_base.summarise, SETTINGS)
+        kb.tree.build(small_base.summarise, SETTINGS)
         assert kb.communities.marks() == tree.marks(kb.graph)
         kb.database.execute("UPDATE communities SET marks = substr(marks, 1, 11)")
         assert len(kb.communities.marks()) < kb.graph.network.number_of_nodes()
-        kb.build_tree(small_base.summarise, SETTINGS)
+        kb.tree.build(small_base.summarise, SETTINGS)
         assert kb.communities.marks() == tree.marks(kb.graph)
         assert verify(kb) == []

@@ -291,8 +291,8 @@ def test_levels_of_the_tree_have_ids_of_their_own(tmp_path, hashed_embedder):
         kb.schemas.append(open_schema(), (), "seed")
         for i in range(40):
             small_base.put(kb, f"d{i}", f"A{i} knows A{i // 2}.", triples=[(f"A{i}", "knows", f"A{i // 2}")])
-        kb.sync_vectors()
-        kb.build_tree(small_base.summarise, constants)
+        kb.vector_synchroniser.sync()
+        kb.tree.build(small_base.summarise, constants)
         found = kb.communities.all(level=None)
         levels = [kb.communities.all(level=level) for level in range(max(one.level for one in found) + 1)]
         assert len(levels) > 1

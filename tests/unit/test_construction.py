@@ -9,6 +9,7 @@ import pytest
 from banyan.agents.construction.graph import build_graph
 from banyan.agents.construction.state import BuildContext
 from banyan.graph_store.errors import WriterBusyError
+from banyan.graph_store.evolution.control import SchemaControl
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.layout import Layout
@@ -261,16 +262,16 @@ def test_while_a_person_decides_others_may_write(shop):
 
 def test_a_batch_is_extracted_while_the_one_before_is_written(tmp_path, hashed_embedder, monkeypatch):
     shop = scripted.Workshop(tmp_path, hashed_embedder, batch_chunks=1)
-    write, asked, written = KnowledgeBase.write_chunks, threading.Event(), []
+    write, asked, written = SchemaControl.write, threading.Event(), []
 
-    def written_late(kb, chunks):
+    def written_late(control, chunks):
         if not written:
             assert asked.wait(30), "the second batch is not extracted until the first is written"
         written.extend(chunks)
-        write(kb, chunks)
+        write(control, chunks)
 
     shop.scripted.before = lambda text: asked.set() if text == TEXTS["b.txt"] else None
-    monkeypatch.setattr(KnowledgeBase, "write_chunks", written_late)
+    monkeypatch.setattr(SchemaControl, "write", written_late)
     report = shop.build(shop.write(TEXTS))
     assert len(written) == len(set(written)) == report["chunks"] == 4
     assert problems(shop) == []
@@ -278,8 +279,8 @@ def test_a_batch_is_extracted_while_the_one_before_is_written(tmp_path, hashed_e
 
 def test_batches_are_as_large_as_is_set(tmp_path, hashed_embedder, monkeypatch):
     shop = scripted.Workshop(tmp_path, hashed_embedder, batch_chunks=4)
-    write, sizes = KnowledgeBase.write_chunks, []
-    monkeypatch.setattr(KnowledgeBase, "write_chunks", lambda kb, ids: sizes.append(len(ids)) or write(kb, ids))
+    write, sizes = SchemaControl.write, []
+    monkeypatch.setattr(SchemaControl, "write", lambda control, ids: sizes.append(len(ids)) or write(control, ids))
     shop.build(shop.write({f"{n}.txt": f"Ada{n}:Person --employer--> Acme:Organization." for n in range(10)}))
     assert sizes == [4, 4, 2]
 
@@ -440,10 +441,10 @@ def test_nothing_is_deleted_or_made_anew_while_a_build_of_this_process_runs(shop
     shop.build(shop.write(TEXTS))
     before = shop.dump()
     with shop.resources() as resources:
-        with resources.writer("kb", "a run"), pytest.raises(WriterBusyError):
+        with resources.runs.step("kb", "a run"), pytest.raises(WriterBusyError):
             resources.delete_document("kb", "a.txt")
         with pytest.raises(WriterBusyError):  # between two steps
             resources.reindex("kb")
-        resources.finish("kb", "a run")
+        resources.runs.finish("kb", "a run")
         resources.delete_document("kb", "a.txt")
     assert shop.dump() != before

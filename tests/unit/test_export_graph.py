@@ -33,7 +33,7 @@ def fill(kb, order="abcd"):
             entities=(ExtractedEntity(name=head, type="Thing"), ExtractedEntity(name=tail, type="Thing")),
             triples=(ExtractedTriple(head=head, relation=relation, tail=tail, evidence=text),),
             attributes=(ExtractedAttribute(entity=head, attribute="last word", value=words[-1], evidence=text),)))
-        kb.write_chunks([chunk.id])
+        kb.schema_control.write([chunk.id])
     small.finish(kb)
     return kb
 
@@ -80,7 +80,7 @@ def test_words_that_two_overlapping_chunks_hold_are_one_source(tmp_path, hashed_
             long.extractions.save(chunk.id, "test", Extraction(
                 entities=(ExtractedEntity(name="Ada", type="P"), ExtractedEntity(name="Bob", type="P")),
                 triples=(ExtractedTriple(head="Ada", relation="knows", tail="Bob", evidence="Ada knows Bob."),)))
-        long.write_chunks([chunk.id for chunk in holding])
+        long.schema_control.write([chunk.id for chunk in holding])
         small.finish(long)
         (sources,) = [data["sources"] for *_, data in tree_graph(long).edges(data=True) if data["kind"] == "triple"]
     (source,) = sources
@@ -121,7 +121,7 @@ def test_communities_lie_in_those_of_the_next_level(kb):
 
 
 def test_a_tree_behind_the_facts_names_only_what_is_there(kb):
-    kb.delete_document("d")
+    small.delete(kb, "d")
     graph = tree_graph(kb)
     assert not graph.graph["current"]
     assert all("kind" in data for _, data in graph.nodes(data=True))

@@ -268,15 +268,15 @@ def test_a_retriever_is_made_again_only_after_a_write(tmp_path, hashed_embedder)
     settings = Settings(home=tmp_path, llm_base_url=None, _env_file=None)
     base.create(tmp_path, "kb", hashed_embedder).close()
     with Resources(settings, hashed_embedder) as resources:
-        with resources.writer("kb", "run") as kb:
+        with resources.runs.step("kb", "run") as kb:
             base.put(kb, "a", "Ida lives in Rome.", entities={"Ida": "P"})
             base.finish(kb)
         first = resources.retriever("kb")
         assert resources.retriever("kb") is first
-        with resources.writer("kb", "run") as kb:
+        with resources.runs.step("kb", "run") as kb:
             base.put(kb, "b", "Bo lives in Oslo.", entities={"Bo": "P"})
             base.finish(kb)
-        resources.finish("kb", "run")
+        resources.runs.finish("kb", "run")
         second = resources.retriever("kb")
         assert second is not first
         assert second.version != first.version

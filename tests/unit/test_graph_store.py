@@ -202,7 +202,7 @@ def test_what_the_ledger_has_beyond_the_snapshot_is_replayed(home, monkeypatch):
     with home() as kb:
         assert snapshot.load(kb.layout.graph)[1] == 3
         assert kb.graph.dump() == expected
-        assert kb.vectors_behind()
+        assert kb.vector_synchroniser.is_behind()
         small_base.finish(kb)
         assert verify(kb) == []
 
@@ -215,7 +215,7 @@ def test_the_snapshot_is_written_when_enough_has_changed_and_not_before(home, mo
     with home() as kb:
         for number in range(40):
             fill(kb, [number])
-            kb.save_graph()
+            kb.graph_synchroniser.save()
     # First after 4 changes; from 16 chunks on, after a quarter of the chunks.
     assert saves[:4] == [4, 8, 12, 16]
     gaps = [b - a for a, b in pairwise(saves)]
@@ -333,7 +333,7 @@ def test_verify_sees_a_graph_file_that_is_not_what_the_ledger_gives(sound, home)
     sound.close()
     with home() as kb:
         assert "the graph is not what the ledger's facts give" in whats(kb)
-        kb.reindex(small_base.summarise)
+        small_base.reindex(kb)
         assert verify(kb) == []
 
 

@@ -226,6 +226,6 @@ def test_the_retrievers_version_changes_with_every_write(tmp_path, hashed_embedd
         base.finish(kb)
         versions.append(kb.version())
         assert Retriever(kb).version == versions[-1]
-        kb.delete_document("a")
+        base.delete(kb, "a")
         versions.append(kb.version())
         assert len(set(versions)) == len(versions)

@@ -111,14 +111,14 @@ def test_a_second_server_of_a_home_leaves_the_builds_of_the_first_alone(app):
 def test_a_build_that_is_cancelled_between_two_steps_leaves_its_knowledge_base_to_others(app):
     resources = app.state.service.resources
     with cancellable() as cancellation:
-        with resources.writer("people", "a run"):
+        with resources.runs.step("people", "a run"):
             pass
         cancellation.cancel()
-        with pytest.raises(CallCancelled), resources.writer("people", "a run"):
+        with pytest.raises(CallCancelled), resources.runs.step("people", "a run"):
             pytest.fail("nothing more is done")
-    with resources.writer("people", "another run"):
+    with resources.runs.step("people", "another run"):
         pass
-    resources.finish("people", "another run")
+    resources.runs.finish("people", "another run")
 
 
 def test_threads_of_two_clients_are_two(app, tmp_path):

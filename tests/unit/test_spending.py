@@ -110,9 +110,9 @@ def test_what_a_deleted_document_cost_stays_spent(shop):
     paths = shop.write(scripted.TEXTS)
     shop.build(paths)
     with shop.resources() as resources:
-        with resources.writer("kb", "r") as kb, charged(build="r", document="a.txt"):
+        with resources.runs.step("kb", "r") as kb, charged(build="r", document="a.txt"):
             pay(kb.calls, "1")
-        resources.finish("kb", "r")
+        resources.runs.finish("kb", "r")
         resources.delete_document("kb", "a.txt")
         status = status_of(resources.knowledge_base("kb"))
         assert (status.spent.calls, [one.name for one in status.dearest_documents]) == (1, ["a.txt"])
@@ -278,7 +278,7 @@ def test_the_command_shows_it(tmp_path, hashed_embedder, monkeypatch, capsys):
     shell.write(scripted.TEXTS)
     shell.report()
     assert "Spent" not in shell("status", "--kb", "kb").out
-    with shell.resources() as resources, resources.writer("kb", "r") as kb:
+    with shell.resources() as resources, resources.runs.step("kb", "r") as kb:
         spend(kb)
     shown = shell("status", "--kb", "kb").out
     assert "build b2" in shown

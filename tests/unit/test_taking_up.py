@@ -8,13 +8,17 @@ from pathlib import Path
 import pytest
 from banyan.agents.resources import Resources
 from banyan.graph_store.errors import UnknownDocumentError, WriterBusyError
+from banyan.graph_store.evolution.control import SchemaControl
+from banyan.graph_store.graph.synchroniser import GraphSynchroniser
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.layout import Layout
 from banyan.graph_store.ledger.database import Database
+from banyan.graph_store.ledger.documents import Documents
 from banyan.graph_store.tree.synchroniser import TreeSynchroniser
 from banyan.graph_store.vectors.chroma_folder import ChromaFolder
 from banyan.graph_store.vectors.store import VectorStore
+from banyan.graph_store.vectors.synchroniser import VectorSynchroniser
 from banyan.schemas.retrieval import CommunitySummary
 
 from ..conftest import load_test_module
@@ -48,7 +52,7 @@ def killed(monkeypatch, owner, name, work):
 def sound(shop):
     with KnowledgeBase.open(shop.settings.home, "kb", shop.embedder) as kb:
         assert verify(kb) == []
-        assert not kb.tree_behind()
+        assert not kb.tree.is_behind()
         assert kb.communities.undescribed() == []
     return True
 
@@ -59,8 +63,8 @@ def delete(shop, document):
 
 
 @pytest.mark.parametrize(("owner", "name"), [
-    (KnowledgeBase, "sync_vectors"), (KnowledgeBase, "grow_schema"), (KnowledgeBase, "build_tree"),
-    (TreeSynchroniser, "describe"), (KnowledgeBase, "save_graph"),
+    (VectorSynchroniser, "sync"), (SchemaControl, "grow"), (TreeSynchroniser, "build"), (TreeSynchroniser, "describe"),
+    (GraphSynchroniser, "save"), (Documents, "finish_deletion"),
 ])
 def test_a_deletion_that_was_killed_is_taken_up_by_the_same_command(shop, tmp_path, monkeypatch, owner, name):
     killed(monkeypatch, owner, name, lambda: delete(shop, "c.txt"))
@@ -75,7 +79,7 @@ def test_a_deletion_that_was_killed_is_taken_up_by_the_same_command(shop, tmp_pa
 
 
 def test_a_build_finishes_a_deletion_that_was_killed(shop, monkeypatch):
-    killed(monkeypatch, KnowledgeBase, "sync_vectors", lambda: delete(shop, "c.txt"))
+    killed(monkeypatch, VectorSynchroniser, "sync", lambda: delete(shop, "c.txt"))
     shop.build()
     assert sound(shop)
     with pytest.raises(UnknownDocumentError):
@@ -223,9 +227,9 @@ def test_what_others_wrote_until_the_lock_was_had_is_seen(shop, monkeypatch):
 
 def test_a_step_that_comes_after_its_run_failed_leaves_no_lock(shop):
     with shop.resources() as resources:
-        with pytest.raises(KilledError), resources.writer("kb", "run"):
+        with pytest.raises(KilledError), resources.runs.step("kb", "run"):
             raise KilledError
-        with resources.writer("kb", "run"):  # sent before, begun after
+        with resources.runs.step("kb", "run"):  # sent before, begun after
             pass
         shop.build()
         delete(shop, "a.txt")
@@ -233,8 +237,8 @@ def test_a_step_that_comes_after_its_run_failed_leaves_no_lock(shop):
 
 def test_a_run_that_failed_keeps_the_lock_until_its_last_step_has_ended(shop):
     with shop.resources() as resources:
-        with resources.writer("kb", "run"):
-            with pytest.raises(KilledError), resources.writer("kb", "run"):
+        with resources.runs.step("kb", "run"):
+            with pytest.raises(KilledError), resources.runs.step("kb", "run"):
                 raise KilledError
             with pytest.raises(WriterBusyError):
                 shop.build()
@@ -249,11 +253,11 @@ def test_a_reader_stays_at_its_moment_until_a_run_has_ended_well(shop):
     with shop.resources() as resources, shop.resources() as writing:
         before = resources.knowledge_base("kb")
         graph, documents = before.graph.dump(), before.documents.entries()
-        with writing.writer("kb", "run") as kb:
-            kb.delete_document("a.txt")
+        with writing.runs.step("kb", "run") as kb:
+            small_base.delete(kb, "a.txt")
         assert resources.knowledge_base("kb") is before
         assert (before.graph.dump(), before.documents.entries()) == (graph, documents)
-        writing.finish("kb", "run")
+        writing.runs.finish("kb", "run")
         after = resources.knowledge_base("kb")
         assert [entry.id for entry in after.documents.entries()] == ["b.txt", "c.txt", "d.txt"]
         assert (before.graph.dump(), before.documents.entries()) == (graph, documents)
@@ -262,8 +266,8 @@ def test_a_reader_stays_at_its_moment_until_a_run_has_ended_well(shop):
 def test_a_reader_keeps_the_state_before_a_run_that_failed(shop):
     with shop.resources() as resources, shop.resources() as writing:
         before = resources.knowledge_base("kb")
-        with pytest.raises(KilledError), writing.writer("kb", "run") as kb:
-            kb.delete_document("a.txt")
+        with pytest.raises(KilledError), writing.runs.step("kb", "run") as kb:
+            small_base.delete(kb, "a.txt")
             raise KilledError
         assert resources.knowledge_base("kb") is before
 
@@ -271,9 +275,9 @@ def test_a_reader_keeps_the_state_before_a_run_that_failed(shop):
 def test_a_change_of_the_schema_alone_is_seen(shop):
     with shop.resources() as resources:
         assert resources.knowledge_base("kb").schemas.version() == 1
-        with resources.writer("kb", "run") as kb:
+        with resources.runs.step("kb", "run") as kb:
             kb.schemas.append(kb.schemas.current(), (), "a person")
-        resources.finish("kb", "run")
+        resources.runs.finish("kb", "run")
         assert resources.knowledge_base("kb").schemas.version() == 2
 
 

@@ -77,7 +77,7 @@ def test_a_view_that_is_none_is_an_error_that_names_what_there_is(shell):
 
 
 def test_a_tree_behind_its_facts_says_so(shell):
-    with shell.resources() as resources, resources.writer("kb", "a run") as kb:
+    with shell.resources() as resources, resources.runs.step("kb", "a run") as kb:
         kb.database.set_meta("tree_position", "1")
     assert "behind the facts" in shell("tree", "--kb", "kb").out
 

@@ -53,7 +53,7 @@ def state(shop):
                 "chunks": [c.model_dump() for c in kb.documents.chunks()],
                 "asks": kb.schema_control.asks.counts(),
                 "rejected": (kb.extractions.rejected(), kb.extractions.repaired()),
-                "reliability": kb.reliability().dump(), "failures": kb.documents.failures(),
+                "reliability": kb.reliability.current().dump(), "failures": kb.documents.failures(),
                 "updating": [entry.id for entry in kb.documents.entries() if entry.updating],
                 "vectors": {kind: kb.vectors.ids(kind) for kind in ("entities", "triples", "chunks")}}
 

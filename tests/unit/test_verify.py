@@ -32,8 +32,8 @@ def built(tmp_path_factory, hashed_embedder):
                                                 new_name="is_acquainted_with")], "Eva")
         resources.update_tree("kb")
         resources.build_view("kb", "modularity")
-        resources._writers["kb"].calls.record(key="k", step="extract", response="r", prompt_tokens=7,
-                                              completion_tokens=3)
+        resources.runs.knowledge_base("kb").calls.record(key="k", step="extract", response="r", prompt_tokens=7,
+                                                           completion_tokens=3)
     return shop
 
 
@@ -81,7 +81,7 @@ A_CHUNK = "(SELECT id FROM chunks WHERE document = 'a.txt')"
     # The file and its tables.
     (["INSERT INTO rejections VALUES ('none', 'a.txt', 'malformed', '', 'x', '', '', 1)"],
      "refers to a missing chunks"),
-    (["DROP INDEX asks_by_chunk"], "the index asks_by_chunk is missing"),
+    (["DROP INDEX schema_requests_by_chunk"], "the index schema_requests_by_chunk is missing"),
     (["ALTER TABLE tokens DROP COLUMN completion"], "the column tokens.completion is missing"),
     (["ALTER TABLE tokens ADD COLUMN more TEXT"], "the column tokens.more is not of this format"),
     (["CREATE TRIGGER t AFTER INSERT ON meta BEGIN DELETE FROM chunks; END"], "the trigger t is not of this format"),
@@ -102,7 +102,7 @@ A_CHUNK = "(SELECT id FROM chunks WHERE document = 'a.txt')"
     (["UPDATE chunks SET status = 'failed' WHERE document = 'a.txt'"],
      "document 'a.txt', chunk 0 failed, but nothing says why"),
     ([f"DELETE FROM changes WHERE chunk = {A_CHUNK}"], "document 'a.txt', chunk 0 adds to the graph, but no change"),
-    (["UPDATE asks SET document = 'a.txt' WHERE document = 'g.txt'"], "is put down to document 'a.txt'"),
+    (["UPDATE schema_requests SET document = 'a.txt' WHERE document = 'g.txt'"], "is put down to document 'a.txt'"),
     # Settings.
     (["UPDATE meta SET value = '999' WHERE key = 'vectors_position'"], "the vectors are said to be ahead"),
     (["UPDATE meta SET value = '999' WHERE key = 'tree_position'"], "the communities are said to be ahead"),
@@ -177,7 +177,7 @@ def edited(kb, edit):
 def test_what_is_broken_in_a_fact_is_named(kb, edit, seen):
     edited(kb, edit)
     assert seen in whats(kb)
-    kb.reindex(small_base.summarise)
+    small_base.reindex(kb)
     assert verify(kb) == [], "facts are made again from what was said"
 
 
@@ -198,7 +198,7 @@ def test_vectors_that_are_gone_or_wrong_are_named(kb, kind):
     assert whats(kb) == f"the vectors of the {kind}: 1 are damaged: their length is not 1"
     kb.vectors.drop(kind, first)
     assert whats(kb) == f"the vectors of the {kind}: 1 missing, 0 left over"
-    kb.reindex(small_base.summarise)
+    small_base.reindex(kb)
     assert verify(kb) == []
 
 

@@ -1,0 +1,157 @@
+"""The writing runs of this process: who may write to a knowledge base, from a run's first step to its last."""
+
+import threading
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from langgraph.errors import GraphBubbleUp
+
+from ..graph_store.errors import WriterBusyError
+from ..graph_store.knowledge_base import KnowledgeBase
+from ..runtime.cancellation import current
+
+Open = Callable[[str, bool], KnowledgeBase]
+"""Opens a knowledge base for writing by its name; the second argument says that its vectors may be of another model."""
+
+
+@dataclass
+class _Writer:
+    """A knowledge base that this process writes to."""
+
+    kb: KnowledgeBase
+    run: str = ""
+    """The run that holds the lock; empty: none does."""
+    failed: str = ""
+    """The last run that failed."""
+    steps: Counter[str] = field(default_factory=Counter)
+    """How many steps of which run are at work."""
+
+
+class Runs:
+    """At most one run at a time for each knowledge base. Safe to use from several threads."""
+
+    def __init__(self, open_writer: Open, ended: Callable[[str], None]) -> None:
+        """Nothing is opened yet.
+
+        Args:
+            open_writer: opens a knowledge base.
+            ended: told the id of each run that ends.
+        """
+        self._open = open_writer
+        self._ended = ended
+        self._writers: dict[str, _Writer] = {}
+        self._lock = threading.RLock()
+
+    def knowledge_base(self, name: str) -> KnowledgeBase | None:
+        """The knowledge base as this process writes to it; None: it never did."""
+        with self._lock:
+            writer = self._writers.get(name)
+            return writer.kb if writer else None
+
+    @contextmanager
+    def step(self, name: str, run: str) -> Iterator[KnowledgeBase]:
+        """The knowledge base for a step of a writing run, made if there is none of that name.
+
+        The run stays its one writer from its first step to `finish`, or to a step that raises or is cancelled: an
+        interrupt for a person's decision may last for days, and must not keep others out. Steps that are at work when
+        another one fails end first. One that begins only then is a writer for itself alone: nobody would end the run
+        again.
+
+        Args:
+            name: the knowledge base.
+            run: identifies the run.
+
+        Raises:
+            WriterBusyError: another run or process is writing to it.
+            CallCancelled: the run was cancelled before this step.
+        """
+        writer = self._begin_step(name, run)
+        try:
+            current().check()  # it may have been cancelled between two steps, where nobody heard of it
+            yield writer.kb
+        except BaseException as error:
+            self._end(name, run, failed=not isinstance(error, GraphBubbleUp))
+            raise
+        else:
+            if current().cancelled:  # no further step will come, nor `finish`
+                self.abandon(name, run)
+        finally:
+            with self._lock:
+                writer.steps -= Counter([run])
+                writer.kb.release()
+
+    @contextmanager
+    def single_step(self, name: str, *, any_embedding: bool = False) -> Iterator[KnowledgeBase]:
+        """A writing run of one step.
+
+        Args:
+            name: the knowledge base.
+            any_embedding: its vectors may be of another model, to reindex it; if that fails it is closed.
+        """
+        run = uuid.uuid4().hex
+        with self._lock:
+            self._opened(name, any_embedding=any_embedding)
+        try:
+            with self.step(name, run) as kb:
+                yield kb
+            self.finish(name, run)
+        except BaseException:
+            if any_embedding:
+                self._close_idle(name)
+            raise
+
+    def finish(self, name: str, run: str) -> None:
+        """End a run that did all it had to, if it is still the writer; readers go on to what it wrote."""
+        with self._lock:
+            writer = self._writers.get(name)
+            if writer is not None and writer.run == run:
+                writer.kb.publish()
+                self._end(name, run)
+
+    def abandon(self, name: str, run: str) -> None:
+        """End a run that goes no further. Steps of it that are still at work keep other writers out until they end."""
+        self._end(name, run, failed=True)
+
+    def close(self) -> None:
+        """Close every knowledge base."""
+        with self._lock:
+            for writer in self._writers.values():
+                writer.kb.close()
+            self._writers.clear()
+
+    def _begin_step(self, name: str, run: str) -> _Writer:
+        with self._lock:
+            writer = self._opened(name)
+            if (writer.run or run) != run or writer.steps.keys() - {run}:
+                raise WriterBusyError(f"another run is writing to {name!r}; wait until it has ended")
+            writer.kb.acquire()
+            if not writer.run and writer.failed != run:
+                writer.kb.acquire()
+                writer.run = run
+            writer.steps[run] += 1
+            return writer
+
+    def _opened(self, name: str, *, any_embedding: bool = False) -> _Writer:
+        if name not in self._writers:
+            self._writers[name] = _Writer(self._open(name, any_embedding))
+        return self._writers[name]
+
+    def _end(self, name: str, run: str, *, failed: bool = False) -> None:
+        with self._lock:
+            self._ended(run)
+            writer = self._writers.get(name)
+            if writer is None:
+                return
+            if failed:
+                writer.failed = run
+            if writer.run == run:
+                writer.run = ""
+                writer.kb.release()
+
+    def _close_idle(self, name: str) -> None:
+        with self._lock:
+            if name in self._writers and not self._writers[name].run:
+                self._writers.pop(name).kb.close()

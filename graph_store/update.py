@@ -1,0 +1,67 @@
+"""What follows from a change of the ledger: the one sequence that everything which changes it ends with.
+
+Builds, deletions, decisions on the schema or on entities, and reindexing differ in what they write to the ledger; what
+is derived from it is brought up here. Functions, because they have no state of their own: how far each part has come
+stands in the ledger, so a sequence that was killed is taken up by the next one, whatever began it.
+"""
+
+from ..models.reasoner import Reasoner
+from .evolution.growth import Thresholds
+from .knowledge_base import KnowledgeBase
+
+
+def follow_facts(kb: KnowledgeBase) -> None:
+    """Bring the graph and its vectors up to the ledger's facts: all that readers and the next batch of a build need."""
+    kb.refresh()
+    kb.vector_synchroniser.sync()
+
+
+def bring_up_to_date(kb: KnowledgeBase, reasoner: Reasoner, thresholds: Thresholds | None = None) -> None:
+    """Bring up all that is derived from the ledger: schema, graph, vectors, entities, tree.
+
+    Args:
+        kb: what is being written to.
+        reasoner: compares doubtful entities, if it can, and describes communities.
+        thresholds: let the schema grow by them first, where it grows by itself; None: it stays as it is.
+
+    Raises:
+        BudgetExceeded, ReasonerError: the reasoner could not be asked about everything; graph, vectors and snapshot
+            are up to date, and what it answered until then is kept.
+    """
+    if thresholds is not None and kb.schema_control.policy == "auto":
+        kb.schema_control.grow(thresholds)
+    kb.refresh()
+    kb.graph_synchroniser.save()
+    if not reasoner.resolves:  # then names that become aliases are never embedded
+        _resolve(kb, reasoner)
+    kb.vector_synchroniser.sync()
+    if kb.tree.is_behind():
+        kb.reliability.measure()
+    if reasoner.resolves:  # it is asked about entities with similar vectors
+        _resolve(kb, reasoner)
+    kb.tree.update(reasoner.summarise)
+
+
+def reindex(kb: KnowledgeBase, reasoner: Reasoner) -> None:
+    """Derive everything from the ledger again: contributions, graph, entities, vectors, tree.
+
+    The old vectors stand until the new ones are whole, and for their readers until something is written again.
+    """
+    kb.schema_control.write_all()
+    kb.graph_synchroniser.clear()
+    kb.refresh()
+    kb.resolution.resolve()
+    kb.vector_synchroniser.rebuild()
+    kb.reliability.measure()
+    kb.tree.build(reasoner.summarise, whole=True)
+    kb.graph_synchroniser.save(force=True)
+
+
+def _resolve(kb: KnowledgeBase, reasoner: Reasoner) -> None:
+    """Make one node of each entity that has several names, if the ledger has moved on since that was last done."""
+    ask, fingerprint = (reasoner.resolve, reasoner.fingerprint) if reasoner.resolves else (None, "")
+    if kb.resolution.is_behind(fingerprint):
+        try:
+            kb.resolution.resolve(ask, fingerprint)
+        finally:
+            kb.vector_synchroniser.sync()
