@@ -1,4 +1,4 @@
-"""Checking a run's context: LangGraph makes one of whatever a client sent, and checks no value."""
+"""Checking a run's context: LangGraph builds it from whatever a client sent, and checks no value."""
 
 from collections.abc import Hashable
 from functools import cache
@@ -11,20 +11,20 @@ from ..schemas.errors import BanyanError
 
 
 class ContextError(BanyanError):
-    """A context with a value that cannot stand there."""
+    """A context with a value of a wrong type."""
 
 
 def check_context(context: object) -> None:
-    """Nothing, if all values of a context have the types that it declares.
+    """Check that all values of a context have the types that it declares.
 
     Args:
         context: a dataclass.
 
     Raises:
-        ContextError: one has not; names the field, and what may stand there.
+        ContextError: one has another type; names the field, and the type.
     """
     try:
-        # As JSON, where a list is a tuple as well; strictly, so that "false" is no truth.
+        # As JSON, in which a tuple is a list; strictly, so that "false" is not a bool.
         _adapter(cast("Hashable", type(context))).validate_json(to_json(vars(context), fallback=repr), strict=True)
     except ValidationError as error:
         first = error.errors()[0]

@@ -21,7 +21,7 @@ def is_served() -> bool:
 
 
 def check_readable(files: Iterable[str], schema: str, folders: str) -> None:
-    """Nothing, if a run that comes through a server may read the files that its input names.
+    """Check that a run that comes through a server may read the files that its input names.
 
     Args:
         files: paths.
@@ -29,7 +29,7 @@ def check_readable(files: Iterable[str], schema: str, folders: str) -> None:
         folders: those that may be read from (BANYAN_SERVER_DOCUMENTS), as PATH has them.
 
     Raises:
-        IngestError: one is outside them, whether it is there or not.
+        IngestError: one is outside these folders, whether it exists or not.
     """
     allowed = [Path(folder).resolve() for folder in folders.split(os.pathsep) if folder]
     for file in (*files, *([schema] if schema and schema not in {OPEN_SCHEMA, *seed_names()} else [])):

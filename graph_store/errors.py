@@ -4,7 +4,7 @@ from ..schemas.errors import BanyanError
 
 
 class StoreError(BanyanError):
-    """Base of all errors of a knowledge base; what was stored before stands."""
+    """Base of all errors of a knowledge base; what was stored before is unchanged."""
 
 
 class KnowledgeBaseNameError(StoreError):
@@ -32,7 +32,7 @@ class LedgerDamagedError(StoreError):
 
     def __init__(self, what: str) -> None:
         super().__init__(f"{what}; `banyan verify` says what else is wrong. Restore a backup: `banyan restore FILE "
-                         "--kb NAME --force`; without one, move its folder away and build anew")
+                         "--kb NAME --force`; without one, move its folder away and build again")
 
 
 class EntityDecisionError(StoreError):

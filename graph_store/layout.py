@@ -12,7 +12,7 @@ MAX_NAME = 64
 MAX_NAME_BYTES = 200
 """A folder's name has at most 255 bytes on the usual file systems; a backup or temporary copy adds to it."""
 _NAME = re.compile(rf"[^\W_](?:[\w-]{{0,{MAX_NAME - 2}}}[^\W_])?")
-# Devices, which Windows opens in the place of a folder so called.
+# Names of devices: Windows opens the device instead of a folder of that name.
 _RESERVED = re.compile(r"con|prn|aux|nul|(?:com|lpt)[0-9¹²³]", re.IGNORECASE)
 
 
@@ -48,11 +48,11 @@ def check_name(name: str) -> str:
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the parts of one knowledge base stand."""
+    """The files and folders of one knowledge base."""
 
     root: Path
     server: ChromaServer | None = None
-    """The Chroma server that holds the vectors; None: they stand in `vectors`."""
+    """The Chroma server that holds the vectors; None: they are in the folder `vectors`."""
 
     @classmethod
     def of(cls, home: Path, name: str, server: ChromaServer | None = None) -> "Layout":
@@ -85,10 +85,10 @@ class Layout:
         return self.root / "writer.lock"
 
     def check_ledger(self) -> None:
-        """Nothing, unless the ledger is gone and what was made from it is there: no empty one must take its place.
+        """Check that the ledger is not lost: an empty one must never replace it.
 
         Raises:
-            LedgerDamagedError: it is gone, or empty.
+            LedgerDamagedError: the ledger is missing or empty, although files that were made from it exist.
         """
         size, logged = _size(self.ledger), _size(self.ledger.with_name(f"{self.ledger.name}-wal"))
         if size or (size is not None and logged):
@@ -98,11 +98,11 @@ class Layout:
                                      "was made from it is there")
 
     def require(self) -> "Layout":
-        """Itself, if the knowledge base exists.
+        """Check that the knowledge base exists, and return its layout.
 
         Raises:
-            UnknownKnowledgeBaseError: it does not; names those that do.
-            LedgerDamagedError: only a part of it does.
+            UnknownKnowledgeBaseError: it does not exist; names those that do.
+            LedgerDamagedError: only a part of it exists.
         """
         self.check_ledger()
         if not self.ledger.is_file():
@@ -121,7 +121,7 @@ def knowledge_bases(home: Path) -> list[str]:
 
 
 def _size(path: Path) -> int | None:
-    """A file's size in bytes; None if there is none. One look: others close the ledger meanwhile, and its log goes."""
+    """A file's size in bytes, or None if it is missing. One system call, as a log may go meanwhile."""
     try:
         return path.stat().st_size
     except FileNotFoundError:

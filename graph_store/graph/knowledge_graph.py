@@ -170,10 +170,10 @@ class KnowledgeGraph:
 
     def incident(self, one: str) -> list[EdgeKey]:
         """The triples in which an entity is head or tail, sorted."""
-        found = {(one, relation, tail) for tail, relations in self.network.succ[one].items() for relation in relations}
-        found.update((head, relation, one) for head, relations in self.network.pred[one].items()
+        edges = {(one, relation, tail) for tail, relations in self.network.succ[one].items() for relation in relations}
+        edges.update((head, relation, one) for head, relations in self.network.pred[one].items()
                      for relation in relations)
-        return sorted(found)
+        return sorted(edges)
 
     def count_attributes(self) -> int:
         """The number of attribute values of all entities."""
@@ -226,7 +226,7 @@ class KnowledgeGraph:
 
 
 def _named(contribution: Contribution) -> Iterator[tuple[str, str]]:
-    """The name and type of each entity, as often as they are said."""
+    """The name and type of each entity, as often as the contribution has them."""
     yield from ((mention.name, mention.type) for mention in contribution.mentions)
     for fact in contribution.facts:
         yield fact.head, fact.head_type

@@ -1,6 +1,6 @@
-"""The knowledge graph as it is searched: entities that are the same thing are one node.
+"""The knowledge graph as it is searched: an entity with several names is one node.
 
-Made from the mentions' graph, in which every name and type stands for itself, and from who is whose alias.
+Made from the mentions' graph, in which every name and type is a node, and from the aliases.
 That graph stays as it is, so an alias that is one no longer takes back just what was its own.
 """
 
@@ -15,7 +15,7 @@ Support = dict[str, list[Any]]
 
 
 class ResolvedGraph(KnowledgeGraph):
-    """A knowledge graph over another one. Its nodes are canonical entities, with all that is said of their aliases."""
+    """A knowledge graph over another one. Its nodes are canonical entities, with all facts about their aliases."""
 
     def __init__(self, mentions: KnowledgeGraph | None = None, aliases: Mapping[str, AliasRow] | None = None) -> None:
         """Resolve a graph.
@@ -28,9 +28,9 @@ class ResolvedGraph(KnowledgeGraph):
         self.mentions = mentions or KnowledgeGraph()
         self._aliases: dict[str, AliasRow] = dict(aliases or {})
         self._of: dict[str, set[str]] = _by_canonical(self._aliases)
-        self._place: dict[str, str] = {}
+        self._node_of: dict[str, str] = {}
         self._members: dict[str, set[str]] = {}
-        self._edge_place: dict[EdgeKey, EdgeKey] = {}
+        self._edge_of: dict[EdgeKey, EdgeKey] = {}
         self._sources: dict[EdgeKey, set[EdgeKey]] = {}
         self._follow_all()
 
@@ -67,9 +67,9 @@ class ResolvedGraph(KnowledgeGraph):
 
     def groups(self) -> list[EntityGroup]:
         """The nodes with aliases, by name."""
-        found = [group_of(self.mentions, node, [self._aliases[one] for one in sorted(members - {node})])
+        groups = [group_of(self.mentions, node, [self._aliases[one] for one in sorted(members - {node})])
                  for node, members in self._members.items() if len(members) > 1]
-        return sorted(found, key=lambda group: (group.name, group.type, group.id))
+        return sorted(groups, key=lambda group: (group.name, group.type, group.id))
 
     def entity(self, one: str) -> Entity:
         """A node by id, under the name of its canonical entity that most chunks use."""
@@ -93,8 +93,8 @@ class ResolvedGraph(KnowledgeGraph):
     def _follow_all(self) -> None:
         """Make all nodes and edges, of which there is none yet."""
         for one in self.mentions.network:
-            self._place[one] = self.canonical(one)
-            self._members.setdefault(self._place[one], set()).add(one)
+            self._node_of[one] = self.canonical(one)
+            self._members.setdefault(self._node_of[one], set()).add(one)
         for key in self.mentions.edges():
             self._move_edge(key)
         for node in sorted(self._members):
@@ -105,40 +105,40 @@ class ResolvedGraph(KnowledgeGraph):
     def _follow(self, entities: set[str], edges: set[EdgeKey], chunks: Iterable[str] = ()) -> Touched:
         """Bring the nodes and edges up to date that some mentions and facts belong, or belonged, to."""
         wide = entities | {alias for one in entities for alias in self._of.get(one, ())}
-        moved = {one for one in wide if self._place.get(one) != self._wanted(one)}
+        moved = {one for one in wide if self._node_of.get(one) != self._wanted(one)}
         # All facts of what was nowhere before are new as well.
-        facts = edges | {key for one in moved if one in self._place and one in self.mentions.network
+        facts = edges | {key for one in moved if one in self._node_of and one in self.mentions.network
                          for key in self.mentions.incident(one)}
-        nodes = {place for one in wide for place in (self._place.get(one), self._wanted(one)) if place}
+        nodes = {node for one in wide for node in (self._node_of.get(one), self._wanted(one)) if node}
         for one in moved:
             self._move(one)
-        places = {place for key in facts for place in self._move_edge(key)}
+        joined = {edge for key in facts for edge in self._move_edge(key)}
         # Sorted, so that the network's own order does not hang on the hash seed.
-        for key in sorted(places):
+        for key in sorted(joined):
             self._drop_edge(key)
         for node in sorted(nodes):
             self._make_node(node)
-        for key in sorted(places):
+        for key in sorted(joined):
             self._make_edge(key)
-        return Touched(entities | wide | nodes, edges | places, set(chunks))
+        return Touched(entities | wide | nodes, edges | joined, set(chunks))
 
     def _wanted(self, one: str) -> str | None:
         return self.canonical(one) if one in self.mentions.network else None
 
     def _move(self, one: str) -> None:
-        before, now = self._place.pop(one, None), self._wanted(one)
+        before, now = self._node_of.pop(one, None), self._wanted(one)
         if before is not None:
             self._members[before].discard(one)
             if not self._members[before]:
                 del self._members[before]
         if now is not None:
-            self._place[one] = now
+            self._node_of[one] = now
             self._members.setdefault(now, set()).add(one)
 
     def _move_edge(self, key: EdgeKey) -> set[EdgeKey]:
         """Note where a fact belongs now; returns the edges that are concerned."""
         head, relation, tail = key
-        before = self._edge_place.pop(key, None)
+        before = self._edge_of.pop(key, None)
         if before is not None:
             self._sources[before].discard(key)
             if not self._sources[before]:
@@ -146,7 +146,7 @@ class ResolvedGraph(KnowledgeGraph):
         if not self.mentions.network.has_edge(head, tail, relation):
             return {before} if before else set()
         now = (self.canonical(head), relation, self.canonical(tail))
-        self._edge_place[key] = now
+        self._edge_of[key] = now
         self._sources.setdefault(now, set()).add(key)
         return {before, now} if before else {now}
 
@@ -177,7 +177,7 @@ class ResolvedGraph(KnowledgeGraph):
     def _make_edge(self, key: EdgeKey) -> None:
         head, relation, tail = key
         sources = sorted(self._sources.get(key, ()))
-        # What was said between a thing and itself under another name says nothing.
+        # A fact between an entity and itself under another name says nothing.
         if not sources or (head == tail and any(source[0] != source[2] for source in sources)):
             return
         supports = [self.mentions.network.edges[h, t, r]["support"] for h, r, t in sources]
@@ -186,20 +186,20 @@ class ResolvedGraph(KnowledgeGraph):
 
 
 def _by_canonical(aliases: Mapping[str, AliasRow]) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
+    by_canonical: dict[str, set[str]] = {}
     for row in aliases.values():
-        found.setdefault(row.canonical, set()).add(row.id)
-    return found
+        by_canonical.setdefault(row.canonical, set()).add(row.id)
+    return by_canonical
 
 
 def _joined(parts: Iterable[Mapping[str, Support]]) -> dict[str, Support]:
-    """Names, or values, with the chunks of all parts; of two places in a chunk the first."""
+    """Names, or values, with the chunks of all parts; of two spans in a chunk the first."""
     joined: dict[str, Support] = {}
     for part in parts:
         for key, chunks in part.items():
-            places = joined.setdefault(key, {})
-            for chunk, place in chunks.items():
-                places[chunk] = min(place, places.get(chunk, place))
+            spans = joined.setdefault(key, {})
+            for chunk, span in chunks.items():
+                spans[chunk] = min(span, spans.get(chunk, span))
     return joined
 
 
@@ -207,8 +207,8 @@ def _surest(supports: Iterable[Support]) -> Support:
     """The support of all; of two facts of a chunk the surer one, then the first."""
     joined: Support = {}
     for support in supports:
-        for chunk, place in support.items():
-            joined[chunk] = min(place, joined.get(chunk, place), key=lambda p: (-p[2], p[0], p[1]))
+        for chunk, fact in support.items():
+            joined[chunk] = min(fact, joined.get(chunk, fact), key=lambda f: (-f[2], f[0], f[1]))
     return joined
 
 

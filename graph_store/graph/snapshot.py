@@ -20,10 +20,10 @@ class SnapshotDamagedError(ValueError):
 
 
 def save(path: Path, graph: KnowledgeGraph, position: int) -> None:
-    """Write the graph beside `path` and move it there: a reader sees the old file or the new one.
+    """Write the graph to a temporary file and move it to `path`: a reader sees the old file or the new one.
 
     Raises:
-        OSError: the disk is full or not writable; the old file stands.
+        OSError: the disk is full or not writable; the old file is unchanged.
     """
     body = orjson.dumps(graph.dump())
     header = orjson.dumps({"format": _FORMAT, "position": position, "sha256": _checksum(position, body)})

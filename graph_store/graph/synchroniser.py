@@ -85,7 +85,7 @@ class GraphSynchroniser:
         """Write the snapshot if enough has changed since the last one, or in any case.
 
         Raises:
-            OSError: it cannot be written; the old one stands.
+            OSError: it cannot be written; the old one is unchanged.
         """
         due = max(_SNAPSHOT_LEAST, self._documents.count() // _SNAPSHOT_SHARE)
         if force or self._position - self._saved >= due:

@@ -49,7 +49,7 @@ class Manifest(Frozen):
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$", description="of the ledger")
     documents: int = Field(ge=0)
     chunks: int = Field(ge=0)
-    extractions: int = Field(ge=0, description="chunks of which something was said")
+    extractions: int = Field(ge=0, description="chunks that were extracted")
     embedding: str = Field(default="", description="the embedding model that the knowledge base was built with")
 
 
@@ -65,12 +65,12 @@ def back_up(layout: Layout, target: Path, progress: Progress, *, force: bool = F
         force: replace a file that is there.
 
     Raises:
-        BackupError: the file is there already, or cannot stand there.
+        BackupError: the file is there already, or cannot be written there.
         LedgerDamagedError: the ledger is; a backup of it would be none.
-        OSError: the disk is full or not writable; what stood there stands.
+        OSError: the disk is full or not writable; what was there is unchanged.
     """
     _check_target(layout, target, force=force)
-    with _beside(target) as folder:
+    with _folder_next_to(target) as folder:
         copy = folder / LEDGER
         _copy_ledger(layout.ledger, copy, progress)
         manifest = _describe(layout, copy)
@@ -100,8 +100,8 @@ def _check_target(layout: Layout, target: Path, *, force: bool) -> None:
 
 
 @contextmanager
-def _beside(target: Path) -> Iterator[Path]:
-    """A folder beside a file, so that what is made in it can be moved to its place; gone at the end."""
+def _folder_next_to(target: Path) -> Iterator[Path]:
+    """A temporary folder next to a file, so that what is written there can be moved to the file's path."""
     folder = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.resolve().parent))
     try:
         yield folder
@@ -119,7 +119,7 @@ def _copy_ledger(ledger: Path, copy: Path, progress: Progress) -> None:
             source.execute("SELECT count(*) FROM sqlite_master").fetchone()
             source.backup(target, pages=_PAGES, progress=lambda _, left, total: progress(total - left, total))
             source.execute("COMMIT")
-            # One file: a ledger in WAL mode would keep a second one beside it.
+            # One file: a ledger in WAL mode would keep a second one next to it.
             target.execute("PRAGMA journal_mode=DELETE")
             problems = [str(row[0]) for row in target.execute("PRAGMA integrity_check(1)")]
     except sqlite3.OperationalError:

@@ -5,7 +5,7 @@ from itertools import islice
 
 from ...schemas.documents import Frozen
 
-RESTORE = "restore the knowledge base from a backup (`banyan restore FILE --kb NAME --force`), or build it anew"
+RESTORE = "restore the knowledge base from a backup (`banyan restore FILE --kb NAME --force`), or build it again"
 REINDEX = "run `banyan reindex`"
 BUILD = "run `banyan build` again"
 _SHOWN = 20
@@ -21,12 +21,12 @@ class Problem(Frozen):
 def some(problems: Iterable[Problem]) -> Iterator[Problem]:
     """The first problems of a check, and in a last one how many more there are.
 
-    A damage that is everywhere would else bury all others.
+    Otherwise a damage that is everywhere would bury all others.
     """
-    found = iter(problems)
+    remaining = iter(problems)
     last: Problem | None = None
-    for last in islice(found, _SHOWN):
+    for last in islice(remaining, _SHOWN):
         yield last
-    more = sum(1 for _ in found)
+    more = sum(1 for _ in remaining)
     if last is not None and more:
         yield Problem(what=f"... and {more} more like this", fix=last.fix)

@@ -1,4 +1,4 @@
-"""Restoring a backup: read with mistrust into a file of its own, then put in place in one step.
+"""Restoring a backup: unpacked with mistrust into a file of its own, which then replaces the ledger in one step.
 
 The knowledge base has the old ledger or the new one, whenever it ends. Its derived files go first: what
 was made from the old ledger must not meet the new one, and is made again from either.
@@ -80,7 +80,7 @@ def _manifest(file: Path, archive: zipfile.ZipFile) -> Manifest:
 
 
 def restore(file: Path, layout: Layout, progress: Progress, *, force: bool = False) -> Manifest:
-    """Put a backup's ledger in the place of a knowledge base's; what is derived is left to the next opening.
+    """Replace a knowledge base's ledger by a backup's; what is derived is left to the next opening.
 
     Args:
         file: the backup.
@@ -91,13 +91,13 @@ def restore(file: Path, layout: Layout, progress: Progress, *, force: bool = Fal
     Raises:
         BackupError: the file is no sound backup, or there is something where it should go.
         WriterBusyError: another process is writing to the knowledge base.
-        OSError: the disk is full or not writable; what stood there stands.
+        OSError: the disk is full or not writable; what was there is unchanged.
     """
     manifest = read_manifest(file)
     if file.resolve().is_relative_to(layout.root.resolve()):
         raise BackupError(f"{file} lies in the folder of {layout.name!r} itself: move it elsewhere first")
-    stands = layout.root.exists() and any(entry != layout.lock for entry in layout.root.iterdir())
-    if stands and not force:
+    exists = layout.root.exists() and any(entry != layout.lock for entry in layout.root.iterdir())
+    if exists and not force:
         raise BackupError(f"there is a knowledge base {layout.name!r} in {layout.root.parent}: choose another name, or "
                           "replace it with --force")
     layout.root.parent.mkdir(parents=True, exist_ok=True)
@@ -135,7 +135,7 @@ def _unpack(file: Path, manifest: Manifest, unpacked: Path, progress: Progress) 
 
 
 def _check(file: Path, ledger: Path) -> None:
-    """Bring the ledger to the present format, and see that it is one, sound and with nothing beside it.
+    """Bring the ledger to the present format, and check that it is sound and has only the tables of a ledger.
 
     A view or trigger of a stranger's would be run by our own statements.
     """

@@ -30,11 +30,11 @@ _CHECKS: tuple[tuple[str, _Check, str], ...] = (
     ("the accounts", ledger.accounts, RESTORE),
     ("the schema's history", schema.history, RESTORE),
     ("the schema's growth", schema.growth, RESTORE),
-    ("what was said of chunks", facts.contributions, RESTORE),
+    ("the extractions of chunks", facts.contributions, RESTORE),
     ("what waits for the schema", facts.bounded, REINDEX),
     ("the graph", derived.graph, REINDEX),
     ("the aliases", entities.aliases, REINDEX),
-    ("the names of things", derived.aliases, REINDEX),
+    ("the names of entities", derived.aliases, REINDEX),
     ("the vectors", derived.vectors, REINDEX),
     ("the communities", derived.communities, REINDEX),
 )
@@ -60,15 +60,15 @@ def verify(knowledge_base: KnowledgeBase) -> list[Problem]:
 
     Returns:
         What is wrong: with the ledger's file, tables and rows; facts whose span does not quote its source,
-        that do not fit the schema in force or are not what it makes of what was said; a schema that its
+        that do not fit the schema in force or are not what it admits of the extractions; a schema that its
         history does not lead to; a graph, vectors or tree that are not what the ledger gives. Empty when
         all is well.
     """
-    found: list[Problem] = []
+    problems: list[Problem] = []
     for name, check, fix in _CHECKS:
         try:
-            found += some(check(knowledge_base))
+            problems += some(check(knowledge_base))
         except (StoreError, sqlite3.DatabaseError, ValueError, KeyError, TypeError) as error:
             # Rows that were damaged may be anything, and the other checks go on.
-            found.append(Problem(what=f"{name} cannot be read ({type(error).__name__}: {error})", fix=fix))
-    return found
+            problems.append(Problem(what=f"{name} cannot be read ({type(error).__name__}: {error})", fix=fix))
+    return problems

@@ -16,7 +16,7 @@ from .problems import REINDEX, Problem
 
 # Ids are hashes, so the first ones are a random sample. Of vectors of which a tenth is wrong, 32 miss all once in 30
 # times; what damages a file or mixes up a model concerns more than that.
-_EMBEDDED_ANEW = 32
+_EMBEDDED_AGAIN = 32
 _SEARCHED = 64
 # float32 sums over some hundred dimensions are exact to 1e-5; batches of another size change the sixth digit.
 _LENGTH_ERROR = 1e-3
@@ -46,7 +46,7 @@ def graph(kb: KnowledgeBase) -> Iterator[Problem]:
 def aliases(kb: KnowledgeBase) -> Iterator[Problem]:
     """The aliases are those that the ledger's facts, decisions and verdicts give, as far as they claim to be."""
     if not kb.resolution.is_behind(kb.entities.resolved_by()) and kb.resolution.find() != kb.entities.aliases():
-        yield Problem(what="the names that count as one thing's are not those that the ledger gives", fix=REINDEX)
+        yield Problem(what="the aliases are not those that the ledger gives", fix=REINDEX)
 
 
 def _texts(kb: KnowledgeBase, kind: Kind) -> dict[str, str]:
@@ -78,21 +78,21 @@ def vectors(kb: KnowledgeBase) -> Iterator[Problem]:
 def _unsound(kb: KnowledgeBase, kind: Kind, ids: Sequence[str], texts: dict[str, str]) -> Iterator[str]:
     if not ids:
         return
-    found = kb.vectors.get(kind, ids)
-    if found.shape[1] != kb.embedder.dimension:
-        yield f"they have {found.shape[1]} dimensions, and the embedding model makes {kb.embedder.dimension}"
+    stored = kb.vectors.get(kind, ids)
+    if stored.shape[1] != kb.embedder.dimension:
+        yield f"they have {stored.shape[1]} dimensions, and the embedding model makes {kb.embedder.dimension}"
         return
     # Compared so that what is no number at all counts as wrong, too.
     with np.errstate(over="ignore", invalid="ignore"):
-        wrong = ~(np.abs(np.linalg.norm(found, axis=1) - 1) < _LENGTH_ERROR)
+        wrong = ~(np.abs(np.linalg.norm(stored, axis=1) - 1) < _LENGTH_ERROR)
     if wrong.any():
         yield f"{int(wrong.sum())} are damaged: their length is not 1"
         return
-    anew = kb.embedder.encode([texts[one] for one in ids[:_EMBEDDED_ANEW]])
-    other = int((np.sum(anew * found[:len(anew)], axis=1) < _LEAST_COSINE).sum())
+    embedded = kb.embedder.encode([texts[key] for key in ids[:_EMBEDDED_AGAIN]])
+    other = int((np.sum(embedded * stored[:len(embedded)], axis=1) < _LEAST_COSINE).sum())
     if other:
-        yield f"{other} of {len(anew)} looked at are not those of their texts"
-    near = kb.vectors.nearest(kind, found[:_SEARCHED], 1)
+        yield f"{other} of {len(embedded)} looked at are not those of their texts"
+    near = kb.vectors.nearest(kind, stored[:_SEARCHED], 1)
     lost = sum(not hits or hits[0][1] < _LEAST_COSINE for hits in near)
     # The index is approximate, and may miss a few.
     if lost > len(near) // 2:
@@ -111,13 +111,13 @@ def communities(kb: KnowledgeBase) -> Iterator[Problem]:
 
 def _tree(kb: KnowledgeBase) -> Iterator[str]:
     entities = kb.graph.entity_ids()
-    found = kb.communities.all(level=None)
-    top = max((community.level for community in found), default=0)
+    communities = kb.communities.all(level=None)
+    top = max((community.level for community in communities), default=0)
     for level in range(top + 1):
-        own = [community for community in found if community.level == level]
+        own = [community for community in communities if community.level == level]
         if sorted(one for community in own for one in community.members) != entities:
             yield f"the communities{f' of level {level}' if level else ''} do not partition the entities"
-        above = {community.id: community for community in found if community.level == level + 1}
+        above = {community.id: community for community in communities if community.level == level + 1}
         yield from (f"the community {community.id} {wrong}" for community in own
                     if (wrong := _misplaced(community, above)))
 

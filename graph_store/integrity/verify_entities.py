@@ -1,4 +1,4 @@
-"""Checks of entity resolution: which names are of one thing, and on what grounds."""
+"""Checks of entity resolution: which names are one entity's, and on what grounds."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from .problems import REINDEX, Problem
 def aliases(kb: KnowledgeBase) -> Iterator[Problem]:
     """Aliases lead to an entity that is none, rest on words of the source, and are as persons decided."""
     if kb.resolution.is_behind(kb.entities.resolved_by()):
-        return  # they were found for another state, and are found anew before they count
+        return  # they were found for another state; the next build replaces them
     rows, known = kb.entities.aliases(), kb.graph.mentions.network
     for one, row in rows.items():
         if one not in known or row.canonical not in known or row.canonical in rows:

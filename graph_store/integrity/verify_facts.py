@@ -1,4 +1,4 @@
-"""Checks of the facts: they quote their source, fit the schema, and are what it makes of what was said."""
+"""Checks of the facts: they quote their source, fit the schema, and are what it admits of the extractions."""
 
 import json
 from collections.abc import Iterator
@@ -23,41 +23,41 @@ def contributions(kb: KnowledgeBase) -> Iterator[Problem]:
         where = f"document {chunk.document_id!r}, chunk {chunk.ordinal}"
         try:
             kb.extractions.get(chunk.id)
-            found = kb.extractions.contribution(chunk.id) or Contribution()
+            contribution = kb.extractions.contribution(chunk.id) or Contribution()
         except LedgerDamagedError as error:
             yield Problem(what=f"{where}: {error}", fix=RESTORE)
             continue
-        yield from (Problem(what=f"{where}: {line}", fix=RESTORE) for line in _ungrounded(found, chunk))
+        yield from (Problem(what=f"{where}: {line}", fix=RESTORE) for line in _ungrounded(contribution, chunk))
         yield from (Problem(what=f"{where}: {line} does not fit the schema", fix=REINDEX)
-                    for line in _unfit(found, schema))
+                    for line in _unfit(contribution, schema))
 
 
-def _ungrounded(found: Contribution, chunk: Chunk) -> Iterator[str]:
-    spans: list[Span] = [*(item.span for item in found.mentions), *(item.span for item in found.facts),
-                         *(item.span for item in found.attributes)]
+def _ungrounded(contribution: Contribution, chunk: Chunk) -> Iterator[str]:
+    spans: list[Span] = [*(item.span for item in contribution.mentions), *(item.span for item in contribution.facts),
+                         *(item.span for item in contribution.attributes)]
     for span in spans:
         if chunk.text[span.start:span.end] != span.quote:
-            yield f"{span.quote!r} does not stand at {span.start}..{span.end}"
-    mentioned = {(mention.name, mention.type) for mention in found.mentions}
-    ends = [end for fact in found.facts for end in ((fact.head, fact.head_type), (fact.tail, fact.tail_type))]
-    for name, kind in sorted({*ends, *((a.entity, a.entity_type) for a in found.attributes)} - mentioned):
+            yield f"{span.quote!r} is not at {span.start}..{span.end}"
+    mentioned = {(mention.name, mention.type) for mention in contribution.mentions}
+    ends = [end for fact in contribution.facts for end in ((fact.head, fact.head_type), (fact.tail, fact.tail_type))]
+    for name, kind in sorted({*ends, *((a.entity, a.entity_type) for a in contribution.attributes)} - mentioned):
         yield f"a fact is about {name!r} ({kind}), which the chunk does not mention"
 
 
-def _unfit(found: Contribution, schema: GraphSchema | None) -> Iterator[str]:
-    for fact in found.facts:
+def _unfit(contribution: Contribution, schema: GraphSchema | None) -> Iterator[str]:
+    for fact in contribution.facts:
         if schema is None or not schema.fits(fact.head_type, fact.relation, fact.tail_type):
             yield f"({fact.head}; {fact.relation}; {fact.tail})"
-    for value in found.attributes:
+    for value in contribution.attributes:
         if schema is None or not schema.fits_attribute(value.entity_type, value.attribute):
             yield f"({value.entity}; {value.attribute})"
-    for mention in found.mentions:
+    for mention in contribution.mentions:
         if schema is None or not (schema.open or schema.entity_type(mention.type)):
             yield f"{mention.name!r} of the type {mention.type!r}"
 
 
 def bounded(kb: KnowledgeBase) -> Iterator[Problem]:
-    """What each chunk adds, and what of it waits, is what the schema makes of what was said of it."""
+    """What each chunk contributes, and what of it waits, is what the schema admits of its extraction."""
     if not kb.schemas.version():
         return
     done = kb.documents.done()
@@ -65,7 +65,7 @@ def bounded(kb: KnowledgeBase) -> Iterator[Problem]:
         for chunk, current, base in kb.schema_control.bounded_anew(done[start:start + _AT_ONCE]):
             where = f"document {chunk.document_id!r}, chunk {chunk.ordinal}"
             for what in _differences(kb, chunk, current, base):
-                yield Problem(what=f"{where}: {what} are not what the schema makes of what was said", fix=REINDEX)
+                yield Problem(what=f"{where}: {what} are not what the schema admits of the extraction", fix=REINDEX)
 
 
 def _differences(kb: KnowledgeBase, chunk: Chunk, current: BoundedExtraction, base: BoundedExtraction) -> Iterator[str]:
@@ -83,5 +83,5 @@ def _differences(kb: KnowledgeBase, chunk: Chunk, current: BoundedExtraction, ba
 
 
 def _rows(kb: KnowledgeBase, table: str, chunk_id: str) -> list[str]:
-    found: list[Any] = kb.database.rows(f"SELECT * FROM {table} WHERE chunk = ?", chunk_id)  # noqa: S608
-    return sorted(json.dumps(tuple(row)) for row in found)
+    rows: list[Any] = kb.database.rows(f"SELECT * FROM {table} WHERE chunk = ?", chunk_id)  # noqa: S608
+    return sorted(json.dumps(tuple(row)) for row in rows)

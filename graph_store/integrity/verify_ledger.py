@@ -25,7 +25,7 @@ def file(kb: KnowledgeBase) -> Iterator[Problem]:
 
 
 def tables(kb: KnowledgeBase) -> Iterator[Problem]:
-    """The tables and indexes are those of the format, with nothing beside them that could act by itself."""
+    """The tables and indexes are those of the format, and there is no view or trigger that could act by itself."""
     for line in foreign_objects(kb.database):
         yield Problem(what=f"the ledger: {line}", fix=RESTORE)
 
@@ -33,10 +33,10 @@ def tables(kb: KnowledgeBase) -> Iterator[Problem]:
 def foreign_objects(database: Database) -> list[str]:
     """How a ledger's tables, indexes, views and triggers differ from those of a new one; empty when they do not."""
     with closing(Database(Path(":memory:"))) as fresh:
-        expected, found = _shape(fresh), _shape(database)
+        expected, actual = _shape(fresh), _shape(database)
         parts, others = _parts(fresh), _parts(database)
-    return [*(f"the column {c[0]}.{c[1]} is missing or of another kind" for c in sorted(expected - found)),
-            *(f"the column {c[0]}.{c[1]} is not of this format" for c in sorted(found - expected)),
+    return [*(f"the column {c[0]}.{c[1]} is missing or of another kind" for c in sorted(expected - actual)),
+            *(f"the column {c[0]}.{c[1]} is not of this format" for c in sorted(actual - expected)),
             *(f"the {kind} {name} is missing" for kind, name in sorted(parts - others)),
             *(f"the {kind} {name} is not of this format" for kind, name in sorted(others - parts))]
 
@@ -53,7 +53,7 @@ def _parts(database: Database) -> set[tuple[str, str]]:
 
 
 def chunks(kb: KnowledgeBase) -> Iterator[Problem]:
-    """Each chunk is the part of its document that its id was made from, and they stand in a row."""
+    """Each chunk is the part of its document that its id was made from, and they are numbered without gaps."""
     occurrences: Counter[tuple[str, str, str]] = Counter()
     ordinals: Counter[str] = Counter()
     for chunk in kb.documents.chunks():
@@ -81,8 +81,8 @@ def waiting(kb: KnowledgeBase) -> Iterator[Problem]:
                 yield Problem(what=f"{where} is missing", fix=RESTORE)
                 continue
             text = row["text"][start:end]
-            place = occurrences[str(heading), text]
-            if one != chunk_id(row["document"], row["title"], str(heading), text, place):
+            occurrence = occurrences[str(heading), text]
+            if one != chunk_id(row["document"], row["title"], str(heading), text, occurrence):
                 yield Problem(what=f"{where}: its text is not the one that its id was made from", fix=RESTORE)
             occurrences[str(heading), text] += 1
     for row in kb.database.rows("SELECT id, document FROM chunks WHERE revision = 1 ORDER BY document, ordinal"):
@@ -94,7 +94,7 @@ def waiting(kb: KnowledgeBase) -> Iterator[Problem]:
 _STAGE = ("SELECT c.document, c.ordinal FROM chunks c LEFT JOIN extractions e ON e.chunk = c.id "
           "LEFT JOIN failures f ON f.chunk = c.id")
 _STAGES = (
-    ("was extracted, but what was said of it is not there",
+    ("was extracted, but its extraction is not there",
      "c.status IN ('extracted', 'done') AND e.chunk IS NULL", RESTORE),
     ("is done, but nothing says what it adds to the graph", "c.status = 'done' AND e.bounded IS NULL", REINDEX),
     ("waits to be extracted, but was", "c.status = 'pending' AND e.chunk IS NOT NULL", RESTORE),
@@ -121,7 +121,7 @@ def positions(kb: KnowledgeBase) -> Iterator[Problem]:
     position = kb.extractions.position()
     for key, what in (("vectors_position", "the vectors"), ("tree_position", "the communities")):
         if int(kb.database.get_meta(key) or 0) > position:
-            yield Problem(what=f"{what} are said to be ahead of the ledger", fix=REINDEX)
+            yield Problem(what=f"{what} are noted as ahead of the ledger", fix=REINDEX)
     if int(kb.database.get_meta("vectors_position") or 0) and kb.database.get_meta("embedding") is None:
         yield Problem(what="the ledger does not say which embedding model its vectors come from", fix=REINDEX)
     try:

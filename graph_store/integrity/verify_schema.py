@@ -38,8 +38,8 @@ def _decided(kb: KnowledgeBase, version: SchemaVersion) -> str:
         outcome = replay(kb.schemas.based(before), kb.schemas.numbered(before), version.decisions)
     except DecisionError as error:
         return f"has a decision that cannot be carried out again: {error}"
-    found = (ordered(outcome.base, seed), ordered(outcome.schema, seed))
-    if found == (kb.schemas.based(version.version), version.graph_schema):
+    result = (ordered(outcome.base, seed), ordered(outcome.schema, seed))
+    if result == (kb.schemas.based(version.version), version.graph_schema):
         return ""
     return "is not what its decisions make of the version before"
 
@@ -65,7 +65,7 @@ def _named(schema: GraphSchema, kind: str, name: str) -> tuple[str, str]:
 
 
 def growth(kb: KnowledgeBase) -> Iterator[Problem]:
-    """What grew by itself is asked for by some document, and what a person declined does not stand."""
+    """What grew by itself is asked for by some document, and the schema has nothing that a person declined."""
     try:
         base, current = kb.schemas.base(), kb.schemas.current()
     except StoreError:

@@ -66,8 +66,8 @@ class Calls:
 
     def lookup(self, key: str) -> str | None:
         """The response to an equal call made before, or None."""
-        found = self._db.scalar("SELECT response FROM calls WHERE key = ?", key)
-        return None if found is None else str(found)
+        response = self._db.scalar("SELECT response FROM calls WHERE key = ?", key)
+        return None if response is None else str(response)
 
     def record(self, *, key: str, step: str, response: str, prompt_tokens: int, completion_tokens: int,
                cached_tokens: int = 0, wasted: bool = False, model: str = "") -> None:
@@ -102,7 +102,7 @@ class Calls:
             budget.check()
 
     def charge_to(self, budget: Budget, build: str) -> None:
-        """Count in a budget what a build has paid so far: it may have begun in another process."""
+        """Count in a budget what a build has paid so far, maybe in another process."""
         for row in self._db.rows("SELECT model, sum(prompt), sum(completion), sum(cached) FROM tokens "
                                  "WHERE build = ? GROUP BY model", build):
             budget.add(*row)
@@ -125,14 +125,14 @@ class Calls:
             prices: what models cost.
             build: only what this one paid; none: everything.
         """
-        found: dict[str, list[Spent]] = {}
+        by_name: dict[str, list[Spent]] = {}
         for row in self._db.rows(
                 f"SELECT {by} AS name, model, {_SUMS} FROM tokens WHERE ?1 IS NULL OR build = ?1 "  # noqa: S608
                 "GROUP BY name, model ORDER BY name, model", build):
             values = dict(row)
             cost = prices.cost(values.pop("model"), values["prompt"], values["completion"], values["cached"])
-            found.setdefault(values["name"], []).append(Spent(cost=cost, **values))
-        return [total(parts).model_copy(update={"name": name}) for name, parts in found.items()]
+            by_name.setdefault(values["name"], []).append(Spent(cost=cost, **values))
+        return [total(parts).model_copy(update={"name": name}) for name, parts in by_name.items()]
 
     def extractions(self, model: str, enough: int) -> tuple[Tokens, list[str]]:
         """What a model was paid for extracting some documents' chunks, repairs among it.
@@ -149,12 +149,12 @@ class Calls:
                 f"SELECT document, {_SUMS} FROM tokens WHERE step = 'extract' AND document <> '' AND model = ? "  # noqa: S608
                 "GROUP BY document ORDER BY document", model):
             values = dict(row)
-            found = [str(one[0]) for one in self._db.rows(
+            extracted = [str(chunk[0]) for chunk in self._db.rows(
                 "SELECT id FROM chunks WHERE document = ? AND status IN ('extracted', 'done') "
                 "ORDER BY revision, ordinal", values.pop("document"))]
             paid = Tokens(**values)
-            if found and paid.calls - paid.wasted_calls == len(found):
-                whole, chunks = whole.plus(paid), chunks + found
+            if extracted and paid.calls - paid.wasted_calls == len(extracted):
+                whole, chunks = whole.plus(paid), chunks + extracted
             if len(chunks) >= enough:
                 break
         return whole, chunks

@@ -1,4 +1,4 @@
-"""The ledger's part of entity resolution: decisions of persons, verdicts of reasoners, and the aliases found."""
+"""The ledger's part of entity resolution: decisions of persons, verdicts of reasoners, and aliases."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -7,7 +7,7 @@ from ...schemas.resolution import AliasRow, EntityDecision, Evidence, Pair, Pair
 from .database import Database
 
 RULES = 1
-"""Raised whenever the rules find other aliases for the same facts, so that they are found anew."""
+"""Increased whenever the rules find other aliases for the same facts, so that ledgers are resolved again."""
 _BY = " by "
 
 
@@ -32,7 +32,7 @@ class AliasTable:
             self._db.set_meta("resolve", "on" if active else "off")
 
     def aliases(self) -> dict[str, AliasRow]:
-        """The entities that are another one, by id."""
+        """The aliases, by entity id."""
         return {str(row["id"]): AliasRow(
             id=row["id"], canonical=row["canonical"], type=row["type"], partner=row["partner"], rule=row["rule"],
             score=row["score"], evidence=tuple(Evidence(chunk=c, start=s, end=e)
@@ -51,8 +51,8 @@ class AliasTable:
         """
         with self._db.transaction():
             before = self.aliases()
-            gone = [(one,) for one in before if one not in aliases]
-            news = [row for one, row in aliases.items() if before.get(one) != row]
+            gone = [(entity,) for entity in before if entity not in aliases]
+            news = [row for entity, row in aliases.items() if before.get(entity) != row]
             self._db.execute_many("DELETE FROM entity_aliases WHERE id = ?", list(gone))
             self._db.execute_many(
                 "INSERT OR REPLACE INTO entity_aliases VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -84,18 +84,18 @@ class AliasTable:
         schema = self._db.count("SELECT max(version) FROM schema_versions")
         return f"rules-{RULES} {position} {schema} {latest} {verdicts} {'on' if self.active else 'off'}{_BY}{reasoner}"
 
-    # What was said of pairs.
+    # Verdicts and decisions on pairs.
 
     def verdicts(self) -> dict[Pair, PairVerdict]:
-        """What reasoners said, by pair."""
+        """The verdicts of reasoners, by pair."""
         return {(str(row["first"]), str(row["second"])):
                 PairVerdict(same=bool(row["same"]), confidence=row["confidence"])
                 for row in self._db.rows("SELECT * FROM entity_verdicts ORDER BY first, second")}
 
     def judge(self, verdicts: Iterable[tuple[Pair, PairVerdict]], reasoner: str) -> None:
-        """Keep what a reasoner said, so that it is never asked again."""
+        """Keep a reasoner's verdicts, so that it is never asked again."""
         self._db.execute_many("INSERT OR REPLACE INTO entity_verdicts VALUES (?, ?, ?, ?, ?)",
-                              [(*pair, int(said.same), said.confidence, reasoner) for pair, said in verdicts])
+                              [(*pair, int(verdict.same), verdict.confidence, reasoner) for pair, verdict in verdicts])
 
     def decisions(self) -> list[EntityDecision]:
         """What persons decided, in the order they did."""
@@ -103,11 +103,11 @@ class AliasTable:
             "SELECT verdict, first, second, who, why, decided_at FROM entity_decisions ORDER BY seq")]
 
     def decide(self, decision: EntityDecision) -> None:
-        """Record a person's decision; the last one, said again after a run that was killed, stands once."""
+        """Record a person's decision; the last one, repeated after a run that was killed, is recorded once."""
         first, second = pair_of(decision.first, decision.second)
-        said = (decision.verdict, first, second, decision.who, decision.why)
+        row = (decision.verdict, first, second, decision.who, decision.why)
         last = self._db.rows("SELECT verdict, first, second, who, why FROM entity_decisions ORDER BY seq DESC LIMIT 1")
-        if last and tuple(last[0]) == said:
+        if last and tuple(last[0]) == row:
             return
         self._db.execute("INSERT INTO entity_decisions (verdict, first, second, who, why) VALUES (?, ?, ?, ?, ?)",
-                         *said)
+                         *row)

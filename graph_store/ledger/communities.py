@@ -10,9 +10,9 @@ from ...schemas.retrieval import CommunitySummary
 from .database import Database
 
 MARK = 6
-"""Characters of what an entity is marked with, to be told from what it was: one change in 16 million is missed."""
+"""Characters of an entity's mark, which tells whether it changed: one change in 16 million is missed."""
 DEFAULT_VIEW = ""
-"""The view that retrieval searches; others stand beside it under the name of their specification."""
+"""The view that retrieval searches; others are named by their specification."""
 
 
 class Community(Frozen):
@@ -25,7 +25,7 @@ class Community(Frozen):
     id: str
     members: tuple[str, ...]
     keywords: tuple[str, ...]
-    level: int = Field(default=0, description="0: the finest; communities of communities stand above")
+    level: int = Field(default=0, description="0: the finest; communities of communities are above")
     parent: str = Field(default="", description="the community of the next level that it lies in, if there is one")
     cohesion: float = Field(default=0.0, description="mean phi of its members (eq. 5), 0 to 1 + lambda")
     label: str = Field(default="", description="what a view calls it, as an attribute's value")
@@ -40,7 +40,7 @@ class Community(Frozen):
 class CommunityTable:
     """Communities by view. Names and summaries are kept by id, which is made from their content.
 
-    One that goes and comes back, or stands in several views, is described once.
+    A community that goes and comes back, or is part of several views, is described once.
     """
 
     def __init__(self, database: Database) -> None:
@@ -73,11 +73,11 @@ class CommunityTable:
 
     def marks(self) -> dict[str, str]:
         """What each entity was marked with when the finest level of the default view was kept; see `replace`."""
-        found: dict[str, str] = {}
+        by_entity: dict[str, str] = {}
         for row in self._db.rows("SELECT members, marks FROM communities WHERE view = ? AND level = 0", DEFAULT_VIEW):
             members, marks = json.loads(row["members"]), row["marks"]
-            found.update(zip(members, (marks[at:at + MARK] for at in range(0, len(marks), MARK)), strict=False))
-        return found
+            by_entity.update(zip(members, (marks[at:at + MARK] for at in range(0, len(marks), MARK)), strict=False))
+        return by_entity
 
     def replace(self, communities: Sequence[Community], view: str = DEFAULT_VIEW,
                 marks: Mapping[str, str] | None = None) -> None:
@@ -115,11 +115,11 @@ class CommunityTable:
         # All or none: which communities share a call depends on which wait, and half of them would be paid again.
         with self._db.transaction():
             self._db.execute_many("INSERT OR REPLACE INTO summaries VALUES (?, ?, ?)",
-                                  [(one, said.name, said.summary) for one, said in summaries])
+                                  [(community, text.name, text.summary) for community, text in summaries])
 
 
 def _row(community: Community, view: str, marks: Mapping[str, str]) -> tuple[object, ...]:
-    """A community as it stands in the table."""
+    """A community as a row of the table."""
     c = community
-    kept = "".join(marks.get(one, "") for one in c.members) if c.level == 0 else ""
+    kept = "".join(marks.get(entity, "") for entity in c.members) if c.level == 0 else ""
     return (view, c.id, c.level, c.parent, c.cohesion, c.label, json.dumps(c.keywords), json.dumps(c.members), kept)

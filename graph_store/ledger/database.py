@@ -18,8 +18,8 @@ _TIMEOUT = 30  # seconds that one process waits for the others
 class Database:
     """One connection to a ledger, shared by the threads of this process.
 
-    SQLite's own locking keeps processes apart: WAL lets readers read while the writer writes. A
-    re-entrant lock keeps this process's threads from mixing their statements in one transaction.
+    SQLite's own locking separates processes: WAL lets readers read while the writer writes. A re-entrant
+    lock keeps this process's threads from mixing their statements in one transaction.
     """
 
     def __init__(self, path: Path, migrations: Sequence[str] = MIGRATIONS) -> None:
@@ -53,16 +53,16 @@ class Database:
             self._connection.execute("PRAGMA foreign_keys=ON")
             # WAL with NORMAL never corrupts; FULL would also keep the last commit through a power cut.
             self._connection.execute("PRAGMA synchronous=FULL")
-            found = self._connection.execute("PRAGMA user_version").fetchone()[0]
+            version = self._connection.execute("PRAGMA user_version").fetchone()[0]
         except sqlite3.DatabaseError as error:
             if isinstance(error, sqlite3.OperationalError):
                 raise
             raise LedgerDamagedError(f"{path} is not a readable ledger ({error})") from error
         formats = 1 + len(migrations)
-        if found > formats:
-            raise FormatError(f"{path} has format {found}; this version of Banyan reads formats up to {formats}: "
+        if version > formats:
+            raise FormatError(f"{path} has format {version}; this version of Banyan reads formats up to {formats}: "
                               "use the version that wrote it, or a later one")
-        if found < formats:
+        if version < formats:
             self._migrate((TABLES, *migrations))
 
     def _migrate(self, steps: Sequence[str]) -> None:
@@ -188,10 +188,10 @@ class Database:
 
     def integrity_problems(self) -> list[str]:
         """What SQLite's own checks find wrong with the file; empty when sound."""
-        found = [str(row[0]) for row in self.rows("PRAGMA integrity_check")]
+        lines = [str(row[0]) for row in self.rows("PRAGMA integrity_check")]
         broken = [f"table {row[0]}, row {row[1]}: refers to a missing {row[2]}"
                   for row in self.rows("PRAGMA foreign_key_check")]
-        return [line for line in found if line != "ok"] + broken
+        return [line for line in lines if line != "ok"] + broken
 
 
 def write_ahead(connection: sqlite3.Connection) -> None:

@@ -1,4 +1,4 @@
-"""The ledger's documents and chunks, and where each chunk stands in a build."""
+"""The ledger's documents and chunks, and how far each chunk has come in a build."""
 
 import json
 import sqlite3
@@ -86,7 +86,7 @@ class Documents:
             [(c.id, document.id, c.ordinal, c.start, c.end, c.heading) for c in chunks])
 
     def put_in_service(self, document_id: str) -> list[str]:
-        """Put a document's revision in the place of its content (see `Revisions.put_in_service`)."""
+        """Replace a document's content by its revision (see `Revisions.put_in_service`)."""
         with self._db.transaction():
             self._edits += 1
             return self.revisions.put_in_service(document_id)
@@ -175,12 +175,12 @@ class Documents:
 
     def _read_all(self, parents: Collection[tuple[str, bool]], ids: str | None) -> dict[tuple[str, bool], Document]:
         """The documents, or the new content that waits for them, of some chunks, given as JSON, or of all."""
-        found: dict[tuple[str, bool], Document] = {}
+        documents: dict[tuple[str, bool], Document] = {}
         if len(parents) > 1:
             rows = self._db.rows(_DOCUMENT) if ids is None else self._db.rows(
                 f"{_DOCUMENT} WHERE id IN (SELECT document FROM chunks WHERE revision = 0 AND {_AMONG})", ids)  # noqa: S608
-            found = {(str(row["id"]), False): Document(**dict(row)) for row in rows}
-        return {one: found.get(one) or self._read(*one) for one in parents}
+            documents = {(str(row["id"]), False): Document(**dict(row)) for row in rows}
+        return {parent: documents.get(parent) or self._read(*parent) for parent in parents}
 
     def _read(self, document_id: str, revised: bool) -> Document:
         """A document, or the new content that waits for it; the last one is kept, for its chunks come one by one.
@@ -204,7 +204,7 @@ class Documents:
         return self._db.count("SELECT count(*) FROM chunks WHERE status = ?", status)
 
     def status(self, chunk_id: str) -> Status | None:
-        """Where a chunk stands in a build, or None if it is not there."""
+        """How far a chunk has come in a build, or None if there is no such chunk."""
         return cast("Status | None", self._db.scalar("SELECT status FROM chunks WHERE id = ?", chunk_id))
 
     def count_documents(self) -> int:
@@ -233,11 +233,11 @@ class Documents:
 
         What is extracted of a revision has no more to be done until the revision is put in service.
         """
-        found = [str(row[0]) for row in self._db.rows(
+        due = [str(row[0]) for row in self._db.rows(
             "SELECT id FROM chunks WHERE status = 'pending' OR status = 'extracted' AND revision = 0 "
             "ORDER BY document, ordinal LIMIT ?", limit + len(after))]
-        begun = set(after)
-        return [one for one in found if one not in begun][:limit]
+        in_work = set(after)
+        return [chunk for chunk in due if chunk not in in_work][:limit]
 
     def retry_failed(self, chunks: Sequence[str] | None = None) -> int:
         """Make failed chunks pending again, of the given ones or of all; returns how many."""

@@ -1,4 +1,4 @@
-"""The ledger's extractions: what was said of each chunk, what of it was admitted, what waits."""
+"""The ledger's extractions by chunk: as they were extracted, and what of them was admitted, repaired or rejected."""
 
 import json
 import sqlite3
@@ -17,7 +17,7 @@ _Model = TypeVar("_Model", bound=BaseModel)
 _READ_AT_ONCE = 256
 """Contributions read with one statement, and held in memory."""
 
-# Where labels stand in what was said, as <list>.<field>.
+# The labels in an extraction, as <list>.<field>.
 _FIELDS: dict[LabelKind, tuple[str, ...]] = {
     "entity_type": ("entities.type",), "relation": ("triples.relation",), "attribute": ("attributes.attribute",),
     "name": ("entities.name", "triples.head", "triples.tail", "attributes.entity")}
@@ -40,7 +40,7 @@ class Extractions:
         self._written: dict[str, tuple[str, Contribution]] = {}
 
     def save(self, chunk_id: str, reasoner: str, extraction: Extraction) -> None:
-        """Keep what a reasoner said of a chunk: paid for once, never asked again."""
+        """Keep a reasoner's extraction of a chunk: paid for once, never asked again."""
         with self._db.transaction():
             self._db.execute("INSERT INTO extractions (chunk, reasoner, extraction) VALUES (?, ?, ?) "
                              "ON CONFLICT (chunk) DO UPDATE SET reasoner = excluded.reasoner, "
@@ -58,39 +58,41 @@ class Extractions:
             self._db.execute("UPDATE chunks SET status = 'failed' WHERE id = ?", chunk_id)
 
     def get(self, chunk_id: str) -> Extraction | None:
-        """What was said of a chunk, or None if it was not extracted."""
+        """A chunk's extraction, or None if it was not extracted."""
         text = self._db.scalar("SELECT extraction FROM extractions WHERE chunk = ?", chunk_id)
         return None if text is None else _read(Extraction, str(text), chunk_id)
 
     def get_many(self, chunk_ids: Sequence[str]) -> dict[str, Extraction]:
-        """What was said of some chunks, by id; those that were not extracted are left out."""
+        """The extractions of some chunks, by id; those that were not extracted are left out."""
         return {row["chunk"]: _read(Extraction, row["extraction"], row["chunk"])
                 for row in self._of("extraction", chunk_ids)}
 
-    def _note(self, found: Sequence[tuple[Chunk, BoundedExtraction]]) -> None:
+    def _note(self, extractions: Sequence[tuple[Chunk, BoundedExtraction]]) -> None:
         """Replace what is known of what some chunks' bounding rejected and repaired."""
-        chunks = [(chunk.id,) for chunk, _ in found]
+        chunks = [(chunk.id,) for chunk, _ in extractions]
         self._db.execute_many("DELETE FROM repairs WHERE chunk = ?", chunks)
         self._db.execute_many("INSERT INTO repairs VALUES (?, ?, ?)", [
-            (chunk.id, repair, times) for chunk, bounded in found for repair, times in sorted(bounded.repairs.items())])
+            (chunk.id, repair, times)
+            for chunk, bounded in extractions for repair, times in sorted(bounded.repairs.items())])
         self._db.execute_many("DELETE FROM rejections WHERE chunk = ?", chunks)
         self._db.execute_many("INSERT INTO rejections VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [
             rejection_row(chunk.document_id, chunk.id, rejection)
-            for chunk, bounded in found for rejection in bounded.rejections])
+            for chunk, bounded in extractions for rejection in bounded.rejections])
 
-    def write(self, found: Sequence[tuple[Chunk, BoundedExtraction]]) -> None:
+    def write(self, extractions: Sequence[tuple[Chunk, BoundedExtraction]]) -> None:
         """Make some chunks' admitted facts their contributions to the graph."""
         contributions = {chunk.id: Contribution(mentions=bounded.mentions, facts=bounded.facts,
-                                                attributes=bounded.attributes) for chunk, bounded in found}
-        texts = {one: contribution.model_dump_json() for one, contribution in contributions.items()}
+                                                attributes=bounded.attributes) for chunk, bounded in extractions}
+        texts = {chunk: contribution.model_dump_json() for chunk, contribution in contributions.items()}
         with self._db.transaction():
-            self._note(found)
+            self._note(extractions)
             before = {row["chunk"]: row["bounded"] for row in self._of("bounded", list(contributions))}
-            changed = [(text, one) for one, text in texts.items() if text != before.get(one)]
+            changed = [(text, chunk) for chunk, text in texts.items() if text != before.get(chunk)]
             self._db.execute_many("UPDATE extractions SET bounded = ? WHERE chunk = ?", changed)
-            self._db.execute_many("INSERT INTO changes (chunk) VALUES (?)", [(one,) for _, one in changed])
-            self._db.execute_many("UPDATE chunks SET status = 'done' WHERE id = ?", [(one,) for one in contributions])
-        self._written.update((one, (text, contributions[one])) for text, one in changed)
+            self._db.execute_many("INSERT INTO changes (chunk) VALUES (?)", [(chunk,) for _, chunk in changed])
+            self._db.execute_many("UPDATE chunks SET status = 'done' WHERE id = ?",
+                                  [(chunk,) for chunk in contributions])
+        self._written.update((chunk, (text, contributions[chunk])) for text, chunk in changed)
 
     def _of(self, column: Literal["extraction", "bounded"], chunk_ids: Sequence[str]) -> list[sqlite3.Row]:
         return self._db.rows(f"SELECT chunk, {column} FROM extractions "  # noqa: S608
@@ -105,9 +107,9 @@ class Extractions:
         """Every chunk's contribution, by chunk id."""
         ids = [str(row[0]) for row in self._db.rows(
             "SELECT chunk FROM extractions WHERE bounded IS NOT NULL ORDER BY chunk")]
-        for chunk_id, found in self._contributions_of(ids):
-            if found is not None:
-                yield chunk_id, found
+        for chunk_id, contribution in self._contributions_of(ids):
+            if contribution is not None:
+                yield chunk_id, contribution
 
     def _contributions_of(self, chunk_ids: Sequence[str]) -> Iterator[tuple[str, Contribution | None]]:
         for start in range(0, len(chunk_ids), _READ_AT_ONCE):
@@ -143,12 +145,12 @@ class Extractions:
             "SELECT repair, sum(times) FROM repairs GROUP BY repair ORDER BY repair")}
 
     def labels(self, kind: LabelKind) -> list[str]:
-        """The labels of a kind that reasoners said, as they said them."""
+        """The labels of a kind in all extractions, as they were extracted."""
         return sorted({str(row[0]) for field in _FIELDS[kind] for row in self._db.rows(
             f"SELECT DISTINCT {_value(field)} FROM {_from(field)}")})  # noqa: S608
 
     def with_labels(self, kind: LabelKind, labels: Iterable[str]) -> set[str]:
-        """The written chunks of which something was said under one of some labels, by id."""
+        """The ids of the written chunks whose extraction has one of some labels."""
         wanted = json.dumps(sorted(labels))
         return {str(row[0]) for field in _FIELDS[kind] for row in self._db.rows(
             f"SELECT DISTINCT chunk FROM {_from(field)} JOIN chunks ON chunks.id = chunk "  # noqa: S608
@@ -164,7 +166,7 @@ def _read(model: type[_Model], text: str, chunk_id: str) -> _Model:
 
 
 def rejection_row(document_id: str, chunk_id: str, rejection: Rejection) -> tuple[object, ...]:
-    """A rejection as it stands in the table."""
+    """A rejection as a row of the table."""
     return (chunk_id, document_id, rejection.reason, rejection.label, rejection.text, rejection.subject_type,
             rejection.object_type, rejection.confidence)
 

@@ -1,7 +1,7 @@
 """New content of documents that waits for its extraction, while the old content and its facts stay in service.
 
-A revision's chunks are rows of `chunks` with `revision` = 1, places counted in the new text; those that did not
-change stand there already, and the revision tells where they will stand.
+A revision's chunks are rows of `chunks` with `revision` = 1 and positions in the new text. Chunks that did not change
+have a row already, and the revision has their new positions.
 """
 
 import json
@@ -12,7 +12,7 @@ from .database import Database
 
 
 class Revisions:
-    """At most one for each document; the next one takes the place of one that still waits."""
+    """At most one for each document; the next one replaces one that still waits."""
 
     def __init__(self, database: Database) -> None:
         self._db = database
@@ -24,7 +24,7 @@ class Revisions:
         return Document(**dict(rows[0])) if rows else None
 
     def is_wanted(self, document_id: str, new: Collection[str]) -> bool:
-        """Whether facts in service would be gone before what is to stand in their place is there.
+        """Whether facts in service would be gone before those that replace them are extracted.
 
         Args:
             document_id: a document.
@@ -44,8 +44,8 @@ class Revisions:
         placed = json.dumps([[c.id, c.ordinal, c.start, c.end] for c in chunks])
         wanted = (document.title, document.text, document.source, placed)
         with self._db.transaction():
-            found = self._db.rows("SELECT title, text, source, chunks FROM revisions WHERE document = ?", document.id)
-            if found and tuple(found[0]) == wanted:
+            rows = self._db.rows("SELECT title, text, source, chunks FROM revisions WHERE document = ?", document.id)
+            if rows and tuple(rows[0]) == wanted:
                 return False
             self._db.execute("INSERT OR REPLACE INTO revisions VALUES (?, ?, ?, ?, ?)", document.id, *wanted)
             self._db.execute("DELETE FROM chunks WHERE document = ? AND revision = 1 AND id NOT IN "
@@ -70,7 +70,7 @@ class Revisions:
             "AND c.revision = 1 AND c.status <> 'extracted') ORDER BY document")]
 
     def put_in_service(self, document_id: str) -> list[str]:
-        """Put a document's new content in the place of the old, which goes with all that only it supports.
+        """Replace a document's content by the new one; the old goes with all that only it supports.
 
         What the new chunks add to the graph is still to be written, in the same transaction.
 
@@ -80,7 +80,7 @@ class Revisions:
         with self._db.transaction():
             (row,) = self._db.rows("SELECT * FROM revisions WHERE document = ?", document_id)
             placed = json.loads(row["chunks"])
-            kept = json.dumps([place[0] for place in placed])
+            kept = json.dumps([chunk for chunk, _, _, _ in placed])
             gone = "document = ? AND revision = 0 AND id NOT IN (SELECT value FROM json_each(?))"
             self._db.execute(f"INSERT INTO changes (chunk) SELECT id FROM chunks WHERE {gone} ORDER BY id",  # noqa: S608
                              document_id, kept)
@@ -90,6 +90,6 @@ class Revisions:
             self._db.execute("UPDATE documents SET title = ?, text = ?, source = ? WHERE id = ?",
                              row["title"], row["text"], row["source"], document_id)
             self._db.execute_many('UPDATE chunks SET revision = 0, ordinal = ?, start = ?, "end" = ? WHERE id = ?',
-                                  [(ordinal, start, end, one) for one, ordinal, start, end in placed])
+                                  [(ordinal, start, end, chunk) for chunk, ordinal, start, end in placed])
             self._db.execute("DELETE FROM revisions WHERE document = ?", document_id)
         return new

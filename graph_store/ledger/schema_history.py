@@ -26,7 +26,7 @@ class SchemaVersion(Frozen):
 class SchemaHistory:
     """Every decision is a new version; the last one is in force.
 
-    A version also has its base: the schema without what grew by itself. Growth is decided anew
+    A version also has its base: the schema without what grew by itself. Growth is decided again
     from the base each time, and what a person decides becomes part of it.
     """
 

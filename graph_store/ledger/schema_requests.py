@@ -33,14 +33,15 @@ class Asks:
     def __init__(self, database: Database) -> None:
         self._db = database
 
-    def replace(self, found: Sequence[tuple[Chunk, BoundedExtraction]]) -> None:
-        """Put some chunks' asks in the place of their earlier ones."""
+    def replace(self, extractions: Sequence[tuple[Chunk, BoundedExtraction]]) -> None:
+        """Replace some chunks' asks."""
         with self._db.transaction():
-            self._db.execute_many("DELETE FROM schema_requests WHERE chunk = ?", [(chunk.id,) for chunk, _ in found])
+            self._db.execute_many("DELETE FROM schema_requests WHERE chunk = ?",
+                                  [(chunk.id,) for chunk, _ in extractions])
             self._db.execute_many(
                 "INSERT INTO schema_requests (chunk, document, kind, label, subject_type, object_type, item, start, "
                 '"end", confidence) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
-                [row for chunk, bounded in found for ask in bounded.asks
+                [row for chunk, bounded in extractions for ask in bounded.asks
                  if (row := ask_row(chunk.document_id, chunk.id, ask))])
 
     def counts(self) -> list[AskCount]:
@@ -63,18 +64,18 @@ class Asks:
             most: how many at most.
         """
         rows = self._db.rows(
-            'WITH found AS (SELECT a.document, a.item, c.start + a.start AS start, c.start + a."end" AS "end", '
+            'WITH chosen AS (SELECT a.document, a.item, c.start + a.start AS start, c.start + a."end" AS "end", '
             "row_number() OVER (PARTITION BY a.document ORDER BY c.ordinal, a.start, a.item) AS turn "
             "FROM schema_requests a JOIN chunks c ON c.id = a.chunk "
             "WHERE a.kind = ? AND a.label IN (SELECT value FROM json_each(?)) ORDER BY turn, a.document LIMIT ?) "
-            'SELECT found.document, item, substr(text, start + 1, "end" - start) AS words '
-            "FROM found JOIN documents ON id = found.document ORDER BY turn, found.document",
+            'SELECT chosen.document, item, substr(text, start + 1, "end" - start) AS words '
+            "FROM chosen JOIN documents ON id = chosen.document ORDER BY turn, chosen.document",
             kind, json.dumps(sorted(labels)), most)
         return [Example(document=row[0], item=row[1], words=row[2]) for row in rows]
 
 
 def ask_row(document_id: str, chunk_id: str, ask: Ask) -> tuple[object, ...]:
-    """An ask as it stands in the table; empty for a label that nothing can be called."""
+    """An ask as a row of the table; empty if its label cannot name anything."""
     if not _can_name(ask.label):
         return ()
     return (chunk_id, document_id, ask.kind, ask.label, ask.subject_type, ask.object_type, ask.text,

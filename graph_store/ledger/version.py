@@ -6,7 +6,7 @@ from .database import Database
 
 
 class Version(NamedTuple):
-    """Differs between states that a reader can tell apart: in facts, vectors, communities, or the schema."""
+    """Differs between states that differ for a reader: in facts, vectors, communities, or the schema."""
 
     position: int
     """The number of the last change of a chunk's contribution."""
@@ -15,7 +15,7 @@ class Version(NamedTuple):
     tree: int
     """The position that the communities reflect."""
     tree_revision: int
-    """How often communities were found or described."""
+    """How often communities were detected or described."""
     schema: int
     resolution: int
     """How often the aliases of entities changed."""

@@ -44,12 +44,13 @@ def marks(graph: KnowledgeGraph) -> dict[str, str]:
         `MARK` characters for each entity, by its id.
     """
     name = graph.all_names()
-    said: dict[str, list[str]] = {one: [own] for one, own in name.items()}
+    described: dict[str, list[str]] = {entity: [own] for entity, own in name.items()}
     for head, relation, tail in graph.edges():
         line = "\n".join((head, relation, tail, name[head], name[tail]))
-        for one in {head, tail}:
-            said[one].append(line)
-    return {one: blake2b("\n\n".join(lines).encode(), digest_size=MARK // 2).hexdigest() for one, lines in said.items()}
+        for entity in {head, tail}:
+            described[entity].append(line)
+    return {entity: blake2b("\n\n".join(lines).encode(), digest_size=MARK // 2).hexdigest()
+            for entity, lines in described.items()}
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ def find_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySe
         graph: the graph.
         vectors: with the vectors of all its entities and relations.
         settings: the constants of the detection.
-        before: the tree to go on from; none: it is found anew.
+        before: the tree to go on from; None: all communities are detected.
 
     Returns:
         Each level a partition of the entities, each community within its parent; by level and id.
@@ -78,22 +79,22 @@ def find_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySe
               for level, labels in enumerate(hierarchy(data, settings, _earlier(graph, before) if before else None))]
     if before:
         levels[0] = _with_old(levels[0], before)
-    found: list[Community] = []
+    communities: list[Community] = []
     for level, own in enumerate(levels):
         above = {one: c.id for c in levels[level + 1] for one in c.members} if level + 1 < len(levels) else {}
-        found += [c.model_copy(update={"parent": above.get(c.members[0], "")}) for c in own]
-    return found
+        communities += [c.model_copy(update={"parent": above.get(c.members[0], "")}) for c in own]
+    return communities
 
 
-def _with_old(found: Sequence[Community], before: Before) -> list[Community]:
+def _with_old(communities: Sequence[Community], before: Before) -> list[Community]:
     """The communities, those whose members have not changed as they were: with their id, and so their summary."""
     old = {c.members: c for c in before.communities if not before.changed & set(c.members)}
-    return sorted((old.get(c.members, c) for c in found), key=lambda c: c.id)
+    return sorted((old.get(c.members, c) for c in communities), key=lambda c: c.id)
 
 
 def _earlier(graph: KnowledgeGraph, before: Before) -> Earlier:
     ids = graph.entity_ids()
-    number = {one: place for place, community in enumerate(before.communities) for one in community.members}
+    number = {entity: label for label, community in enumerate(before.communities) for entity in community.members}
     labels = np.array([number.get(one, -1) for one in ids], np.intp)
     return Earlier(labels, (labels < 0) | np.array([one in before.changed for one in ids]))
 
@@ -125,9 +126,9 @@ def _communities(graph: KnowledgeGraph, data: EntityFeatures, labels: Labels, le
     if not len(labels):
         return []
     ids, scores = graph.entity_ids(), affinity(data, labels, settings)
-    found = [_community([ids[i] for i in group], scores[group], level, settings.keywords) for group in groups(labels)]
-    told = digests(graph, found)
-    return sorted((_identified(community, one) for community, one in zip(found, told, strict=True)),
+    unnamed = [_community([ids[i] for i in group], scores[group], level, settings.keywords) for group in groups(labels)]
+    return sorted((_identified(community, digest)
+                   for community, digest in zip(unnamed, digests(graph, unnamed), strict=True)),
                   key=lambda community: community.id)
 
 
@@ -154,8 +155,8 @@ def digests(graph: KnowledgeGraph, communities: Sequence[Community]) -> list[Com
     for head, tail, relation in graph.network.edges(keys=True):
         for one in (head, tail):
             incident.setdefault(one, []).append((head, relation, tail))
-    return [_digest(graph, community, incident, [one for one, _ in beside])
-            for community, beside in zip(communities, outside, strict=True)]
+    return [_digest(graph, community, incident, [entity for entity, _ in neighbours])
+            for community, neighbours in zip(communities, outside, strict=True)]
 
 
 def _digest(graph: KnowledgeGraph, community: Community, incident: Mapping[str, Sequence[EdgeKey]],

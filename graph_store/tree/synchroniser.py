@@ -77,11 +77,11 @@ class TreeSynchroniser:
             self._revise()
 
     def _drift(self) -> int:
-        """How many entities changed since all communities were found."""
+        """How many entities changed since all communities were detected."""
         return int(self._db.get_meta("tree_drift") or 0)
 
     def _before(self, now: Mapping[str, str], settings: CommunitySettings) -> Before | None:
-        """What the tree can go on from; None where all of it is to be found."""
+        """What the tree can go on from; None where all communities have to be detected."""
         if len(now) <= settings.update_above:
             return None
         then = self._communities.marks()
@@ -93,7 +93,7 @@ class TreeSynchroniser:
     def describe(self, summarise: Summarise) -> None:
         """Name and summarise the communities that are not described yet.
 
-        What was described stands, whatever ends the rest.
+        What was described is kept, whatever ends the rest.
         """
         waiting = self._communities.undescribed()
         for start in range(0, len(waiting), _DESCRIBED_AT_ONCE):
@@ -104,7 +104,7 @@ class TreeSynchroniser:
                 self._revise()
 
     def is_described(self) -> bool:
-        """Whether all communities were described since they were found; none of them waits for it then."""
+        """Whether all communities were described since they were detected."""
         return self._db.get_meta("tree_described") == "yes"
 
     def _revise(self) -> None:
@@ -113,7 +113,7 @@ class TreeSynchroniser:
         self._db.set_meta("tree_described", "" if self._communities.undescribed() else "yes")
 
     def build_view(self, spec: ViewSpec, settings: CommunitySettings | None = None) -> list[Community]:
-        """Build a further view; it stands until the tree is built again."""
+        """Build a further view; it is kept until the tree is built again."""
         graph, vectors = self._graph.graph, self._vectors
         view = build_view(graph, vectors, spec, ViewSettings())
         self._communities.replace(view_communities(graph, vectors, view, settings or CommunitySettings()), view.name)

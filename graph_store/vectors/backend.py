@@ -1,4 +1,4 @@
-"""What vectors are kept in, whether that is a folder or a server: one interface, two implementations."""
+"""Where vectors are stored, a folder or a server: one interface, two implementations."""
 
 import time
 from collections.abc import Callable
@@ -14,24 +14,22 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 Kind = Literal["entities", "triples", "relations", "chunks"]
 KINDS: tuple[Kind, ...] = ("entities", "triples", "relations", "chunks")
-"""What is kept up with the graph."""
+"""The kinds of vectors, all synchronised with the graph."""
 
 _SEARCHED: Kind = "entities"
-"""The kind that Chroma is asked for the nearest of; the others are read, and compared with one by one."""
+"""The kind whose nearest vectors Chroma is asked for; vectors of the others are read and compared directly."""
 _EF_CONSTRUCTION, _EF_SEARCH = 64, 300
-"""On the names of 17,541 entities 99.8 % of the exact 20 nearest are found and 99.6 % of the exact 50, as many as with
-100 (Chroma's) and 200: an element takes 0.24 ms instead of 0.36, a search 0.65 ms instead of 0.53."""
+"""A search finds nearly all of the exact 50 nearest entities, as with Chroma's larger value, and an element takes less
+time to add."""
 _LINKS_UNSEARCHED = 8
-"""Links of an element, and what is looked at to find them, of which there can be no fewer. On 10,000 triples an element
-takes 0.12 ms instead of 0.34 with Chroma's 16 and 100, and with fewer links no less. Whoever asks Chroma for the 20
-nearest is given 87 % of them still."""
+"""Links of an element, and candidates for them: as few as make adding an element as cheap as it can be."""
 
 # Seconds between attempts; a writer's commit takes milliseconds, on a busy machine tenths of a second.
 _WAITS = (0.02, 0.1, 0.3, 1.0)
 
 
 def index_settings(kind: Kind) -> "CreateHNSWConfiguration":
-    """How Chroma is to make the index of a kind."""
+    """The settings of Chroma's index of a kind."""
     if kind == _SEARCHED:
         return {"space": "cosine", "ef_search": _EF_SEARCH, "ef_construction": _EF_CONSTRUCTION}
     return {"space": "cosine", "ef_search": _EF_SEARCH, "ef_construction": _LINKS_UNSEARCHED,
@@ -43,16 +41,16 @@ class Generation(Protocol):
 
     @property
     def folder(self) -> Path | None:
-        """The folder that it stands in; None: a server."""
+        """Its folder; None: it is on a server."""
         ...
 
     @property
     def lost(self) -> bool:
-        """Whether something that was opened has gone meanwhile, so that all is to be opened anew."""
+        """Whether something that was open was removed meanwhile, so that everything has to be opened again."""
         ...
 
     def read(self, kind: Kind, ask: "Callable[[Collection], _T]") -> _T:
-        """What is asked of a collection.
+        """Ask a collection something.
 
         Raises:
             StoreError: it cannot be read, however often it was tried.
@@ -75,20 +73,20 @@ class Generation(Protocol):
         """Before the first vectors are written or looked for."""
         ...
 
-    def stand(self) -> bool:
-        """Whether there are vectors, and all that can be told quickly speaks for their being sound."""
+    def is_sound(self) -> bool:
+        """Whether there are vectors, and a quick check finds nothing wrong with them."""
         ...
 
     def mark(self, state: str) -> None:
-        """The vectors reflect a state of the ledger, which is about to note it too."""
+        """Note that the vectors reflect a state of the ledger, which is about to note it too."""
         ...
 
     def marked(self, state: str) -> bool:
-        """Whether they are not known to reflect another state than the ledger says."""
+        """Whether the vectors reflect a state of the ledger, as far as is known here."""
         ...
 
     def damages(self) -> list[str]:
-        """What is wrong with them, as far as that can be told without loading them: a line for each damage."""
+        """A line for each damage that can be found without loading the vectors into this process."""
         ...
 
     def close(self) -> None:
@@ -97,18 +95,18 @@ class Generation(Protocol):
 
 
 class VectorBackend(Protocol):
-    """Where the generations of one knowledge base's vectors stand, by number."""
+    """The generations of one knowledge base's vectors, by number."""
 
     def generation(self, number: int) -> Generation:
-        """A generation, which need not be there."""
+        """A generation, which need not exist."""
         ...
 
     def numbers(self) -> list[int]:
-        """The numbers of the generations of which something is there."""
+        """The numbers of the generations that exist, if only in part."""
         ...
 
     def remove(self, number: int) -> None:
-        """Remove a generation, if anything of it is there.
+        """Remove a generation, if anything of it exists.
 
         Raises:
             OSError, StoreError: it cannot be removed.
@@ -117,7 +115,7 @@ class VectorBackend(Protocol):
 
 
 def patiently(attempt: Callable[[], _T], between: Callable[[], None]) -> _T:
-    """What an attempt gives that may fail for a moment; `between` is done before each further one."""
+    """Retry an attempt that may fail for a moment, calling `between` before each further one."""
     for wait in _WAITS:
         try:
             return attempt()

@@ -21,10 +21,9 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-# Chroma writes a collection's whole index again after so many changes, and indexes at each opening what changed since
-# (0.13 to 0.25 ms each). First soon: as long as no index was written, each opening writes an empty one for 100 items.
-# Then after 500, and from 2,000 on after a quarter: each byte is written a bounded number of times. With Chroma's 1,000
-# four hundred documents in 40 builds wrote a twentieth less, and openings took up to a quarter of a second.
+# Chroma writes a collection's whole index again after so many changes, and indexes at each opening what changed since.
+# The first time soon: as long as no index was written, each opening writes an empty one. Then after 500 changes, and
+# from 2,000 elements on after a quarter of them: each byte is written a bounded number of times, and opening is quick.
 _SYNC_FIRST = 10
 _SYNC_LEAST = 500
 _SYNC_SHARE = 4
@@ -34,23 +33,23 @@ _PAGE_BYTES = 1024
 
 
 class FolderBackend:
-    """Generations in folders beside each other: the first has the name given, the others a number behind it."""
+    """Generations in sibling folders: the first has the name given, the others a number behind it."""
 
     def __init__(self, first: Path) -> None:
         self._first = first
 
     def generation(self, number: int) -> "ChromaFolder":
-        """A generation, which need not be there."""
+        """A generation, which need not exist."""
         return ChromaFolder(self._path(number))
 
     def numbers(self) -> list[int]:
-        """The numbers of the folders that are there."""
+        """The numbers of the folders that exist."""
         name = re.compile(rf"{re.escape(self._first.name)}(?:-([0-9]+))?")
-        found = [name.fullmatch(entry.name) for entry in self._first.parent.iterdir()]
-        return sorted(int(one[1] or 0) for one in found if one)
+        matches = [name.fullmatch(entry.name) for entry in self._first.parent.iterdir()]
+        return sorted(int(match[1] or 0) for match in matches if match)
 
     def remove(self, number: int) -> None:
-        """Remove a folder, if it is there.
+        """Remove a folder, if it exists.
 
         Raises:
             OSError: it cannot be removed.
@@ -69,7 +68,7 @@ class ChromaFolder:
     """A folder's files stay open: what another process removes is missed at the next opening only."""
 
     def __init__(self, folder: Path) -> None:
-        """Vectors in a folder, which is made at the first use where it is missing."""
+        """Vectors in a folder, which is created at the first use."""
         self.folder = folder
         self._client: Client | None = None
         self._path = ""
@@ -79,7 +78,7 @@ class ChromaFolder:
         self._lock = threading.RLock()
 
     def read(self, kind: Kind, ask: "Callable[[Collection], _T]") -> _T:
-        """What is asked of a collection.
+        """Ask a collection something.
 
         While another process writes, Chroma's catalogue and index may differ for a moment, and an
         instance that is open may have missed something for good: then another one is opened.
@@ -105,7 +104,7 @@ class ChromaFolder:
                           "disk is full, else run `banyan reindex`; the ledger has all that it takes")
 
     def _retire(self) -> None:
-        """Open another client at the next use; threads may still be using this one."""
+        """Open another client at the next use; other threads may still be using this one."""
         with self._lock:
             self._collections.clear()
             if self._client is not None:
@@ -144,7 +143,7 @@ class ChromaFolder:
         return self._collections[kind]
 
     def _make_catalogue(self) -> None:
-        """Make the empty file that Chroma's catalogue is to stand in: its page size is set before its tables."""
+        """Create the empty file of Chroma's catalogue: its page size can only be set before its tables."""
         path = self.folder / "chroma.sqlite3"
         with unused(self.folder) as free:
             if not free or path.is_file():
@@ -168,9 +167,9 @@ class ChromaFolder:
                     configuration={"hnsw": {"sync_threshold": wanted}}))
 
     def prepare(self) -> None:
-        """Nothing: what is missing is made at its first use."""
+        """Do nothing: what is missing is created at its first use."""
 
-    def stand(self) -> bool:
+    def is_sound(self) -> bool:
         """Whether there are vectors, as far as Chroma's catalogue and its index files tell."""
         path = self.folder / "chroma.sqlite3"
         if not path.is_file():
@@ -195,15 +194,15 @@ class ChromaFolder:
             self._written.clear()
 
     def marked(self, state: str) -> bool:  # noqa: ARG002
-        """Always: it lies beside its ledger, and goes where that goes."""
+        """True: the folder is part of the knowledge base's, and moves with the ledger."""
         return True
 
     def damages(self) -> list[str]:
-        """What is wrong with the folder, as far as its files tell without being loaded.
+        """Damages of the folder that can be found without loading its files into this process.
 
         Returns:
             A line for each damage, which names the file. Empty if the folder is missing: it was not written yet, or
-            is made again.
+            will be created again.
 
         Raises:
             StoreError: another process is writing to it.

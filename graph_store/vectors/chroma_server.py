@@ -33,7 +33,7 @@ class ServerBackend:
     """Generations of one knowledge base on a server, by the names of their collections."""
 
     def __init__(self, server: ChromaServer, scope: str, name: str) -> None:
-        """Nothing is asked of the server yet.
+        """Prepare to ask the server; nothing is asked yet.
 
         Args:
             server: where it is.
@@ -45,19 +45,19 @@ class ServerBackend:
         self._name = name
 
     def generation(self, number: int) -> "ServerGeneration":
-        """A generation, which need not be there."""
+        """A generation, which need not exist."""
         return ServerGeneration(self._connection, f"{self._prefix}-{number}", self._name)
 
     def numbers(self) -> list[int]:
         """The numbers of the generations of which the server has a collection."""
         ours = re.compile(rf"{self._prefix}-([0-9]+)-\w+")
-        return sorted({int(found[1]) for name in self._collections() if (found := ours.fullmatch(name))})
+        return sorted({int(match[1]) for name in self._collections() if (match := ours.fullmatch(name))})
 
     def _collections(self) -> list[str]:
-        return [one.name for one in self._connection.ask(lambda client: client.list_collections())]
+        return [collection.name for collection in self._connection.ask(lambda client: client.list_collections())]
 
     def remove(self, number: int) -> None:
-        """Remove a generation's collections, as far as they are there."""
+        """Remove a generation's collections, as far as they exist."""
         for name in self._collections():
             if name.startswith(f"{self._prefix}-{number}-"):
                 self._connection.delete(name)
@@ -81,7 +81,7 @@ class ServerGeneration:
         return self._lost
 
     def read(self, kind: Kind, ask: "Callable[[Collection], _T]") -> _T:
-        """What is asked of a collection.
+        """Ask a collection something.
 
         Raises:
             StoreError: the server does not answer, or has lost it.
@@ -116,10 +116,10 @@ class ServerGeneration:
         return opened
 
     def grew(self, kind: Kind) -> None:
-        """Nothing: the server keeps its indexes in memory, and writes them as it likes."""
+        """Do nothing: the server keeps its indexes in memory, and decides when to write them."""
 
     def prepare(self) -> None:
-        """Make the collections, where they are not there yet."""
+        """Create the collections that do not exist yet."""
         for kind in KINDS:
             self._make(kind)
 
@@ -128,7 +128,7 @@ class ServerGeneration:
             f"{self._prefix}-{kind}", embedding_function=None, metadata={"knowledge_base": self._name},
             configuration={"hnsw": index_settings(kind)}))
 
-    def stand(self) -> bool:
+    def is_sound(self) -> bool:
         """Whether the server has all collections."""
         self._lost = bool(self._missing())
         return not self._lost

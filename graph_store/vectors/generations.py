@@ -1,8 +1,8 @@
-"""Which set of vectors counts, and where it stands.
+"""Which set of vectors is in service, and where it is stored.
 
-Vectors that are made anew are made beside those in service, and the ledger says in one commit that they
-count from now on. Ended in the middle, the old ones still stand; a reader of another process that has them
-open keeps them until it looks at the ledger again.
+Vectors that are rebuilt go into a new generation, and the ledger puts it in service in one commit. A rebuild that is
+killed leaves the old generation in service; a reader of another process that has it open keeps it until it looks at
+the ledger again.
 """
 
 import time
@@ -18,10 +18,10 @@ from .chroma_folder import FolderBackend
 from .chroma_server import ServerBackend
 
 IDENTITY = "vectors_identity"
-"""What the ledger keeps the knowledge base's identity on servers by."""
+"""The ledger's key for the knowledge base's identity on servers."""
 _KEY = "vectors_generation"
 _SINCE = "vectors_since"
-_PLACE = "vectors_place"
+_BACKEND = "vectors_backend"
 _SERVER = "server"
 # A question with all its rounds takes an LLM a minute or two.
 _GRACE_SECONDS = 600
@@ -40,12 +40,12 @@ class VectorGenerations:
         return FolderBackend(self._layout.vectors)
 
     @cached_property
-    def _place(self) -> VectorBackend:
+    def _backend(self) -> VectorBackend:
         server = self._layout.server
         return self._folders if server is None else ServerBackend(server, self._scope(), self._layout.name)
 
     def _scope(self) -> str:
-        """What tells this knowledge base from all others on a server, whatever they are called.
+        """An id that distinguishes this knowledge base from all others on a server, whatever their names.
 
         A copy of its folder has the same ledger, but not the same inode: it gets vectors of its own.
         """
@@ -61,7 +61,7 @@ class VectorGenerations:
 
     def open(self, number: int) -> Generation:
         """A generation by its number."""
-        return self._place.generation(number)
+        return self._backend.generation(number)
 
     def begin(self) -> int:
         """The number of a new, empty generation; what an earlier attempt left there is removed.
@@ -70,37 +70,37 @@ class VectorGenerations:
             OSError, StoreError: it cannot be removed.
         """
         number = self.current() + 1
-        self._place.remove(number)
+        self._backend.remove(number)
         return number
 
     def put_in_service(self, number: int) -> None:
-        """Make a generation the one that counts."""
+        """Put a generation in service."""
         self._db.set_meta(_KEY, str(number))
         self._db.set_meta(_SINCE, str(int(time.time())))
 
-    def stands_elsewhere(self) -> bool:
-        """Whether the vectors that count were last kept up in a folder and are now looked for on a server, or so."""
-        return (self._db.get_meta(_PLACE) or "") != self._here()
+    def moved_backend(self) -> bool:
+        """Whether the vectors in service are in another backend, a folder or a server, than is set now."""
+        return (self._db.get_meta(_BACKEND) or "") != self._here()
 
-    def stand_here(self) -> None:
-        """From now on those count that stand here."""
-        if self.stands_elsewhere():
-            self._db.set_meta(_PLACE, self._here())
+    def use_backend(self) -> None:
+        """Note that the vectors in service are stored in the backend that is set."""
+        if self.moved_backend():
+            self._db.set_meta(_BACKEND, self._here())
 
     def _here(self) -> str:
         return "" if self._layout.server is None else _SERVER
 
     def drop_others(self) -> None:
-        """Remove the generations that are in service no more, as far as that is possible.
+        """Remove generations that are out of service, as far as that is possible.
 
-        Not at once: whoever began to answer a question before may open one yet.
+        Not at once: a question that is being answered may still open one.
         """
         current = self.current()
         if current == self._tidied or time.time() - int(self._db.get_meta(_SINCE) or 0) < _GRACE_SECONDS:
             return
-        for place in dict.fromkeys((self._place, self._folders)):
-            for number in place.numbers():
-                if place is not self._place or number != current:
+        for backend in dict.fromkeys((self._backend, self._folders)):
+            for number in backend.numbers():
+                if backend is not self._backend or number != current:
                     with suppress(OSError):
-                        place.remove(number)
+                        backend.remove(number)
         self._tidied = current

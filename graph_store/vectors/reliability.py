@@ -75,10 +75,10 @@ def measure(chunks: Sequence[Chunk | ChunkText], vectors: Vectors, encode: Calla
     if not chosen:
         return Reliability()
     nearest = np.argmax(products(encode([text for _, text in chosen]), vectors), axis=1)
-    found: dict[str, list[bool]] = {}
+    hits: dict[str, list[bool]] = {}
     for (row, text), best in zip(chosen, nearest, strict=True):
-        found.setdefault(script_of(text), []).append(int(best) == row)
-    return Reliability({script: round(sum(hits) / len(hits), 4) for script, hits in sorted(found.items())})
+        hits.setdefault(script_of(text), []).append(int(best) == row)
+    return Reliability({script: round(sum(own) / len(own), 4) for script, own in sorted(hits.items())})
 
 
 class ReliabilityRecord:

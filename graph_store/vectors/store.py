@@ -1,4 +1,4 @@
-"""Vectors in Chroma: one collection for each kind of thing, ids from content.
+"""Vectors in Chroma: one collection for each kind, ids from content.
 
 Derived from the ledger and the graph. What is embedded for an id is a function of the id, so an id
 that is there needs no second look, and writing it twice changes nothing.
@@ -30,39 +30,39 @@ class VectorStore:
     """The vectors of one knowledge base."""
 
     def __init__(self, generation: Generation, embedder: Embedder) -> None:
-        """Vectors that stand in a generation, or are to."""
+        """The vectors of a generation, which may be empty."""
         self.generation = generation
         self._embedder = embedder
-        self._kept: dict[Kind, dict[str, Vectors]] | None = None
+        self._looked_up: dict[Kind, dict[str, Vectors]] | None = None
 
     def freeze(self) -> None:
-        """For reading alone: what `missing` finds is there for `get`, whatever a writer drops in between."""
-        self._kept = {}
+        """For reading alone: what `missing` finds stays available to `get`, whatever a writer drops in between."""
+        self._looked_up = {}
 
     def missing(self, kind: Kind, ids: Sequence[str]) -> list[str]:
         """Which of some ids have no vector yet, in their order."""
-        if self._kept is not None:
-            kept = self._kept.setdefault(kind, {})
-            kept.update(self._found(kind, [one for one in ids if one not in kept]))
-            return [one for one in ids if one not in kept]
-        known = self._present(kind, ids)
-        return [one for one in ids if one not in known]
+        if self._looked_up is not None:
+            looked_up = self._looked_up.setdefault(kind, {})
+            looked_up.update(self._read(kind, [key for key in ids if key not in looked_up]))
+            return [key for key in ids if key not in looked_up]
+        present = self._present(kind, ids)
+        return [key for key in ids if key not in present]
 
     def _present(self, kind: Kind, ids: Sequence[str]) -> set[str]:
-        return {one for page in _pages(ids) for one in self._get(kind, page, with_vectors=False)["ids"]}
+        return {key for page in _pages(ids) for key in self._get(kind, page, with_vectors=False)["ids"]}
 
     def _get(self, kind: Kind, ids: list[str], *, with_vectors: bool = True) -> "GetResult":
         return self.generation.read(kind, lambda collection: collection.get(
             ids=ids, include=["embeddings"] if with_vectors else []))
 
-    def _found(self, kind: Kind, ids: Sequence[str]) -> dict[str, Vectors]:
+    def _read(self, kind: Kind, ids: Sequence[str]) -> dict[str, Vectors]:
         """The vectors of those of some ids that have one."""
-        found: dict[str, Vectors] = {}
+        vectors: dict[str, Vectors] = {}
         for page in _pages(ids):
             got = self._get(kind, page)
             embeddings = got["embeddings"] if got["embeddings"] is not None else ()
-            found.update(zip(got["ids"], np.asarray(embeddings, np.float32), strict=True))
-        return found
+            vectors.update(zip(got["ids"], np.asarray(embeddings, np.float32), strict=True))
+        return vectors
 
     def put(self, kind: Kind, ids: Sequence[str], texts: Sequence[str]) -> int:
         """Embed and store the texts of those ids that have no vector yet (see `put_all`); returns how many."""
@@ -86,7 +86,7 @@ class VectorStore:
         text, absent = dict(zip(ids, texts, strict=True)), self.missing(kind, ids)
         for page in _pages(absent):
             current().check()
-            self._upsert(kind, page, self._embedder.encode([text[one] for one in page]))
+            self._upsert(kind, page, self._embedder.encode([text[key] for key in page]))
         return len(absent)
 
     def _upsert(self, kind: Kind, ids: list[str], vectors: Vectors) -> None:
@@ -116,16 +116,16 @@ class VectorStore:
         Raises:
             StoreError: some have none; `banyan reindex` fixes that.
         """
-        # Kept for once: the caller has them now.
-        kept = {} if self._kept is None else self._kept.pop(kind, {})
-        found = {one: kept[one] for one in ids if one in kept}
-        found |= self._found(kind, [one for one in dict.fromkeys(ids) if one not in found])
-        absent = [one for one in ids if one not in found]
+        # Only for the next call: the caller has them now.
+        looked_up = {} if self._looked_up is None else self._looked_up.pop(kind, {})
+        vectors = {key: looked_up[key] for key in ids if key in looked_up}
+        vectors |= self._read(kind, [key for key in dict.fromkeys(ids) if key not in vectors])
+        absent = [key for key in ids if key not in vectors]
         if absent:
             raise StoreError(f"{len(absent)} of the {kind} have no vector; run `banyan reindex`")
         if not ids:
             return np.zeros((0, self._embedder.dimension), np.float32)
-        return np.stack([found[one] for one in ids])
+        return np.stack([vectors[key] for key in ids])
 
     def nearest(self, kind: Kind, queries: Vectors, limit: int) -> list[list[tuple[str, float]]]:
         """The nearest ids to each query.
@@ -140,12 +140,12 @@ class VectorStore:
         """
         if not len(queries):
             return []
-        found = self.generation.read(kind, lambda collection: collection.query(
+        nearest = self.generation.read(kind, lambda collection: collection.query(
             query_embeddings=cast("list[Sequence[float]]", queries), n_results=limit, include=["distances"]))
-        distances = found["distances"] or []
-        return [sorted(((one, 1.0 - float(d)) for one, d in zip(ids, row, strict=True)),
+        distances = nearest["distances"] or []
+        return [sorted(((key, 1.0 - float(d)) for key, d in zip(ids, row, strict=True)),
                        key=lambda item: (-item[1], item[0]))
-                for ids, row in zip(found["ids"], distances, strict=True)]
+                for ids, row in zip(nearest["ids"], distances, strict=True)]
 
     def close(self) -> None:
         """Let go of what is open."""

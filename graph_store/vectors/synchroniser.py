@@ -47,7 +47,7 @@ class VectorSynchroniser:
         if fingerprint != self._embedder.fingerprint:
             raise EmbeddingMismatchError(
                 f"{self._layout.name!r} was built with the embedding model {name!r} and {self._embedder.name!r} is "
-                "in use: set BANYAN_EMBEDDING_MODEL to the former, or run `banyan reindex` to embed it anew")
+                "in use: set BANYAN_EMBEDDING_MODEL to the former, or run `banyan reindex` to embed it again")
 
     # What is known of the difference to the graph.
 
@@ -80,9 +80,9 @@ class VectorSynchroniser:
                            or self.position() not in (before, self._graph.state.position))
 
     def moved(self) -> bool:
-        """Whether another process has made the vectors anew, or restored another ledger; from here on they are those.
+        """Whether another process has rebuilt the vectors or restored another ledger; if so, open the new ones.
 
-        Nothing is known of what changed then.
+        What changed is not known then.
         """
         if self._generation == self._generations.current():
             return False
@@ -101,7 +101,7 @@ class VectorSynchroniser:
         if not self.position():
             return False
         generation = self.store.generation
-        return (self._generations.stands_elsewhere() or not generation.stand()
+        return (self._generations.moved_backend() or not generation.is_sound()
                 or not generation.marked(_mark(self.position(), self._number("vectors_resolution"))))
 
     def _number(self, key: str) -> int:
@@ -115,7 +115,7 @@ class VectorSynchroniser:
         Raises:
             Exception: it could not be done, say because the disk is full; the next call does it.
         """
-        if self._reconcile and not self.store.generation.stand():
+        if self._reconcile and not self.store.generation.is_sound():
             self.rebuild()
             return
         self._generations.drop_others()
@@ -144,12 +144,12 @@ class VectorSynchroniser:
     def _note(self, state: GraphState) -> None:
         self._db.set_meta("vectors_position", str(state.position))
         self._db.set_meta("vectors_resolution", str(state.resolution))
-        self._generations.stand_here()
+        self._generations.use_backend()
 
     def rebuild(self) -> None:
         """Make all vectors in a new generation, and put it in service when they are all there.
 
-        The old ones stand until then, and for their readers until something is written again.
+        The old ones stay until then, and for their readers until something is written again.
         """
         self._generations.drop_others()
         number, state = self._generations.begin(), self._graph.state
@@ -173,19 +173,19 @@ class VectorSynchroniser:
         self._db.set_meta("embedding", f"{self._embedder.name}\n{self._embedder.fingerprint}")
 
     def _changes(self, touched: Touched) -> tuple[list[Put], list[tuple[Kind, list[str]]]]:
-        """What is to be stored, and what is to be dropped, because some of a graph changed."""
+        """The vectors to store and those to drop, because a part of the graph changed."""
         graph, network = self._graph.graph, self._graph.graph.network
         entities, edges, chunks = sorted(touched.entities), sorted(touched.edges), sorted(touched.chunks)
         here = [edge for edge in edges if network.has_edge(edge[0], edge[2], edge[1])]
         gone = sorted(set(edges) - set(here))
-        put = [_entities(graph, [one for one in entities if one in network]), *_edges(graph, here),
+        put = [_entities(graph, [entity for entity in entities if entity in network]), *_edges(graph, here),
                self._chunks(chunks)]
         known = set(put[-1][1])
         return put, [
-            ("entities", [one for one in entities if one not in network]),
+            ("entities", [entity for entity in entities if entity not in network]),
             ("triples", [triple_id(*edge) for edge in gone]),
-            ("relations", sorted(relation_id(one) for one in _unused(graph, {edge[1] for edge in gone}))),
-            ("chunks", [one for one in chunks if one not in known])]
+            ("relations", sorted(relation_id(relation) for relation in _unused(graph, {edge[1] for edge in gone}))),
+            ("chunks", [chunk for chunk in chunks if chunk not in known])]
 
     def _compare(self) -> None:
         """Embed and drop by comparing all ids, for when it is not known what changed."""
@@ -203,22 +203,23 @@ class VectorSynchroniser:
 
 
 def _entities(graph: KnowledgeGraph, ids: Sequence[str]) -> Put:
-    return "entities", list(ids), [graph.entity_text(one) for one in ids]
+    return "entities", list(ids), [graph.entity_text(entity) for entity in ids]
 
 
 def _edges(graph: KnowledgeGraph, edges: Sequence[tuple[str, str, str]]) -> tuple[Put, Put]:
     relations = sorted({relation for _, relation, _ in edges})
     return (("triples", [triple_id(*edge) for edge in edges], [graph.triple_text(edge) for edge in edges]),
-            ("relations", [relation_id(one) for one in relations], [relation_text(one) for one in relations]))
+            ("relations", [relation_id(relation) for relation in relations],
+             [relation_text(relation) for relation in relations]))
 
 
 def _mark(position: int, resolution: int) -> str:
-    """How a state of the ledger is noted beside the vectors."""
+    """A state of the ledger as it is noted with the vectors."""
     return f"{position} {resolution}"
 
 
 def _unused(graph: KnowledgeGraph, relations: set[str]) -> set[str]:
-    """Which of some relations no triple has; looked for until all are found, for most are frequent."""
+    """Which of some relations no triple has. The search ends once all are seen, as most are frequent."""
     left = set(relations)
     for _, _, relation in graph.network.edges(keys=True) if left else ():
         left.discard(relation)

@@ -149,7 +149,7 @@ def test_an_index_that_was_damaged_while_it_was_written_never_ends_the_process_t
         (copy / "checksums.json").unlink()
         name, kind = rng.choice(INDEX), rng.choice(("flip", "flip", "page", "zeros", "cut"))
         damage(copy / files(home)[name].parent.name / name, kind, rng.random())
-        if ChromaFolder(copy).stand():
+        if ChromaFolder(copy).is_sound():
             loaded.append(copy)
     assert len(loaded) < 7, "most damages are found"
     done = subprocess.run([sys.executable, "-c", LOAD, *map(str, loaded)], capture_output=True, text=True, timeout=120,
@@ -160,7 +160,7 @@ def test_an_index_that_was_damaged_while_it_was_written_never_ends_the_process_t
 def test_what_a_killed_writer_left_whole_is_not_made_again(shell):
     folder = files(shell.settings.home)["chroma.sqlite3"].parent
     (folder / "checksums.json").unlink()
-    assert ChromaFolder(folder).stand()
+    assert ChromaFolder(folder).is_sound()
 
 
 LOAD = """

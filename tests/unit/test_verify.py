@@ -94,7 +94,7 @@ A_CHUNK = "(SELECT id FROM chunks WHERE document = 'a.txt')"
      "document 'b.txt', chunk 0: its text is not"),
     (["UPDATE chunks SET ordinal = 5 WHERE document = 'b.txt'"], "document 'b.txt', chunk 5: chunk 0 was expected"),
     ([f"DELETE FROM extractions WHERE chunk = {A_CHUNK}"],
-     "document 'a.txt', chunk 0 was extracted, but what was said"),
+     "document 'a.txt', chunk 0 was extracted, but its extraction"),
     ([f"UPDATE extractions SET bounded = NULL WHERE chunk = {A_CHUNK}"],
      "document 'a.txt', chunk 0 is done, but nothing says what it adds"),
     (["UPDATE chunks SET status = 'pending' WHERE document = 'a.txt'"],
@@ -104,8 +104,8 @@ A_CHUNK = "(SELECT id FROM chunks WHERE document = 'a.txt')"
     ([f"DELETE FROM changes WHERE chunk = {A_CHUNK}"], "document 'a.txt', chunk 0 adds to the graph, but no change"),
     (["UPDATE schema_requests SET document = 'a.txt' WHERE document = 'g.txt'"], "is put down to document 'a.txt'"),
     # Settings.
-    (["UPDATE meta SET value = '999' WHERE key = 'vectors_position'"], "the vectors are said to be ahead"),
-    (["UPDATE meta SET value = '999' WHERE key = 'tree_position'"], "the communities are said to be ahead"),
+    (["UPDATE meta SET value = '999' WHERE key = 'vectors_position'"], "the vectors are noted as ahead"),
+    (["UPDATE meta SET value = '999' WHERE key = 'tree_position'"], "the communities are noted as ahead"),
     (["UPDATE meta SET value = 'x' WHERE key = 'tree_position'"], "cannot be read (ValueError"),
     (["DELETE FROM meta WHERE key = 'embedding'"], "does not say which embedding model"),
     (["UPDATE meta SET value = '{\"Latn\": 7}' WHERE key = 'reliability'"], "not a share for each script"),
@@ -135,7 +135,7 @@ A_CHUNK = "(SELECT id FROM chunks WHERE document = 'a.txt')"
      "document 'a.txt', chunk 0: what the ledger has"),
     ([f"UPDATE extractions SET bounded = '{{' WHERE chunk = {A_CHUNK}"], "document 'a.txt', chunk 0: what the ledger"),
     ([f"UPDATE extractions SET extraction = replace(extraction, '1999', '1998') WHERE chunk = {A_CHUNK}"],
-     "document 'a.txt', chunk 0: its facts are not what the schema makes"),
+     "document 'a.txt', chunk 0: its facts are not what the schema admits"),
     (["DELETE FROM rejections WHERE document = 'g.txt'"], "document 'g.txt', chunk 0: its rejected facts are not"),
     (["DELETE FROM schema_requests WHERE document = 'g.txt'"],
      "document 'g.txt', chunk 0: the facts that wait for the schema"),
@@ -164,21 +164,21 @@ def edited(kb, edit):
 
 
 @pytest.mark.parametrize(("edit", "seen"), [
-    (lambda d: d["facts"][0]["span"].update(start=1), "does not stand at 1.."),
-    (lambda d: d["mentions"][0]["span"].update(start=1), "does not stand at 1.."),
-    (lambda d: d["attributes"][0]["span"].update(start=1), "does not stand at 1.."),
+    (lambda d: d["facts"][0]["span"].update(start=1), "is not at 1.."),
+    (lambda d: d["mentions"][0]["span"].update(start=1), "is not at 1.."),
+    (lambda d: d["attributes"][0]["span"].update(start=1), "is not at 1.."),
     (lambda d: d["facts"][0].update(relation="hates"), "(Ada; hates; Acme) does not fit the schema"),
     (lambda d: d["facts"][0].update(head="Acme", head_type="Organization"), "(Acme; employer; Acme) does not fit"),
     (lambda d: d["attributes"][0].update(attribute="age"), "(Acme; age) does not fit the schema"),
     (lambda d: d["mentions"][0].update(type="God"), "of the type 'God' does not fit the schema"),
     (lambda d: d["facts"][0].update(head="Zoe"), "a fact is about 'Zoe' (Person), which the chunk does not mention"),
-    (lambda d: d["facts"][0].update(confidence=0.5), "its facts are not what the schema makes of what was said"),
+    (lambda d: d["facts"][0].update(confidence=0.5), "its facts are not what the schema admits of the extraction"),
 ])
 def test_what_is_broken_in_a_fact_is_named(kb, edit, seen):
     edited(kb, edit)
     assert seen in whats(kb)
     small_base.reindex(kb)
-    assert verify(kb) == [], "facts are made again from what was said"
+    assert verify(kb) == [], "facts are derived again from the extractions"
 
 
 def test_a_graph_that_is_not_the_ledgers_is_named(kb):
