@@ -13,7 +13,9 @@ from banyan.graph_store.evolution.control import SchemaControl
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.layout import Layout
+from banyan.graph_store.tree.synchroniser import TreeSynchroniser
 from banyan.graph_store.vectors.store import VectorStore
+from banyan.graph_store.vectors.synchroniser import VectorSynchroniser
 from banyan.models.reasoner import ReasonerError
 from banyan.runtime.budgets import BudgetExceeded
 from langgraph.checkpoint.memory import InMemorySaver
@@ -304,8 +306,9 @@ def test_a_batch_is_extracted_with_what_a_person_decided_on_the_one_before(tmp_p
 
 # Killed and resumed; order and batches; deletion.
 
-@pytest.mark.parametrize("step", ["write_chunks", "sync_vectors", "build_tree", "grow_schema"])
-def test_a_build_that_died_between_steps_is_taken_up_where_it_was(shop, monkeypatch, step):
+@pytest.mark.parametrize(("owner", "step"), [(SchemaControl, "write"), (VectorSynchroniser, "sync"),
+                                             (TreeSynchroniser, "build"), (SchemaControl, "grow")])
+def test_a_build_that_died_between_steps_is_taken_up_where_it_was(shop, monkeypatch, owner, step):
     paths = shop.write(TEXTS)
 
     class Killed(BaseException):
@@ -315,7 +318,7 @@ def test_a_build_that_died_between_steps_is_taken_up_where_it_was(shop, monkeypa
         raise Killed
 
     with monkeypatch.context() as patch:
-        patch.setattr(KnowledgeBase, step, die)
+        patch.setattr(owner, step, die)
         with pytest.raises(Killed):
             shop.build(paths)
     assert shop.build(paths)["stopped"] == ""
