@@ -46,7 +46,7 @@ def graph(kb: KnowledgeBase) -> Iterator[Problem]:
 def aliases(kb: KnowledgeBase) -> Iterator[Problem]:
     """The aliases are those that the ledger's facts, decisions and verdicts give, as far as they claim to be."""
     if not kb.resolution.is_behind(kb.entities.resolved_by()) and kb.resolution.find() != kb.entities.aliases():
-        yield Problem(what="the aliases are not those that the ledger gives", fix=REINDEX)
+        yield Problem(what="the names that count as one entity's are not those that the ledger gives", fix=REINDEX)
 
 
 def _texts(kb: KnowledgeBase, kind: Kind) -> dict[str, str]:

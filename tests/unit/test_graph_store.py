@@ -317,7 +317,7 @@ def test_verify_sees_a_fact_that_does_not_fit_the_schema(sound):
 def test_verify_sees_a_vector_that_is_gone_and_reindex_mends_it(sound, kind):
     sound.vectors.drop(kind, sorted(sound.vectors.ids(kind))[:1])
     assert whats(sound) == f"the vectors of the {kind}: 1 missing, 0 left over"
-    sound.reindex(small_base.summarise)
+    small_base.reindex(sound)
     assert verify(sound) == []
 
 
