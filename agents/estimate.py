@@ -127,7 +127,7 @@ def estimate_build(resources: Resources, name: str, paths: Sequence[Path], schem
 
 def _cost(resources: Resources, extraction: Amount, later: Amount) -> float | None:
     """What it all costs; what comes after extraction as if the dearer of its two models did it all."""
-    model_of, prices = resources.settings.model_of, resources.prices
+    model_of, prices = resources.settings.model_of, resources.spending.prices
     first, *others = (
         prices.cost(model, amount.prompt_tokens, amount.completion_tokens) for model, amount in (
             (model_of("extract"), extraction), (model_of("resolve"), later), (model_of("summarise"), later)))

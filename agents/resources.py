@@ -25,7 +25,6 @@ from ..models.reranking.reranker import Reranker, load_reranker
 from ..runtime.budgets import Budget
 from ..schemas.delta import Decision
 from ..schemas.graph_schema import GraphSchema
-from ..schemas.prices import Prices
 from ..tools.retriever import Retriever
 from .model_choice import AskStep
 from .readers import Readers
@@ -41,14 +40,20 @@ class Resources:
 
     def __init__(self, settings: Settings | None = None, embedder: Embedder | None = None,
                  reranker: Reranker | None = None) -> None:
-        """Remember the settings; `embedder` and `reranker` replace those that they name."""
+        """Open nothing yet.
+
+        Args:
+            settings: None: those of the environment.
+            embedder: replaces the one that the settings name.
+            reranker: replaces the one that the settings name.
+        """
         self.settings = settings or Settings()
         self._embedder = embedder
         self._reranker = reranker
         self._reasoners: dict[str, dict[tuple[tuple[str, str], ...], Reasoner]] = {}
-        self._spending = Spending(self.settings)
+        self.spending = Spending(self.settings)
         self.readers = Readers(self.settings, lambda: self.embedder)
-        self.runs = Runs(self._open_writer, self._spending.forget)
+        self.runs = Runs(self._open_writer, self.spending.forget)
         # Of the models alone: while it is held, neither readers nor runs are asked for anything.
         self._lock = threading.RLock()
 
@@ -114,23 +119,6 @@ class Resources:
                                       server=settings.chroma_server)
         return KnowledgeBase.create(settings.home, name, self.embedder, server=settings.chroma_server)
 
-    @property
-    def prices(self) -> Prices:
-        """What models cost, as the price file says.
-
-        Raises:
-            PricesError: it cannot be used.
-        """
-        return self._spending.prices
-
-    def check_prices(self, max_cost: float | None) -> None:
-        """Called before anything is paid: prices can be read, and are known where a cost is not to be exceeded.
-
-        Raises:
-            PricesError: they are not; names the model and the fix.
-        """
-        self._spending.check_prices(max_cost)
-
     def budget(self, name: str, run: str, max_tokens: int | None, max_cost: float | None) -> Budget | None:
         """What a run may spend, less what it has spent; None: any amount.
 
@@ -140,7 +128,7 @@ class Resources:
             max_tokens: prompt and completion together.
             max_cost: in the currency of the price file.
         """
-        return self._spending.budget(run, max_tokens, max_cost, lambda: self._calls(name))
+        return self.spending.budget(run, max_tokens, max_cost, lambda: self._calls(name))
 
     def _calls(self, name: str) -> Calls:
         """The accounts of a knowledge base: through the connection of its writer, where this process has one."""

@@ -12,10 +12,9 @@ _BUILDING_STEPS: tuple[LlmStep, ...] = ("extract", "resolve", "summarise")
 
 
 class Spending:
-    """Prices and budgets; everything is made when first needed. Safe to use from several threads."""
+    """Prices and budgets, read when they are first needed. Safe to use from several threads."""
 
     def __init__(self, settings: Settings) -> None:
-        """Remember the settings."""
         self._settings = settings
         self._prices: Prices | None = None
         self._budgets: dict[str, Budget] = {}
@@ -34,10 +33,10 @@ class Spending:
             return self._prices
 
     def check_prices(self, max_cost: float | None) -> None:
-        """Called before anything is paid: prices can be read, and are known where a cost is not to be exceeded.
+        """Check, before anything is paid, that prices can be read, and are known if there is a limit of costs.
 
         Raises:
-            PricesError: they are not; names the model and the fix.
+            PricesError: a price is missing, or cannot be read; names the model and the fix.
         """
         prices, settings = self.prices, self._settings
         if max_cost is None or not settings.llm_base_url:
@@ -68,7 +67,7 @@ class Spending:
             return self._budgets[run]
 
     def forget(self, run: str) -> None:
-        """A run has ended."""
+        """Drop the budget of a run that has ended."""
         with self._lock:
             self._budgets.pop(run, None)
 

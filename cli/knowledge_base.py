@@ -39,7 +39,7 @@ def documents(kb: Kb, *, as_json: AsJson = False) -> None:
 def status(kb: Kb, *, as_json: AsJson = False) -> None:
     """Show what a knowledge base holds, what failed, and what was spent."""
     with opened(reasons=False) as resources:
-        report = status_of(resources.knowledge_base(kb), resources.prices)
+        report = status_of(resources.knowledge_base(kb), resources.spending.prices)
     if as_json:
         print_json(report.model_dump())
         return

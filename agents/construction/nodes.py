@@ -59,7 +59,7 @@ class Nodes:
         if is_served():
             check_readable([*(state.get("paths") or ()), *filter(None, [examples])], schema,
                            self._resources.settings.server_documents)
-        self._resources.check_prices(context.max_cost)
+        self._resources.spending.check_prices(context.max_cost)
         wanted = load_schema(schema or DEFAULT_SCHEMA)
         if examples:
             load_examples(Path(examples), wanted)
@@ -219,7 +219,7 @@ class Nodes:
                 budget = self._resources.budget(name, run, context.max_tokens, context.max_cost)
                 with charged(build=run, budget=budget):
                     stopped = self._bring_up_to_date(kb)
-            report = _report(kb, state, stopped, self._resources.prices)
+            report = _report(kb, state, stopped, self._resources.spending.prices)
         self._resources.runs.finish(name, run)
         return {"report": report}
 

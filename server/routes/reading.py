@@ -59,7 +59,7 @@ def _entry(name: str, service: Service) -> KnowledgeBaseEntry:
 def show_knowledge_base(kb: KbName, service: Serving) -> KnowledgeBaseStatus:
     """What a knowledge base holds, what failed, and what was spent."""
     resources = service.resources
-    status = status_of(resources.knowledge_base(kb), resources.prices)
+    status = status_of(resources.knowledge_base(kb), resources.spending.prices)
     return KnowledgeBaseStatus(**dict(status), building=service.builds.building(kb))
 
 

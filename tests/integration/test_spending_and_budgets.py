@@ -67,7 +67,7 @@ class Home:
 
     def status(self) -> Any:
         with self.resources() as resources:
-            return status_of(resources.knowledge_base("kb"), resources.prices)
+            return status_of(resources.knowledge_base("kb"), resources.spending.prices)
 
 
 def tokens(report: Any) -> int:
@@ -140,7 +140,7 @@ def test_every_document_knows_what_it_cost(tmp_path, hashed_embedder, server):
     report = home.build()
     with home.resources() as resources:
         kb = resources.knowledge_base("kb")
-        documents = {one.name: one for one in kb.calls.spent("document", resources.prices)}
+        documents = {one.name: one for one in kb.calls.spent("document", resources.spending.prices)}
         chunks = {entry.id: entry.chunks for entry in kb.documents.entries()}
     assert {name: one.calls for name, one in documents.items() if name} == chunks
     assert sum(one.prompt for one in documents.values()) == report["tokens"]["prompt"] == server.stats.prompt_tokens
@@ -182,7 +182,7 @@ def test_what_was_paid_teaches_the_estimate_how_an_endpoint_counts(tmp_path, has
     home.build(files[:10])
     with home.resources() as resources:
         estimate = estimate_build(resources, "kb", files, "")
-        before = resources.knowledge_base("kb").calls.spent("step", resources.prices)
+        before = resources.knowledge_base("kb").calls.spent("step", resources.spending.prices)
     home.build(files)
     paid = {one.name: one for one in home.status().spent_by_step}
     (extracted,) = [one for one in before if one.name == "extract"]
