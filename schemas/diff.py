@@ -56,9 +56,14 @@ def _changes(kind: ElementKind, before: tuple[SchemaElement, ...], after: tuple[
 
 
 def _fields(before: SchemaElement | None, after: SchemaElement) -> tuple[FieldChange, ...]:
-    old = before.model_dump(mode="json") if before else type(after)(name=after.name).model_dump(mode="json")
+    old = _flat(before or type(after)(name=after.name))
     return tuple(FieldChange(field=field, before=_shown(old[field]), after=_shown(value))
-                 for field, value in after.model_dump(mode="json").items() if old[field] != value)
+                 for field, value in _flat(after).items() if old[field] != value)
+
+
+def _flat(element: SchemaElement) -> dict[str, Any]:
+    fields = element.model_dump(mode="json", exclude={"rules"})
+    return fields | {f"rules.{field}": value for field, value in element.rules.model_dump(mode="json").items()}
 
 
 def _shown(value: Any) -> Any:

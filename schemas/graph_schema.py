@@ -28,38 +28,29 @@ class InconsistencyError(ValueError):
         self.path = path
 
 
-class SchemaElement(Frozen):
-    """What the three kinds of element share.
+class RulesHints(Frozen):
+    """What the rules reasoner reads an element by: an extension that others only keep, show and version.
 
-    `name` is the identity and language-neutral; `labels` are its names in other languages, `cues`
-    the words by which the rules reasoner knows it, both by language code. All its own names
-    count as cues too. Marks before a cue:
-
-    - `<founded` (relation): the words read from tail to head, as in "Nobel founded the company" for
-      founded_by. A passive ("was founded by") is derived from the active verb, both ways.
-    - `'s capital` (relation): also stands for "its capital", "whose capital", ...
-    - `,` (relation): a mark alone must be all that stands between the two names ("Warsaw, Poland").
-    - `-ist` (entity type): the ending of a noun.
-    - `+syndrome`, `+-itis`, `+项目` (entity type): a term ending so is an entity in lower case too.
-    - `*` (entity type): the type of last resort.
-    - `?` (entity type): a name whose type nothing tells may be of it where a relation asks for it.
-    - `=tenor`, `=-records` (relation): this very term, or a name with this last word, is the tail.
-    - `{noun}` (relation): the tail is what the head is said to be ("is a Kenyan runner").
-    - `{modifier}` (relation): the tail is the words before that noun ("is a comedy horror film").
-    - `~` (relation): its two types in one sentence suffice.
-    - `{nationality}` (attribute): any word for belonging to a people.
-
-    Entity types and relations may have `learned` weights as well, which the rules reasoner learned from
-    examples (`models.rules.learning`): of what it sees of a part of a sentence, what speaks for its
-    being the entity of this type that the sentence is about, or a tail of this relation. Terms (`=tenor`)
-    of a relation with such weights are evidence, no more.
+    `cues` are words by language code; `models.rules.reading.cues` describes their marks. `learned` are weights of
+    what it sees of a part of a sentence (`models.rules.learning`).
     """
+
+    cues: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    learned: dict[str, float] = Field(default_factory=dict)
+
+    def all_cues(self) -> tuple[str, ...]:
+        """The cues of every language."""
+        return tuple(cue for cues in self.cues.values() for cue in cues)
+
+
+class SchemaElement(Frozen):
+    """What the three kinds of element share; `name` is the identity and language-neutral."""
 
     name: str = Field(min_length=1, max_length=MAX_ELEMENT_NAME)
     description: str = ""
-    labels: dict[str, str] = Field(default_factory=dict)
+    labels: dict[str, str] = Field(default_factory=dict, description="its names in other languages")
     aliases: tuple[str, ...] = Field(default=(), description="other names that reasoners use for it")
-    cues: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    rules: RulesHints = RulesHints()
 
     @field_validator("name")
     @classmethod
@@ -76,16 +67,12 @@ class SchemaElement(Frozen):
         """Everything it is called: its name, its labels in every language, its aliases."""
         return (self.name, *self.labels.values(), *self.aliases)
 
-    def all_cues(self) -> tuple[str, ...]:
-        """The cue words of every language."""
-        return tuple(cue for cues in self.cues.values() for cue in cues)
-
 
 class EntityType(SchemaElement):
     """A type of entity; an entity of a type also counts as one of its `parent`."""
 
     parent: str | None = None
-    learned: dict[str, float] = Field(default_factory=dict)
+    last_resort: bool = Field(default=False, description="the type of an entity of which nothing is known")
 
 
 class RelationType(SchemaElement):
@@ -95,7 +82,6 @@ class RelationType(SchemaElement):
     range: tuple[str, ...] = (ANY,)
     inverse: str | None = Field(default=None, description="the relation that says the same from tail to head")
     symmetric: bool = Field(default=False, description="holds from tail to head as well, as `spouse` does")
-    learned: dict[str, float] = Field(default_factory=dict)
 
 
 class AttributeType(SchemaElement):

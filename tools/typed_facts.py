@@ -30,6 +30,6 @@ def facts_by_chunk(graph: KnowledgeGraph, schema: GraphSchema) -> dict[str, tupl
                     continue
                 for chunk_id, (start, end) in sorted(support.items()):
                     facts.setdefault(chunk_id, []).append(TypedFact(
-                        entities=names, asked_by=(*attribute.all_names(), *attribute.all_cues()), value=value,
+                        entities=names, asked_by=(*attribute.all_names(), *attribute.rules.all_cues()), value=value,
                         normal=normal, start=start, end=end))
     return {chunk_id: tuple(found) for chunk_id, found in facts.items()}

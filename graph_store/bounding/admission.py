@@ -35,7 +35,7 @@ from ...schemas.extraction import (
 from ...schemas.graph_schema import ROOT_TYPE
 from ...schemas.naming import canonical_name, label_key
 from ...text.values import kind_of, parse_value
-from .grounding import SourceText
+from .grounding import Grounded, SourceText
 from .labels import Bounds, Known, extracted_labels
 from .type_inference import TypeWishes
 
@@ -118,22 +118,21 @@ class _Bounding:
 
     def _find_name(self, key: str, spellings: set[str]) -> None:
         name = self._source.best_spelling(spellings) if len(spellings) > 1 else next(iter(spellings))
-        found = self._source.ground(name)
-        shown, span = (found.shown, found.span) if found else (name.strip(), self._find_alias(key))
-        if span is None:
+        grounded = self._source.ground(name) or self._ground_alias(key)
+        if grounded is None:
             return
-        if found and found.quoted and parse_value(name, "date"):
+        if grounded.quoted and parse_value(name, "date"):
             self._repairs.add(("normalised_value", name))
-        end = _End(canonical_name(shown), shown, span)
+        end = _End(canonical_name(grounded.shown), grounded.shown, grounded.span)
         self._keys.update(dict.fromkeys(spellings, end.key))
         known = self._ends.get(end.key, end)
         self._ends[end.key] = min(end, known, key=lambda e: (e.span.start, e.span.end, e.name))
 
-    def _find_alias(self, key: str) -> Span | None:
-        """Where another name stands that the extraction itself gives of an entity."""
+    def _ground_alias(self, key: str) -> Grounded | None:
+        """Another name that the extraction gives of an entity: it is stored under the name that the source has."""
         others = sorted(a.value for a in self._said.attributes
                         if canonical_name(a.entity) == key and self._bounds.is_alias(a.attribute))
-        return next((span for other in others if (span := self._source.find(other))), None)
+        return next((grounded for other in others if (grounded := self._source.ground(other))), None)
 
     def _declare(self) -> None:
         choices: dict[str, list[tuple[float, bool, int, Known]]] = {}
@@ -330,6 +329,9 @@ class _Bounding:
                     normal=normal, span=support, confidence=said.confidence), owner)
 
     def _admit_attribute(self, fact: AttributeFact, owner: _End) -> None:
+        if self._bounds.is_alias(fact.attribute) and canonical_name(fact.value) == owner.key:
+            self._reject("self_loop", f"({fact.entity}; {fact.attribute}: {fact.value})")
+            return
         key = (owner.key, fact.attribute, fact.normal or canonical_name(fact.value))
         self._attributes[key] = min(fact, self._attributes.get(key, fact), key=_preference)
         self._note_use(owner)

@@ -13,7 +13,6 @@ from .similar_labels import SimilarLabels, elements_of
 
 ALIAS = "alias"
 """The attribute of this name, or with this label, gives another name of its owner."""
-LAST_RESORT_CUE = "*"
 
 
 class Known(NamedTuple):
@@ -173,10 +172,10 @@ class Bounds:
 
     @cached_property
     def last_resort(self) -> str | None:
-        """The type of an entity of which nothing is known: the root type, else one marked so, else None."""
+        """The type of an entity of which nothing is known: the root type, else the schema's type of last resort."""
         if self.schema.open or ROOT_TYPE in self._ancestors:
             return ROOT_TYPE
-        return next((t.name for t in self.schema.entity_types if LAST_RESORT_CUE in t.all_cues()), None)
+        return next((t.name for t in self.schema.entity_types if t.last_resort), None)
 
     def meaning(self, kind: LabelKind, label: str) -> Hashable:
         """All that bounding depends on for a label: what cannot differ where results are to be equal.
@@ -201,7 +200,7 @@ class Bounds:
             return known, self.schema.open
         asked = element.owners if kind == "attribute" else (*element.domain, *element.range)  # type: ignore[union-attr]
         first = self.relation_type(self.first_of_pair(known.name) or "") if kind == "relation" else None
-        return (known, element.model_dump_json(), first and first.model_dump_json(), self.last_resort,
+        return (known, element.model_dump_json(exclude={"rules"}), first and first.model_dump_json(), self.last_resort,
                 tuple(self._type_meaning(name) for name in asked))
 
     def _type_meaning(self, name: str) -> Hashable:

@@ -19,6 +19,7 @@ from ..graph_schema import (
     GraphSchema,
     InconsistencyError,
     RelationType,
+    RulesHints,
     SchemaElement,
     SchemaError,
     open_schema,
@@ -168,7 +169,7 @@ def _explained(error: ErrorDetails) -> tuple[FieldPath, str]:
     if kind == "missing":
         return path, "this field is missing"
     if kind == "extra_forbidden":
-        model = _PARTS[str(path[0])] if len(path) > 1 else GraphSchema
+        model = RulesHints if "rules" in path else _PARTS[str(path[0])] if len(path) > 1 else GraphSchema
         return path, f"there is no such field; the fields are {', '.join(model.model_fields)}"
     if kind == "string_type":
         return path, f"text is needed, not {_shown(error['input'])}; if it is meant as text, put it in quotes"

@@ -8,9 +8,9 @@ from banyan.graph_store.bounding.labels import Bounds, extracted_labels
 from banyan.graph_store.bounding.similar_labels import SimilarLabels
 from banyan.schemas.documents import Chunk
 from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
-from banyan.schemas.graph_schema import GraphSchema, open_schema
+from banyan.schemas.graph_schema import AttributeType, GraphSchema, open_schema
 from banyan.schemas.naming import label_key
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ..conftest import load_test_module
@@ -119,7 +119,7 @@ def test_what_may_be_anything_takes_the_type_of_last_resort_if_there_is_one():
     assert facts(result) == {("Bleach", "release", "2010")} or facts(result) == {("Bleach", "release", "May 7, 2010")}
     assert mentions(result)["May 7, 2010"] == "Entity"
     assert result.repairs == {"inferred_type": 2, "normalised_value": 1}
-    rest = schema(types=[{"name": "Film"}, {"name": "Thing", "cues": {"en": ["*"]}}],
+    rest = schema(types=[{"name": "Film"}, {"name": "Thing", "last_resort": True}],
                   relations=[{"name": "release", "domain": ["Film"]}])
     assert mentions(bound(said([], triples), chunk(TEXT), Bounds(rest)))["May 7, 2010"] == "Thing"
     none = schema(types=[{"name": "Film"}], relations=[{"name": "release", "domain": ["Film"]}])
@@ -147,11 +147,12 @@ def test_two_spellings_of_a_value_are_one_fact():
     assert len(bound(said([("Bleach", "Film")], [], values), chunk(TEXT), Bounds(FILMS)).attributes) == 1
 
 
-def test_an_alias_that_the_extraction_gives_grounds_its_owner():
+def test_an_entity_known_by_its_alias_alone_is_stored_under_the_alias():
     text = "The WHO met in Bonn."
     entities = [("World Health Organization", "Company")]
     result = bound(said(entities, [], [("World Health Organization", "alias", "WHO")]), chunk(text), Bounds(FILMS))
-    assert [(m.name, m.span.quote) for m in result.mentions] == [("World Health Organization", "WHO")]
+    assert [(m.name, m.span.quote) for m in result.mentions] == [("WHO", "WHO")]
+    assert reasons(result) == ["self_loop"]
     assert reasons(bound(said(entities, [], [("World Health Organization", "tone", "WHO")]), chunk(text),
                          Bounds(FILMS))) == ["ungrounded", "ungrounded"]
 
@@ -209,7 +210,7 @@ def schemas(draw):
     names = draw(st.lists(st.sampled_from(TYPES), unique=True, max_size=4))
     ends = st.lists(st.sampled_from(["*", *names]), min_size=1, max_size=2, unique=True)
     types = [{"name": name, "parent": draw(st.sampled_from([None, *names[:at]])),
-              "cues": {"en": ("*",)} if draw(st.integers(0, 3)) == 0 else {}} for at, name in enumerate(names)]
+              "last_resort": draw(st.integers(0, 3)) == 0} for at, name in enumerate(names)]
     relations = [{"name": name, "domain": draw(ends), "range": draw(ends), "symmetric": draw(st.booleans())}
                  for name in draw(st.lists(st.sampled_from(RELATIONS), unique=True, max_size=4))]
     if len(relations) > 1 and not (relations[0]["symmetric"] or relations[1]["symmetric"]):
@@ -236,6 +237,8 @@ extractions = st.builds(
 titles = st.sampled_from(["", "Ada Film"])
 
 
+@example(GraphSchema(name="s", open=True, attribute_types=(AttributeType(name="alias"),)),
+         Extraction(attributes=(ExtractedAttribute(entity="x", attribute="alias", value="Ada"),)), "")
 @given(schemas(), extractions, titles)
 def test_every_fact_fits_and_is_quoted_and_a_second_bounding_changes_nothing(graph_schema, extraction, title):
     bounds = Bounds(graph_schema)

@@ -8,7 +8,7 @@ from banyan.models.rules.reading.extraction import RulesExtractor
 from banyan.models.rules.reading.phrases import verb_phrase
 from banyan.schemas.extraction import ExtractionRequest
 from banyan.schemas.formats.loading import load_schema
-from banyan.schemas.graph_schema import EntityType, GraphSchema, RelationType, open_schema
+from banyan.schemas.graph_schema import EntityType, GraphSchema, RelationType, RulesHints, open_schema
 from banyan.text.values import find_values
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -225,9 +225,10 @@ def test_values(text, value, kind):
 
 def test_dates_are_entities_only_where_the_schema_has_a_type_for_them(extractor, read):
     schema = GraphSchema(
-        name="dated", entity_types=(EntityType(name="Person", cues={"en": ("chemist",)}), EntityType(name="Date")),
+        name="dated", entity_types=(EntityType(name="Person", rules=RulesHints(cues={"en": ("chemist",)})),
+                                    EntityType(name="Date")),
         relation_types=(RelationType(name="born_on", domain=("Person",), range=("Date",),
-                                     cues={"en": ("was born on",)}),))
+                                     rules=RulesHints(cues={"en": ("was born on",)})),))
     text = "Ada Blum was born on 3 May 1900."
     found = extractor.extract(ExtractionRequest(text=text, title="Ada Blum"), schema)
     assert triples(found) == {("Ada Blum", "born_on", "3 May 1900")}

@@ -12,7 +12,7 @@ from banyan.models.rules.reading.mentions import Sentence, Source
 from banyan.models.rules.reading.spans import find_spans, tokens_of
 from banyan.prompts.schema_text import schema_block
 from banyan.schemas.extraction import ExtractionRequest
-from banyan.schemas.graph_schema import EntityType, GraphSchema, RelationType
+from banyan.schemas.graph_schema import EntityType, GraphSchema, RelationType, RulesHints
 from banyan.schemas.naming import normalise
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -80,31 +80,32 @@ def test_candidates_lie_in_the_text_and_are_in_order(text):
 # --- weights ---------------------------------------------------------------------------------------
 
 def test_a_probability_is_the_logistic_of_the_weights_that_apply():
-    weights = Weights([RelationType(name="r", learned={BIAS: -1.0, "lead=by": 3.0, "country": 9.0}),
+    weights = Weights([RelationType(name="r", rules=RulesHints(learned={BIAS: -1.0, "lead=by": 3.0, "country": 9.0})),
                        RelationType(name="s")])
     assert weights.probabilities(["lead=by", "unheard"]) == {"r": pytest.approx(1 / (1 + math.exp(-2)))}
 
 
 def test_terms_are_evidence_only_where_there_are_weights():
-    relation = RelationType(name="r", cues={"en": ("=tenor", "=-records", "by")})
+    relation = RelationType(name="r", rules=RulesHints(cues={"en": ("=tenor", "=-records", "by")}))
     assert known_terms(GraphSchema(name="s", relation_types=(relation,))) == {}
-    weighed = relation.model_copy(update={"learned": {BIAS: -1.0}})
+    weighed = relation.model_copy(update={"rules": RulesHints(cues=relation.rules.cues, learned={BIAS: -1.0})})
     assert known_terms(GraphSchema(name="s", relation_types=(weighed,))) == {"tenor": ("r",)}
 
 
 def test_weights_are_learned_only_from_enough_examples(hashed_embedder):
     few, enough = (learn_schema(SCHEMA, EXAMPLES[:count], hashed_embedder)
                    for count in (LEAST_EXAMPLES - 1, LEAST_EXAMPLES))
-    assert not any(element.learned for element in (*few.relation_types, *few.entity_types))
-    assert enough.relation_type("made at").learned
-    assert enough.entity_type("film").learned
-    assert not enough.relation_type("director").learned
+    assert not any(element.rules.learned for element in (*few.relation_types, *few.entity_types))
+    assert enough.relation_type("made at").rules.learned
+    assert enough.entity_type("film").rules.learned
+    assert not enough.relation_type("director").rules.learned
 
 
 def test_learning_again_begins_anew(learned, hashed_embedder):
     again = learn_schema(learned, EXAMPLES, hashed_embedder)
     assert again.entity_types == learned.entity_types
-    assert {r.name: r.cues for r in again.relation_types} == {r.name: r.cues for r in learned.relation_types}
+    assert {r.name: r.rules.cues for r in again.relation_types} == {
+        r.name: r.rules.cues for r in learned.relation_types}
 
 
 def test_prompts_do_not_show_weights(learned):

@@ -53,15 +53,15 @@ def test_a_bare_attribute_is_said_as_the_seeds_say_one_of_its_name_and_kind():
         AttributeType(name="birth_date", owners=("Person",), kind="date"),
         AttributeType(name="death date", owners=("Person",), kind="number"),))
     furnished = furnish(bare)
-    assert "born" in furnished.attribute_type("birth_date").all_cues()
-    assert furnished.attribute_type("death date").cues == {}
+    assert "born" in furnished.attribute_type("birth_date").rules.all_cues()
+    assert furnished.attribute_type("death date").rules.cues == {}
 
 
 def test_an_agent_noun_is_also_said_by_its_verb():
     schema = GraphSchema(name="s", relation_types=(RelationType(name="organizer"), RelationType(name="writer")))
     organizer, writer = furnish(schema).relation_types
-    assert "<organized" in organizer.all_cues()
-    assert {"<wrote", "<written"} <= set(writer.all_cues())
+    assert "<organized" in organizer.rules.all_cues()
+    assert {"<wrote", "<written"} <= set(writer.rules.all_cues())
 
 
 @pytest.mark.parametrize("name", seed_names())
@@ -70,7 +70,7 @@ def test_elements_with_cues_stay_as_they_are(name):
     furnished = furnish(seed)
     for before, after in zip(seed.entity_types + seed.relation_types,
                              furnished.entity_types + furnished.relation_types, strict=True):
-        assert not before.cues or before == after
+        assert not before.rules.cues or before == after
 
 
 def test_a_bare_ontology_reads_what_its_labels_say(extractor):
@@ -98,7 +98,7 @@ def test_words_that_lead_to_tails_are_learned(extractor, hashed_embedder):
 
 def test_terms_in_small_letters_are_learned_and_written_into_the_schema(extractor, hashed_embedder):
     learned = learn_schema(BARE, EXAMPLES, hashed_embedder)
-    assert "=contralto" in learned.relation_type("voice type").all_cues()
+    assert "=contralto" in learned.relation_type("voice type").rules.all_cues()
     text = "Nora Finch is a Welsh contralto."
     assert ("Nora Finch", "voice type", "contralto") in triples(extractor, text, learned)
 
@@ -116,7 +116,7 @@ def test_words_that_lead_to_several_relations_alike_are_not_learned(hashed_embed
     examples = [Example(text=f"Ada Blum often thinks of {place}.", triples=(("Ada Blum", f"r{i % 4}", place),))
                 for i, place in enumerate(places)]
     learned = learn_schema(schema, examples, hashed_embedder)
-    assert not any("thinks of" in cue for relation in learned.relation_types for cue in relation.all_cues())
+    assert not any("thinks of" in cue for relation in learned.relation_types for cue in relation.rules.all_cues())
 
 
 def test_what_was_learned_survives_being_written_and_read(hashed_embedder):

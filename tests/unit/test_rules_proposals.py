@@ -175,7 +175,7 @@ def test_confidence_is_the_measured_share_of_right_ones(read):
 
 
 def test_types_stay_those_of_the_schema(extractor):
-    schema = GraphSchema(name="two", entity_types=(EntityType(name="Thing", cues={"en": ("*",)}),),
+    schema = GraphSchema(name="two", entity_types=(EntityType(name="Thing", last_resort=True),),
                          attribute_types=(AttributeType(name="height", kind="number"),))
     found = extractor.extract(ExtractionRequest(text="Acme is a chipmaker. Acme had sales of $4 million."), schema)
     assert {e.type for e in found.entities} == {"Thing"}

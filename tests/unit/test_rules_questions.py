@@ -15,6 +15,7 @@ from banyan.schemas.graph_schema import (
     EntityType,
     GraphSchema,
     RelationType,
+    RulesHints,
     open_schema,
 )
 from banyan.schemas.retrieval import ROUTES
@@ -25,8 +26,9 @@ SCHEMA = GraphSchema(
     name="test",
     entity_types=(EntityType(name="Person"), EntityType(name="Place", labels={"zh": "地点"})),
     relation_types=(
-        RelationType(name="born_in", cues={"en": ("born in", "birthplace"), "zh": ("出生于", "出生")}),
-        RelationType(name="discovered", cues={"en": ("discovered",), "zh": ("发现",)}),
+        RelationType(name="born_in", rules=RulesHints(cues={"en": ("born in", "birthplace"),
+                                                           "zh": ("出生于", "出生")})),
+        RelationType(name="discovered", rules=RulesHints(cues={"en": ("discovered",), "zh": ("发现",)})),
     ),
     attribute_types=(AttributeType(name="population", labels={"zh": "人口"}),),
 )

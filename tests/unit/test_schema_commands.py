@@ -6,7 +6,7 @@ import pytest
 import yaml
 from banyan.schemas.diff import diff
 from banyan.schemas.formats.loading import load_schema
-from banyan.schemas.graph_schema import EntityType, GraphSchema, RelationType
+from banyan.schemas.graph_schema import EntityType, GraphSchema, RelationType, RulesHints
 
 from ..conftest import load_test_module
 
@@ -236,7 +236,7 @@ def test_a_difference_names_fields():
 
 
 def test_learned_weights_are_counted_in_a_difference():
-    before, after = (GraphSchema(name="s", relation_types=(RelationType(name="r", learned=learned),))
+    before, after = (GraphSchema(name="s", relation_types=(RelationType(name="r", rules=RulesHints(learned=learned)),))
                      for learned in ({}, {"lead=made by": 1.5, "lead=of": -0.25}))
     (change,) = diff(before, after)
-    assert [(f.field, f.before, f.after) for f in change.fields] == [("learned", {}, "2 weights")]
+    assert [(f.field, f.before, f.after) for f in change.fields] == [("rules.learned", {}, "2 weights")]

@@ -47,7 +47,8 @@ def schemas(draw):
     def common(name):
         return {"name": name, "description": draw(_texts(max_size=20)), "aliases": tuple(draw(st.lists(_texts()))),
                 "labels": draw(st.dictionaries(_texts(max_size=5), _texts(max_size=5), max_size=2)),
-                "cues": draw(st.dictionaries(_texts(max_size=5), st.lists(_texts(max_size=5)).map(tuple), max_size=2))}
+                "rules": {"cues": draw(st.dictionaries(
+                    _texts(max_size=5), st.lists(_texts(max_size=5)).map(tuple), max_size=2))}}
 
     types, relations = names(), names()
     ends = st.lists(st.sampled_from([ANY, *types]), max_size=3).map(tuple)
@@ -240,8 +241,8 @@ TYPES = '{"name": "x",\n "entity_types": [{"name": "P"}],\n'
     (TYPES + '"relation_types": [\n{"label": "q"}]}', "line 4, relation_types.0.name: this field is missing"),
     (TYPES + '"relation_types": [{"name":\n17}]}',
      "line 3, relation_types.0.name: text is needed, not 17; if it is meant as text, put it in quotes"),
-    (TYPES + '"attribute_types": [{"name": "a", "cues": {"en": ["x",\n1]}}]}',
-     "line 4, attribute_types.0.cues.en.1: text is needed, not 1; if it is meant as text, put it in quotes"),
+    (TYPES + '"attribute_types": [{"name": "a", "rules": {"cues": {"en": ["x",\n1]}}}]}',
+     "line 4, attribute_types.0.rules.cues.en.1: text is needed, not 1; if it is meant as text, put it in quotes"),
     (TYPES + '"attribute_types": [{"name": "a",\n"kind": "numbr"}]}',
      "line 4, attribute_types.0.kind: Input should be 'text', 'number' or 'date'"),
     (TYPES + '"attribute_types": ["a",\n"b"]}', "line 3, attribute_types.0: a mapping is needed, not 'a'"),

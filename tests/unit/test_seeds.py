@@ -27,9 +27,9 @@ def test_every_element_is_described_labelled_and_cued_in_both_languages(seed):
     for element in (*seed.entity_types, *seed.relation_types, *seed.attribute_types):
         assert 0 < len(element.description.split()) <= 10, element.name
         assert element.label("zh") != element.name, element.name
-        assert element.cues["en"], element.name
-        assert element.cues["zh"], element.name
-        assert all(len(set(cues)) == len(cues) for cues in element.cues.values()), element.name
+        assert element.rules.cues["en"], element.name
+        assert element.rules.cues["zh"], element.name
+        assert all(len(set(cues)) == len(cues) for cues in element.rules.cues.values()), element.name
 
 
 def test_names_are_camel_case_for_types_and_snake_case_for_the_rest(seed):
@@ -39,7 +39,7 @@ def test_names_are_camel_case_for_types_and_snake_case_for_the_rest(seed):
 
 
 def test_each_seed_has_one_type_of_last_resort_and_types_for_people_and_places(seed):
-    assert sum("*" in t.all_cues() for t in seed.entity_types) == 1
+    assert sum(t.last_resort for t in seed.entity_types) == 1
     types = compile_schema(seed).types
     assert seed.entity_type(types.fallback) is not None
     assert types.roles["person"] == "Person"

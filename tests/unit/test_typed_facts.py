@@ -4,13 +4,14 @@ from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.ledger.extractions import Contribution
 from banyan.schemas.documents import Span
 from banyan.schemas.extraction import AttributeFact, EntityMention
-from banyan.schemas.graph_schema import AttributeType, GraphSchema, open_schema
+from banyan.schemas.graph_schema import AttributeType, GraphSchema, RulesHints, open_schema
 from banyan.schemas.retrieval import TypedFact
 from banyan.tools.typed_facts import facts_by_chunk
 
 TEXT = "The Elm is 900 long. It was dug in May 1801 by Carl Berg."
 SCHEMA = GraphSchema(name="rivers", attribute_types=(
-    AttributeType(name="length", kind="number", unit="m", labels={"zh": "长度"}, cues={"en": ("long",)}),
+    AttributeType(name="length", kind="number", unit="m", labels={"zh": "长度"},
+                  rules=RulesHints(cues={"en": ("long",)})),
     AttributeType(name="digger", kind="text")))
 
 

@@ -2,7 +2,7 @@
 
 Of every candidate span of the examples' sentences it is known whether an example names it as a head,
 or as a relation's tail. Sparse logistic regression (L1: Tibshirani, 1996; scikit-learn's liblinear) keeps
-the few features that tell these apart; their weights go into the elements' `learned`, tails that may
+the few features that tell these apart; their weights go into the elements' `rules`, tails that may
 come again into the relations' cues as terms (`=tenor`). Examples are taken as incomplete: a span of a
 sentence whose examples say nothing of a relation counts against it in part.
 """
@@ -10,6 +10,7 @@ sentence whose examples say nothing of a relation counts against it in part.
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from sklearn.linear_model import LogisticRegression
 
 from ....ingest.examples import Example
 from ....schemas.extraction import ExtractionRequest
-from ....schemas.graph_schema import GraphSchema, RelationType
+from ....schemas.graph_schema import EntityType, GraphSchema, RelationType, RulesHints
 from ....schemas.naming import normalise
 from ...embedding.embedder import Embedder
 from ..reading.cues import TERM_IS_TAIL, fold, is_han
@@ -26,6 +27,8 @@ from ..reading.extraction import RulesExtractor
 from ..reading.furnishing import furnish
 from ..reading.learned import BIAS, head_types
 from ..reading.spans import Known
+
+_Element = TypeVar("_Element", EntityType, RelationType)
 
 UNSAID = 0.1
 """What a span counts against a relation, or a type, that no example of its text names. With .05, .1, .2 on five
@@ -89,11 +92,15 @@ def _key(name: str) -> str:
 def _started(schema: GraphSchema, examples: Iterable[Example]) -> GraphSchema:
     """The schema without earlier weights, the relations that there are examples of marked as to be learned."""
     counts = Counter(relation for example in examples for relation in {r for _, r, _ in example.triples})
-    types = tuple(t.model_copy(update={"learned": {}}) for t in schema.entity_types)
+    types = tuple(_with_weights(t, {}) for t in schema.entity_types)
     enough = {name for name, count in counts.items() if types and count >= LEAST_EXAMPLES}
-    relations = tuple(r.model_copy(update={"learned": {BIAS: 0.0} if r.name in enough else {}})
+    relations = tuple(_with_weights(r, {BIAS: 0.0} if r.name in enough else {})
                       for r in schema.relation_types)
     return schema.model_copy(update={"entity_types": types, "relation_types": relations})
+
+
+def _with_weights(element: _Element, weights: dict[str, float]) -> _Element:
+    return element.model_copy(update={"rules": element.rules.model_copy(update={"learned": weights})})
 
 
 class _Terms:
@@ -148,12 +155,12 @@ _Named = list[frozenset[tuple[str, str]]]
 
 
 def _tails(schema: GraphSchema, examples: Iterable[Example]) -> _Named:
-    learned = {r.name for r in schema.relation_types if r.learned}
+    learned = {r.name for r in schema.relation_types if r.rules.learned}
     return [frozenset((r, _key(tail)) for _, r, tail in e.triples if r in learned) for e in examples]
 
 
 def _heads(schema: GraphSchema, examples: Iterable[Example]) -> _Named:
-    types = {r.name: head_types(schema, r) for r in schema.relation_types if r.learned}
+    types = {r.name: head_types(schema, r) for r in schema.relation_types if r.rules.learned}
     return [frozenset((t, _key(head)) for head, r, _ in e.triples for t in types.get(r, ())) for e in examples]
 
 
@@ -192,14 +199,14 @@ def _weights(seen: sparse.csr_matrix, right: NDArray[np.bool_], counts: NDArray[
 
 def _taught(schema: GraphSchema, tails: Mapping[str, dict[str, float]], heads: Mapping[str, dict[str, float]],
             terms: _Terms) -> GraphSchema:
-    types = tuple(t.model_copy(update={"learned": heads.get(t.name, {})}) for t in schema.entity_types)
+    types = tuple(_with_weights(t, heads.get(t.name, {})) for t in schema.entity_types)
     relations = tuple(_taught_relation(r, tails.get(r.name, {}), terms) for r in schema.relation_types)
     return schema.model_copy(update={"entity_types": types, "relation_types": relations})
 
 
 def _taught_relation(relation: RelationType, weights: dict[str, float], terms: _Terms) -> RelationType:
-    cues = dict(relation.cues)
+    cues = dict(relation.rules.cues)
     for term in terms.cues(relation.name, proof=not weights):
         language = "zh" if is_han(term[-1]) else "en"
         cues[language] = tuple(dict.fromkeys((*cues.get(language, ()), term)))
-    return relation.model_copy(update={"learned": weights, "cues": cues})
+    return relation.model_copy(update={"rules": RulesHints(cues=cues, learned=weights)})

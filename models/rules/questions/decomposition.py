@@ -100,7 +100,7 @@ def _named(elements: tuple[SchemaElement, ...], text: str, words: frozenset[str]
 
 
 def _cues(element: SchemaElement) -> list[str]:
-    return [*(_CAMEL.sub(" ", name) for name in element.all_names()), *element.all_cues()]
+    return [*(_CAMEL.sub(" ", name) for name in element.all_names()), *element.rules.all_cues()]
 
 
 def _speaks_of(cue: str, folded: str, words: frozenset[str]) -> bool:

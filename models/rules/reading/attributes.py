@@ -8,7 +8,7 @@ from ....schemas.graph_schema import AttributeType
 from ....text.values import Value
 from ..name_words import NATIONALITIES
 from .arguments import Accepts, Clause
-from .cues import FALLBACK, NATIONALITY, Hit, fold
+from .cues import NATIONALITY, Hit, fold
 from .mentions import ANAPHORS, Mention, Sentence, Source
 
 _LIFE = re.compile(r"\s*[(（](?P<life>[^()（）]{4,120})[)）]")
@@ -60,7 +60,7 @@ class AttributeFinder:
         self._death = self._with_cue(_DEATH_CUES)
 
     def _with_cue(self, cues: frozenset[str]) -> AttributeType | None:
-        return next((a for a in self._attributes.values() if a.kind == "date" and cues & set(a.all_cues())), None)
+        return next((a for a in self._attributes.values() if a.kind == "date" and cues & set(a.rules.all_cues())), None)
 
     def find(self, sentence: Sentence, hits: list[list[Hit]]) -> Iterator[Described]:
         """The attributes that a sentence gives.
@@ -118,7 +118,7 @@ class AttributeFinder:
         if sentence.han:
             words = words.rsplit("的", 1)[-1]
         for attribute in self._attributes.values():
-            cues = set(attribute.all_cues())
+            cues = set(attribute.rules.all_cues())
             if attribute.kind != "text" or not self._owns(attribute)(subject):
                 continue
             if NATIONALITY in cues:
@@ -129,7 +129,7 @@ class AttributeFinder:
                 yield Described(subject.name, attribute.name, words, 0.8, sentence)
 
     def _of_hit(self, sentence: Sentence, hit: Hit, attribute: AttributeType) -> Described | None:
-        if hit.phrase in _IS_CUES or hit.phrase in {NATIONALITY, FALLBACK} or self._inside_name(sentence, hit):
+        if hit.phrase in _IS_CUES or hit.phrase == NATIONALITY or self._inside_name(sentence, hit):
             return None
         if attribute.kind == "text":
             return self._text_value(sentence, hit, attribute)
@@ -186,7 +186,7 @@ class AttributeFinder:
         return between[0] if between else None
 
     def _text_value(self, sentence: Sentence, hit: Hit, attribute: AttributeType) -> Described | None:
-        own_name = hit.phrase not in {fold(cue) for cue in attribute.all_cues()}
+        own_name = hit.phrase not in {fold(cue) for cue in attribute.rules.all_cues()}
         if own_name and not re.match(r"\s*[:：是]", self._source.text[hit.end : hit.end + 3]):
             return None
         match = _TEXT_VALUE.match(self._source.text, hit.end, sentence.end)

@@ -69,7 +69,7 @@ class ChineseMentions:
         self._source = source
         self._types = source.compiled.types
         self._links = frozenset(cue for attribute in source.compiled.attribute_of.values()
-                                if attribute.kind == "text" for cue in attribute.all_cues())
+                                if attribute.kind == "text" for cue in attribute.rules.all_cues())
         self._words = {i: segment(source.text, s.start, s.end) for i, s in enumerate(sentences) if s.han}
         self._spans = {i: (s.start, s.end) for i, s in enumerate(sentences)}
         self._known = sorted(self._title_names() | self._repeated_names(), key=lambda name: (-len(name), name))

@@ -1,7 +1,20 @@
 """A schema compiled for the rules: its cue words indexed, its special types found.
 
-The conventions of cue words are described in `schemas.graph_schema.SchemaElement`. Besides the cues
-written in the schema, each element is known by its own name and labels.
+Besides the cues in its `rules`, each element is known by its own name and labels. Marks before a cue:
+
+- `<founded` (relation): the words read from tail to head, as in "Nobel founded the company" for
+  founded_by. A passive ("was founded by") is derived from the active verb, both ways.
+- `'s capital` (relation): also stands for "its capital", "whose capital", ...
+- `,` (relation): a mark alone must be all that stands between the two names ("Warsaw, Poland").
+- `-ist` (entity type): the ending of a noun.
+- `+syndrome`, `+-itis`, `+项目` (entity type): a term ending so is an entity in lower case too.
+- `?` (entity type): a name whose type nothing tells may be of it where a relation asks for it.
+- `=tenor`, `=-records` (relation): this very term, or a name with this last word, is the tail; evidence and no
+  proof for a relation with learned weights.
+- `{noun}` (relation): the tail is what the head is said to be ("is a Kenyan runner").
+- `{modifier}` (relation): the tail is the words before that noun ("is a comedy horror film").
+- `~` (relation): its two types in one sentence suffice.
+- `{nationality}` (attribute): any word for belonging to a people.
 """
 
 import re
@@ -23,7 +36,6 @@ from ....text.scripts import CJK as HAN
 INVERSE = "<"
 SUFFIX = "-"
 TERM = "+"
-FALLBACK = "*"
 NATIONALITY = "{nationality}"
 NOUN = "{noun}"
 MODIFIER = "{modifier}"
@@ -249,16 +261,16 @@ def compile_schema(schema: GraphSchema, kinds: Mapping[str, str] | None = None,
         types=_type_cues(schema.entity_types, kinds or {}, broader),
         relations=CueIndex((cue.removeprefix(INVERSE), relation.name, cue.startswith(INVERSE))
                            for relation in schema.relation_types
-                           for cue in (*relation.all_cues(), *_own_names(relation))
+                           for cue in (*relation.rules.all_cues(), *_own_names(relation))
                            if cue not in _MARKS and not cue.startswith(TERM_IS_TAIL)),
         attributes=CueIndex((cue, attribute.name, False) for attribute in schema.attribute_types
-                            for cue in (*attribute.all_cues(), *_own_names(attribute))),
+                            for cue in (*attribute.rules.all_cues(), *_own_names(attribute))),
         terms=CueIndex((cue.removeprefix(TERM_IS_TAIL), relation.name, False) for relation in schema.relation_types
-                       if not relation.learned for cue in relation.all_cues() if cue.startswith(TERM_IS_TAIL)
-                       and not cue.startswith(TERM_IS_TAIL + SUFFIX)),
+                       if not relation.rules.learned for cue in relation.rules.all_cues()
+                       if cue.startswith(TERM_IS_TAIL) and not cue.startswith(TERM_IS_TAIL + SUFFIX)),
         endings=_endings(schema.relation_types),
-        bare=frozenset(t.name for t in schema.entity_types if MAY_BE in t.all_cues()),
-        marked={mark: tuple(r.name for r in schema.relation_types if mark in r.all_cues()) for mark in _MARKS},
+        bare=frozenset(t.name for t in schema.entity_types if MAY_BE in t.rules.all_cues()),
+        marked={mark: tuple(r.name for r in schema.relation_types if mark in r.rules.all_cues()) for mark in _MARKS},
         relation_of={relation.name: relation for relation in schema.relation_types},
         attribute_of={attribute.name: attribute for attribute in schema.attribute_types},
     )
@@ -267,7 +279,7 @@ def compile_schema(schema: GraphSchema, kinds: Mapping[str, str] | None = None,
 def _endings(relations: Iterable[RelationType]) -> dict[str, tuple[str, ...]]:
     endings: dict[str, list[str]] = defaultdict(list)
     for relation in relations:
-        for cue in relation.all_cues():
+        for cue in relation.rules.all_cues():
             if cue.startswith(TERM_IS_TAIL + SUFFIX):
                 endings[fold(cue[2:])].append(relation.name)
     return {word: tuple(names) for word, names in endings.items()}
@@ -279,13 +291,10 @@ def _type_cues(types: tuple[EntityType, ...], kinds: Mapping[str, str], broader:
     endings: dict[str, str] = {}
     term_endings: dict[str, str] = {}
     heads: dict[str, str] = {}
-    fallback = ""
     for entity in types:
-        for cue in (*_own_names(entity), *(cue for cue in entity.all_cues() if cue != MAY_BE)):
+        for cue in (*_own_names(entity), *(cue for cue in entity.rules.all_cues() if cue != MAY_BE)):
             plain = fold(cue.removeprefix(TERM))
-            if plain == FALLBACK:
-                fallback = entity.name
-            elif plain.startswith(SUFFIX):
+            if plain.startswith(SUFFIX):
                 endings.setdefault(plain[1:], entity.name)
                 if cue.startswith(TERM):
                     term_endings.setdefault(plain[1:], entity.name)
@@ -297,9 +306,9 @@ def _type_cues(types: tuple[EntityType, ...], kinds: Mapping[str, str], broader:
                 words.setdefault(plain.rstrip("."), entity.name)
                 if cue.startswith(TERM):
                     terms.setdefault(plain, entity.name)
-    bare = {t.name: broader(kinds.get(t.name, "")) for t in types if MAY_BE in t.all_cues()}
+    bare = {t.name: broader(kinds.get(t.name, "")) for t in types if MAY_BE in t.rules.all_cues()}
     return TypeCues(words, _longest_first(endings), heads, terms, _longest_first(term_endings),
-                    fallback or ROOT_TYPE, _roles(types, kinds),
+                    next((t.name for t in types if t.last_resort), ROOT_TYPE), _roles(types, kinds),
                     kin={name: frozenset(other for other in bare if bare[other] == kind)
                          for name, kind in bare.items() if kind},
                     works=frozenset(name for name, kind in kinds.items() if kind == "Work"),
@@ -315,7 +324,7 @@ def _roles(types: tuple[EntityType, ...], kinds: Mapping[str, str]) -> dict[str,
     roles: dict[str, str] = {}
     for kind, names in KINDS.items():
         called = [t.name for t in types if names & {normalise(name) for name in _own_names(t)}]
-        cued = [t.name for t in types if names & {normalise(cue) for cue in t.all_cues()}]
+        cued = [t.name for t in types if names & {normalise(cue) for cue in t.rules.all_cues()}]
         akin = [t.name for t in types if normalise(kinds.get(t.name, "")) in names]
         chosen = called or akin or (cued if kind not in {"date", "number"} else [])
         if chosen:

@@ -11,9 +11,17 @@ from collections import defaultdict
 from functools import cache
 
 from ....schemas.formats.loading import load_schema
-from ....schemas.graph_schema import ANY, AttributeType, EntityType, GraphSchema, RelationType, ValueKind
+from ....schemas.graph_schema import (
+    ANY,
+    AttributeType,
+    EntityType,
+    GraphSchema,
+    RelationType,
+    RulesHints,
+    ValueKind,
+)
 from ....schemas.naming import label_key
-from .cues import FALLBACK, INVERSE, KINDS, MAY_BE, SUFFIX, TERM, readable
+from .cues import INVERSE, KINDS, MAY_BE, SUFFIX, TERM, readable
 
 _SEEDS = ("encyclopedia", "literature", "general", "finance", "biomedical")
 """Where words are borrowed, the broadest first."""
@@ -47,11 +55,11 @@ def furnish(schema: GraphSchema) -> GraphSchema:
     Returns:
         The same elements; a schema in which every element has cues comes back equal.
     """
-    kinds = {t.name: kind_of(t) for t in schema.entity_types if not t.cues}
+    kinds = {t.name: kind_of(t) for t in schema.entity_types if not t.rules.cues}
     heirs = _heirs(schema, kinds)
     types = tuple(_furnished_type(t, kinds[t.name], heirs) if t.name in kinds else t for t in schema.entity_types)
-    relations = tuple(r if r.cues else _furnished_relation(r) for r in schema.relation_types)
-    attributes = tuple(a if a.cues else _furnished_attribute(a) for a in schema.attribute_types)
+    relations = tuple(r if r.rules.cues else _furnished_relation(r) for r in schema.relation_types)
+    attributes = tuple(a if a.rules.cues else _furnished_attribute(a) for a in schema.attribute_types)
     return schema.model_copy(update={"entity_types": types, "relation_types": relations,
                                      "attribute_types": attributes})
 
@@ -93,8 +101,8 @@ def _kinds_of_words() -> dict[str, str]:
             for name in (*sorted(names), *synonyms):
                 kinds.setdefault(name, entity.name)
         for entity in types:
-            for cue in entity.all_cues():
-                if not cue.startswith((SUFFIX, FALLBACK, MAY_BE)):
+            for cue in entity.rules.all_cues():
+                if not cue.startswith((SUFFIX, MAY_BE)):
                     kinds.setdefault(label_key(cue.removeprefix(TERM)), entity.name)
     return kinds
 
@@ -104,7 +112,7 @@ def _kinds_of_endings() -> tuple[tuple[str, str], ...]:
     """Noun endings -> seed type, longest first: '-ist', '-person'."""
     person = _kinds_of_words()["person"]
     endings = {cue.removeprefix(TERM)[1:]: t.name for seed in reversed(_SEEDS)
-               for t in load_schema(seed).entity_types for cue in t.all_cues()
+               for t in load_schema(seed).entity_types for cue in t.rules.all_cues()
                if cue.removeprefix(TERM).startswith(SUFFIX)}
     endings["person"] = person
     return tuple(sorted(endings.items(), key=lambda item: (-len(item[0]), item[0])))
@@ -127,27 +135,27 @@ def _furnished_type(entity: EntityType, kind: str, heirs: dict[str, str]) -> Ent
     own = label_key(readable(entity.name)).split()
     cues = [MAY_BE, own[-1]] if own and not own[-1].endswith("s") else [MAY_BE]
     if heirs.get(kind) == entity.name:
-        cues.extend(cue for cue in _cues_of_kind(kind) if cue != FALLBACK)
-    return entity.model_copy(update={"cues": {"en": tuple(dict.fromkeys(cues))}})
+        cues.extend(cue for cue in _cues_of_kind(kind))
+    return entity.model_copy(update={"rules": RulesHints(cues={"en": tuple(dict.fromkeys(cues))})})
 
 
 @cache
 def _cues_of_kind(kind: str) -> tuple[str, ...]:
     found = next(t for seed in _SEEDS for t in load_schema(seed).entity_types if t.name == kind)
-    return found.all_cues()
+    return found.rules.all_cues()
 
 
 def _furnished_relation(relation: RelationType) -> RelationType:
     labels = [label_key(readable(name)) for name in relation.all_names()]
     cues = tuple(dict.fromkeys(cue for label in labels for cue in _relation_cues(label)))
-    return relation.model_copy(update={"cues": {"en": cues}}) if cues else relation
+    return relation.model_copy(update={"rules": RulesHints(cues={"en": cues})}) if cues else relation
 
 
 def _furnished_attribute(attribute: AttributeType) -> AttributeType:
     """The attribute with the cues of a seed's attribute of its name and kind, where there is one."""
     found = (_seed_attributes().get((label_key(readable(name)), attribute.kind)) for name in attribute.all_names())
     cues = next((cues for cues in found if cues), {})
-    return attribute.model_copy(update={"cues": cues})
+    return attribute.model_copy(update={"rules": RulesHints(cues=cues)})
 
 
 @cache
@@ -156,7 +164,7 @@ def _seed_attributes() -> dict[tuple[str, ValueKind], dict[str, tuple[str, ...]]
     for seed in _SEEDS:
         for attribute in load_schema(seed).attribute_types:
             for name in attribute.all_names():
-                known.setdefault((label_key(readable(name)), attribute.kind), attribute.cues)
+                known.setdefault((label_key(readable(name)), attribute.kind), attribute.rules.cues)
     return known
 
 
@@ -183,5 +191,5 @@ def _seed_cues() -> dict[str, tuple[str, ...]]:
     for seed in _SEEDS:
         for relation in load_schema(seed).relation_types:
             for name in relation.all_names():
-                cues.setdefault(label_key(name), relation.cues.get("en", ()))
+                cues.setdefault(label_key(name), relation.rules.cues.get("en", ()))
     return cues

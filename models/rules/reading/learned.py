@@ -39,9 +39,9 @@ class Weights:
     def __init__(self, elements: Iterable[EntityType | RelationType]) -> None:
         """Turn the elements' weights around; those without any are left out."""
         self._by_feature: dict[str, list[tuple[str, float]]] = defaultdict(list)
-        self.names = tuple(element.name for element in elements if element.learned)
+        self.names = tuple(element.name for element in elements if element.rules.learned)
         for element in elements:
-            for feature, weight in element.learned.items():
+            for feature, weight in element.rules.learned.items():
                 self._by_feature[feature].append((element.name, weight))
 
     def probabilities(self, features: Iterable[str]) -> dict[str, float]:
@@ -57,7 +57,7 @@ def known_terms(schema: GraphSchema) -> dict[str, tuple[str, ...]]:
     """The terms that are tails of relations with learned weights: there they are evidence, no proof."""
     known: dict[str, list[str]] = defaultdict(list)
     for relation in schema.relation_types:
-        for cue in relation.all_cues() if relation.learned else ():
+        for cue in relation.rules.all_cues() if relation.rules.learned else ():
             if cue.startswith(TERM_IS_TAIL) and not cue.startswith(TERM_IS_TAIL + SUFFIX):
                 known[fold(cue.removeprefix(TERM_IS_TAIL))].append(relation.name)
     return {term: tuple(dict.fromkeys(names)) for term, names in known.items()}
@@ -78,7 +78,7 @@ class LearnedReader:
         self._heads = Weights(schema.entity_types)
         self._tails = Weights(schema.relation_types)
         self._known = known_terms(schema)
-        self._head_types = {r.name: head_types(schema, r) for r in schema.relation_types if r.learned}
+        self._head_types = {r.name: head_types(schema, r) for r in schema.relation_types if r.rules.learned}
 
     def decides(self, relation: str) -> bool:
         """Whether a relation has learned weights, so that cues are only evidence for it."""

@@ -47,7 +47,7 @@ class AttributeProposer:
         self._chinese = ChineseNouns(source)
         self._known = frozenset(
             fold(cue) for attribute in source.compiled.attribute_of.values()
-            for cue in (*attribute.all_names(), *attribute.all_cues()) if len(cue) > 1)
+            for cue in (*attribute.all_names(), *attribute.rules.all_cues()) if len(cue) > 1)
         self._squeezed = frozenset(cue.replace("_", "").replace(" ", "") for cue in self._known)
 
     def propose(self, sentence: Sentence, described: Sequence[Described]) -> list[Described]:
@@ -99,7 +99,7 @@ class AttributeProposer:
         """The schema's attribute of that name, where owner and value fit but its own cues were too far away."""
         compiled = self._source.compiled
         return next((a.name for a in compiled.attribute_of.values() if a.kind == value.kind
-                     and label in {fold(name) for name in (*a.all_names(), *a.all_cues())}
+                     and label in {fold(name) for name in (*a.all_names(), *a.rules.all_cues())}
                      and compiled.schema.is_a(owner, a.owners)), "")
 
     def _is_known(self, label: str) -> bool:

@@ -1,7 +1,7 @@
 """What is seen of a candidate span: the words in it and around it, its shape, and what the rules take it for.
 
 Features are readable strings, `kind=value` or a bare kind; the weights learned for them stand in the schema
-(`schemas.graph_schema.SchemaElement.learned`).
+(`schemas.graph_schema.RulesHints.learned`).
 """
 
 from collections import defaultdict

@@ -1,6 +1,6 @@
 """Triples that no verb between two names carries: by what the subject is said to be, a known term, or types alone.
 
-The cues for these are marks of `schemas.graph_schema.SchemaElement`: `{noun}`, `{modifier}`, `=term`, `~`.
+The cues for these are marks: `{noun}`, `{modifier}`, `=term`, `~`.
 """
 
 import re
