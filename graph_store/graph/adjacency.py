@@ -19,7 +19,7 @@ def adjacency(graph: KnowledgeGraph, ids: Sequence[str], relations: Collection[s
     Returns:
         Shape (n, n), row = head, column = tail. A triple from an entity to itself joins nothing.
     """
-    row = {one: number for number, one in enumerate(ids)}
+    row = {entity: number for number, entity in enumerate(ids)}
     ends = np.array(sorted((row[head], row[tail]) for head, tail, relation in graph.network.edges(keys=True)
                            if head != tail and (relations is None or relation in relations)), np.intp).reshape(-1, 2)
     return sparse.coo_array((np.ones(len(ends), np.int64), (ends[:, 0], ends[:, 1])), shape=(len(ids),) * 2).tocsr()

@@ -89,14 +89,14 @@ class KnowledgeGraph:
             support.pop(chunk_id)
             if not support:
                 self.network.remove_edge(head, tail, relation)
-        for one in owned.entities:
-            node = self.network.nodes[one]
+        for entity in owned.entities:
+            node = self.network.nodes[entity]
             _drop(node["names"], chunk_id)
             for values in node["attributes"].values():
                 _drop(values, chunk_id)
             node["attributes"] = {name: values for name, values in node["attributes"].items() if values}
             if not node["names"]:
-                self.network.remove_node(one)
+                self.network.remove_node(entity)
         return Touched(set(owned.entities), set(owned.edges), {chunk_id})
 
     def _add(self, chunk_id: str, contribution: Contribution) -> Touched:
@@ -104,12 +104,12 @@ class KnowledgeGraph:
         ids = {named: entity_id(*named) for named in dict.fromkeys(_named(contribution))}
         nodes = self.network.nodes
         for mention in contribution.mentions:
-            one = ids[mention.name, mention.type]
-            if one not in nodes:
-                self.network.add_node(one, kind="entity", type=mention.type, names={}, attributes={})
-            names = nodes[one]["names"]
+            entity = ids[mention.name, mention.type]
+            if entity not in nodes:
+                self.network.add_node(entity, kind="entity", type=mention.type, names={}, attributes={})
+            names = nodes[entity]["names"]
             names.setdefault(mention.name, {})[chunk_id] = [mention.span.start, mention.span.end]
-            touched.entities.add(one)
+            touched.entities.add(entity)
         for fact in contribution.facts:
             head, tail = ids[fact.head, fact.head_type], ids[fact.tail, fact.tail_type]
             if not self.network.has_edge(head, tail, fact.relation):
@@ -118,8 +118,8 @@ class KnowledgeGraph:
                 fact.span.start, fact.span.end, fact.confidence]
             touched.edges.add((head, fact.relation, tail))
         for attribute in contribution.attributes:
-            one = ids[attribute.entity, attribute.entity_type]
-            values = nodes[one]["attributes"].setdefault(attribute.attribute, {})
+            entity = ids[attribute.entity, attribute.entity_type]
+            values = nodes[entity]["attributes"].setdefault(attribute.attribute, {})
             values.setdefault(attribute.value, {})[chunk_id] = [attribute.span.start, attribute.span.end]
         return touched
 
@@ -127,30 +127,30 @@ class KnowledgeGraph:
         """All entities' ids, sorted."""
         return sorted(self.network.nodes)
 
-    def entity(self, one: str) -> Entity:
+    def entity(self, entity: str) -> Entity:
         """An entity by id, under the name that most chunks use (the first in order of equals)."""
-        return Entity(id=one, name=self.name(one), type=self.network.nodes[one]["type"])
+        return Entity(id=entity, name=self.name(entity), type=self.network.nodes[entity]["type"])
 
-    def name(self, one: str) -> str:
+    def name(self, entity: str) -> str:
         """The name that most chunks use for an entity (the first in order of equals)."""
-        return _most_used(self.network.nodes[one]["names"])
+        return _most_used(self.network.nodes[entity]["names"])
 
     def all_names(self) -> dict[str, str]:
         """The name that most chunks use for each entity (see `name`), by its id, sorted."""
         nodes = self.network.nodes
-        return {one: _most_used(nodes[one]["names"]) for one in self.entity_ids()}
+        return {entity: _most_used(nodes[entity]["names"]) for entity in self.entity_ids()}
 
-    def names(self, one: str) -> list[str]:
+    def names(self, entity: str) -> list[str]:
         """All names that the sources use for an entity, sorted."""
-        return sorted(self.network.nodes[one]["names"])
+        return sorted(self.network.nodes[entity]["names"])
 
-    def attributes(self, one: str) -> dict[str, list[str]]:
+    def attributes(self, entity: str) -> dict[str, list[str]]:
         """An entity's attribute values, sorted."""
-        return {name: sorted(values) for name, values in sorted(self.network.nodes[one]["attributes"].items())}
+        return {name: sorted(values) for name, values in sorted(self.network.nodes[entity]["attributes"].items())}
 
-    def entity_support(self, one: str) -> list[str]:
+    def entity_support(self, entity: str) -> list[str]:
         """The chunks that mention an entity, sorted."""
-        return sorted({chunk for chunks in self.network.nodes[one]["names"].values() for chunk in chunks})
+        return sorted({chunk for chunks in self.network.nodes[entity]["names"].values() for chunk in chunks})
 
     def triple(self, key: EdgeKey) -> Triple:
         """A triple by its key."""
@@ -168,10 +168,11 @@ class KnowledgeGraph:
         """All triples' keys, sorted."""
         return sorted((head, relation, tail) for head, tail, relation in self.network.edges(keys=True))
 
-    def incident(self, one: str) -> list[EdgeKey]:
+    def incident(self, entity: str) -> list[EdgeKey]:
         """The triples in which an entity is head or tail, sorted."""
-        edges = {(one, relation, tail) for tail, relations in self.network.succ[one].items() for relation in relations}
-        edges.update((head, relation, one) for head, relations in self.network.pred[one].items()
+        edges = {(entity, relation, tail) for tail, relations in self.network.succ[entity].items()
+                 for relation in relations}
+        edges.update((head, relation, entity) for head, relations in self.network.pred[entity].items()
                      for relation in relations)
         return sorted(edges)
 
@@ -180,9 +181,9 @@ class KnowledgeGraph:
         return sum(len(values) for _, node in self.network.nodes(data=True)
                    for values in node["attributes"].values())
 
-    def entity_text(self, one: str) -> str:
+    def entity_text(self, entity: str) -> str:
         """What is embedded for an entity: its canonical name, the same for all spellings."""
-        return canonical_name(next(iter(self.network.nodes[one]["names"])))
+        return canonical_name(next(iter(self.network.nodes[entity]["names"])))
 
     def triple_text(self, key: EdgeKey) -> str:
         """What is embedded for a triple: a function of its id."""
@@ -192,7 +193,7 @@ class KnowledgeGraph:
     def dump(self) -> dict[str, Any]:
         """The graph as plain data, equal for equal graphs."""
         return {
-            "nodes": {one: _ordered(self.network.nodes[one]) for one in self.entity_ids()},
+            "nodes": {entity: _ordered(self.network.nodes[entity]) for entity in self.entity_ids()},
             "edges": [[h, r, t, _ordered(self.network.edges[h, t, r])] for h, r, t in self.edges()],
         }
 
@@ -206,11 +207,11 @@ class KnowledgeGraph:
         graph = cls()
         network = graph.network
         network.add_nodes_from(data["nodes"])
-        for one, node in data["nodes"].items():
-            network.nodes[one].update(node)
+        for entity, node in data["nodes"].items():
+            network.nodes[entity].update(node)
             for chunks in node["names"].values():
                 for chunk in chunks:
-                    graph._owned(chunk).entities.add(one)
+                    graph._owned(chunk).entities.add(entity)
         for head, relation, tail, edge in data["edges"]:
             network.add_edge(head, tail, relation, **edge)
             for chunk in edge["support"]:

@@ -54,47 +54,48 @@ class ResolvedGraph(KnowledgeGraph):
             What was touched.
         """
         before = self._aliases
-        changed = {one for one in before.keys() | aliases.keys() if before.get(one) != aliases.get(one)}
-        concerned = changed | {rows[one].canonical for rows in (before, aliases) for one in changed if one in rows}
+        changed = {entity for entity in before.keys() | aliases.keys() if before.get(entity) != aliases.get(entity)}
+        concerned = changed | {rows[entity].canonical
+                               for rows in (before, aliases) for entity in changed if entity in rows}
         self._aliases = dict(aliases)
         self._of = _by_canonical(self._aliases)
         return self._follow(concerned, set())
 
-    def canonical(self, one: str) -> str:
+    def canonical(self, entity: str) -> str:
         """The node that an entity's mentions belong to: its own, or its canonical entity's while that is mentioned."""
-        row = self._aliases.get(one)
-        return row.canonical if row and row.canonical in self.mentions.network else one
+        row = self._aliases.get(entity)
+        return row.canonical if row and row.canonical in self.mentions.network else entity
 
     def groups(self) -> list[EntityGroup]:
         """The nodes with aliases, by name."""
-        groups = [group_of(self.mentions, node, [self._aliases[one] for one in sorted(members - {node})])
+        groups = [group_of(self.mentions, node, [self._aliases[entity] for entity in sorted(members - {node})])
                  for node, members in self._members.items() if len(members) > 1]
         return sorted(groups, key=lambda group: (group.name, group.type, group.id))
 
-    def entity(self, one: str) -> Entity:
+    def entity(self, entity: str) -> Entity:
         """A node by id, under the name of its canonical entity that most chunks use."""
-        return Entity(id=one, name=self.name(one), type=self.network.nodes[one]["type"])
+        return Entity(id=entity, name=self.name(entity), type=self.network.nodes[entity]["type"])
 
-    def name(self, one: str) -> str:
+    def name(self, entity: str) -> str:
         """The name of its canonical entity that most chunks use for a node (the first in order of equals)."""
-        return self.mentions.name(one)
+        return self.mentions.name(entity)
 
     def all_names(self) -> dict[str, str]:
         """The name of its canonical entity that most chunks use for each node, by its id, sorted."""
         names = self.mentions.all_names()
-        return {one: names[one] for one in self.entity_ids()}
+        return {entity: names[entity] for entity in self.entity_ids()}
 
-    def entity_text(self, one: str) -> str:
+    def entity_text(self, entity: str) -> str:
         """What is embedded for a node: its canonical entity's name."""
-        return self.mentions.entity_text(one)
+        return self.mentions.entity_text(entity)
 
     # Following the mentions.
 
     def _follow_all(self) -> None:
         """Make all nodes and edges, of which there is none yet."""
-        for one in self.mentions.network:
-            self._node_of[one] = self.canonical(one)
-            self._members.setdefault(self._node_of[one], set()).add(one)
+        for entity in self.mentions.network:
+            self._node_of[entity] = self.canonical(entity)
+            self._members.setdefault(self._node_of[entity], set()).add(entity)
         for key in self.mentions.edges():
             self._move_edge(key)
         for node in sorted(self._members):
@@ -104,14 +105,14 @@ class ResolvedGraph(KnowledgeGraph):
 
     def _follow(self, entities: set[str], edges: set[EdgeKey], chunks: Iterable[str] = ()) -> Touched:
         """Bring the nodes and edges up to date that some mentions and facts belong, or belonged, to."""
-        wide = entities | {alias for one in entities for alias in self._of.get(one, ())}
-        moved = {one for one in wide if self._node_of.get(one) != self._wanted(one)}
+        wide = entities | {alias for entity in entities for alias in self._of.get(entity, ())}
+        moved = {entity for entity in wide if self._node_of.get(entity) != self._wanted(entity)}
         # All facts of what was nowhere before are new as well.
-        facts = edges | {key for one in moved if one in self._node_of and one in self.mentions.network
-                         for key in self.mentions.incident(one)}
-        nodes = {node for one in wide for node in (self._node_of.get(one), self._wanted(one)) if node}
-        for one in moved:
-            self._move(one)
+        facts = edges | {key for entity in moved if entity in self._node_of and entity in self.mentions.network
+                         for key in self.mentions.incident(entity)}
+        nodes = {node for entity in wide for node in (self._node_of.get(entity), self._wanted(entity)) if node}
+        for entity in moved:
+            self._move(entity)
         joined = {edge for key in facts for edge in self._move_edge(key)}
         # Sorted, so that the network's own order does not hang on the hash seed.
         for key in sorted(joined):
@@ -122,18 +123,18 @@ class ResolvedGraph(KnowledgeGraph):
             self._make_edge(key)
         return Touched(entities | wide | nodes, edges | joined, set(chunks))
 
-    def _wanted(self, one: str) -> str | None:
-        return self.canonical(one) if one in self.mentions.network else None
+    def _wanted(self, entity: str) -> str | None:
+        return self.canonical(entity) if entity in self.mentions.network else None
 
-    def _move(self, one: str) -> None:
-        before, now = self._node_of.pop(one, None), self._wanted(one)
+    def _move(self, entity: str) -> None:
+        before, now = self._node_of.pop(entity, None), self._wanted(entity)
         if before is not None:
-            self._members[before].discard(one)
+            self._members[before].discard(entity)
             if not self._members[before]:
                 del self._members[before]
         if now is not None:
-            self._node_of[one] = now
-            self._members.setdefault(now, set()).add(one)
+            self._node_of[entity] = now
+            self._members.setdefault(now, set()).add(entity)
 
     def _move_edge(self, key: EdgeKey) -> set[EdgeKey]:
         """Note where a fact belongs now; returns the edges that are concerned."""
@@ -164,8 +165,8 @@ class ResolvedGraph(KnowledgeGraph):
         if members == [node]:  # as nearly all
             self.network.add_node(node, **self.mentions.network.nodes[node])
             return
-        parts = [self.mentions.network.nodes[one] for one in members]
-        kind = next((self._aliases[one].type for one in members if one != node),
+        parts = [self.mentions.network.nodes[entity] for entity in members]
+        kind = next((self._aliases[entity].type for entity in members if entity != node),
                     self.mentions.network.nodes[node]["type"])
         names = parts[0]["names"] if len(parts) == 1 else _joined(part["names"] for part in parts)
         attributes = parts[0]["attributes"]

@@ -71,7 +71,7 @@ def status_of(knowledge_base: KnowledgeBase, prices: Prices | None = None) -> St
 
 def _dearest(documents: Sequence[Spent]) -> list[Spent]:
     """Those that cost most, by price where all prices are known, else by tokens."""
-    named = [one for one in documents if one.name]
-    priced = all(one.cost is not None for one in named)
-    return sorted(named, key=lambda one: (-(one.cost or 0.0) if priced else 0.0, -one.prompt - one.completion,
-                                          one.name))[:DEAREST]
+    named = [spent for spent in documents if spent.name]
+    priced = all(spent.cost is not None for spent in named)
+    return sorted(named, key=lambda spent: (-(spent.cost or 0.0) if priced else 0.0,
+                                            -spent.prompt - spent.completion, spent.name))[:DEAREST]

@@ -53,7 +53,7 @@ def _texts(kb: KnowledgeBase, kind: Kind) -> dict[str, str]:
     """What is to have a vector, and the text that it is made from, by id."""
     edges = kb.graph.edges() if kind in ("triples", "relations") else []
     if kind == "entities":
-        return {one: kb.graph.entity_text(one) for one in kb.graph.entity_ids()}
+        return {entity: kb.graph.entity_text(entity) for entity in kb.graph.entity_ids()}
     if kind == "triples":
         return {triple_id(*edge): kb.graph.triple_text(edge) for edge in edges}
     if kind == "relations":
@@ -115,7 +115,7 @@ def _tree(kb: KnowledgeBase) -> Iterator[str]:
     top = max((community.level for community in communities), default=0)
     for level in range(top + 1):
         own = [community for community in communities if community.level == level]
-        if sorted(one for community in own for one in community.members) != entities:
+        if sorted(entity for community in own for entity in community.members) != entities:
             yield f"the communities{f' of level {level}' if level else ''} do not partition the entities"
         above = {community.id: community for community in communities if community.level == level + 1}
         yield from (f"the community {community.id} {wrong}" for community in own
@@ -136,5 +136,5 @@ def _misplaced(community: Community, above: dict[str, Community]) -> str:
 def _views(kb: KnowledgeBase) -> Iterator[str]:
     entities = kb.graph.entity_ids()
     for view in kb.communities.views():
-        if sorted(one for community in kb.communities.all(view) for one in community.members) != entities:
+        if sorted(entity for community in kb.communities.all(view) for entity in community.members) != entities:
             yield f"the view {view!r} does not partition the entities"

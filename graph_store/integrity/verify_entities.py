@@ -11,15 +11,15 @@ def aliases(kb: KnowledgeBase) -> Iterator[Problem]:
     if kb.resolution.is_behind(kb.entities.resolved_by()):
         return  # they were found for another state; the next build replaces them
     rows, known = kb.entities.aliases(), kb.graph.mentions.network
-    for one, row in rows.items():
-        if one not in known or row.canonical not in known or row.canonical in rows:
-            yield Problem(what=f"the alias {one} leads nowhere", fix=REINDEX)
+    for entity, row in rows.items():
+        if entity not in known or row.canonical not in known or row.canonical in rows:
+            yield Problem(what=f"the alias {entity} leads nowhere", fix=REINDEX)
         chunks = {chunk.id: chunk for chunk in kb.documents.chunks(e.chunk for e in row.evidence)}
         if any(e.chunk not in chunks or not 0 <= e.start < e.end <= len(chunks[e.chunk].text) for e in row.evidence):
-            yield Problem(what=f"the alias {one} rests on words that are not there", fix=REINDEX)
+            yield Problem(what=f"the alias {entity} rests on words that are not there", fix=REINDEX)
     latest = {(decision.first, decision.second): decision for decision in kb.entities.decisions()}
     for (first, second), decision in latest.items():
-        ends = [rows[one].canonical if one in rows else one for one in (first, second)]
+        ends = [rows[entity].canonical if entity in rows else entity for entity in (first, second)]
         if first in known and second in known and (ends[0] == ends[1]) != (decision.verdict == "merge"):
             yield Problem(what=f"{decision.who} decided to {decision.verdict} {first} and {second}, and they are not",
                           fix=REINDEX)

@@ -72,12 +72,12 @@ def _differences(kb: KnowledgeBase, chunk: Chunk, current: BoundedExtraction, ba
     expected = Contribution(mentions=current.mentions, facts=current.facts, attributes=current.attributes)
     if kb.extractions.contribution(chunk.id) != expected:
         yield "its facts"
-    one = chunk.document_id, chunk.id
-    if _rows(kb, "rejections", chunk.id) != sorted(json.dumps(rejection_row(*one, r)) for r in current.rejections):
+    key = chunk.document_id, chunk.id
+    if _rows(kb, "rejections", chunk.id) != sorted(json.dumps(rejection_row(*key, r)) for r in current.rejections):
         yield "its rejected facts"
     if _rows(kb, "repairs", chunk.id) != sorted(json.dumps((chunk.id, *r)) for r in current.repairs.items()):
         yield "its repairs"
-    requests = sorted(json.dumps(row) for ask in base.asks if (row := ask_row(*one, ask)))
+    requests = sorted(json.dumps(row) for ask in base.asks if (row := ask_row(*key, ask)))
     if _rows(kb, "schema_requests", chunk.id) != requests:
         yield "the facts that wait for the schema"
 

@@ -72,17 +72,17 @@ def waiting(kb: KnowledgeBase) -> Iterator[Problem]:
     known: set[str] = set()
     for row in kb.database.rows("SELECT document, title, text, chunks FROM revisions ORDER BY document"):
         occurrences: Counter[tuple[str, str]] = Counter()
-        for one, ordinal, start, end in json.loads(row["chunks"]):
-            known.add(one)
+        for chunk, ordinal, start, end in json.loads(row["chunks"]):
+            known.add(chunk)
             where = f"the new content of document {row['document']!r}, chunk {ordinal}"
-            heading = kb.database.scalar("SELECT heading FROM chunks WHERE id = ? AND document = ?", one,
+            heading = kb.database.scalar("SELECT heading FROM chunks WHERE id = ? AND document = ?", chunk,
                                          row["document"])
             if heading is None:
                 yield Problem(what=f"{where} is missing", fix=RESTORE)
                 continue
             text = row["text"][start:end]
             occurrence = occurrences[str(heading), text]
-            if one != chunk_id(row["document"], row["title"], str(heading), text, occurrence):
+            if chunk != chunk_id(row["document"], row["title"], str(heading), text, occurrence):
                 yield Problem(what=f"{where}: its text is not the one that its id was made from", fix=RESTORE)
             occurrences[str(heading), text] += 1
     for row in kb.database.rows("SELECT id, document FROM chunks WHERE revision = 1 ORDER BY document, ordinal"):

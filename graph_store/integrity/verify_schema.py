@@ -60,8 +60,8 @@ def _grown(kb: KnowledgeBase, version: SchemaVersion) -> str:
 
 
 def _named(schema: GraphSchema, kind: str, name: str) -> tuple[str, str]:
-    known = next((found for one in KIND_NAMES if one == kind and (found := find_element(schema, one, name))), None)
-    return (kind, known.name if known else f"no {name}")
+    element = next((find_element(schema, known, name) for known in KIND_NAMES if known == kind), None)
+    return (kind, element.name if element else f"no {name}")
 
 
 def growth(kb: KnowledgeBase) -> Iterator[Problem]:

@@ -95,7 +95,7 @@ class Documents:
         """Which of some chunks are of content in service, in their order."""
         waiting = {str(row[0]) for row in self._db.rows(
             f"SELECT id FROM chunks WHERE revision = 1 AND {_AMONG}", json.dumps(chunk_ids))}  # noqa: S608
-        return [one for one in chunk_ids if one not in waiting]
+        return [chunk for chunk in chunk_ids if chunk not in waiting]
 
     def delete(self, document_id: str) -> None:
         """Remove a document with all that only it supports.
@@ -170,7 +170,7 @@ class Documents:
     def texts(self) -> list[ChunkText]:
         """The texts of all chunks in service, by document and position; in a third of the time of `chunks`."""
         documents = {str(row[0]): str(row[1]) for row in self._db.rows("SELECT id, text FROM documents")}
-        return [ChunkText(one, documents[document][start:end]) for one, document, start, end in self._db.rows(
+        return [ChunkText(chunk, documents[document][start:end]) for chunk, document, start, end in self._db.rows(
             'SELECT id, document, start, "end" FROM chunks WHERE revision = 0 ORDER BY document, ordinal')]
 
     def _read_all(self, parents: Collection[tuple[str, bool]], ids: str | None) -> dict[tuple[str, bool], Document]:
@@ -244,8 +244,8 @@ class Documents:
         if chunks is None:
             return self._db.execute("UPDATE chunks SET status = 'pending' WHERE status = 'failed'")
         with self._db.transaction():
-            return sum(self._db.execute("UPDATE chunks SET status = 'pending' WHERE status = 'failed' AND id = ?", one)
-                       for one in chunks)
+            return sum(self._db.execute(
+                "UPDATE chunks SET status = 'pending' WHERE status = 'failed' AND id = ?", chunk) for chunk in chunks)
 
     def failures(self) -> list[tuple[str, int, str]]:
         """The failed chunks as (document, chunk's position, reason), by document and position."""

@@ -115,9 +115,9 @@ class Extractions:
         for start in range(0, len(chunk_ids), _READ_AT_ONCE):
             some = chunk_ids[start:start + _READ_AT_ONCE]
             texts = {row["chunk"]: row["bounded"] for row in self._of("bounded", some)}
-            for one in some:
-                text = texts.get(one)
-                yield one, None if text is None else self._parsed(one, text)
+            for chunk in some:
+                text = texts.get(chunk)
+                yield chunk, None if text is None else self._parsed(chunk, text)
 
     def _parsed(self, chunk_id: str, text: str) -> Contribution:
         written = self._written.pop(chunk_id, None)

@@ -33,7 +33,7 @@ class Revisions:
         old = {str(row[0]): row[1] for row in self._db.rows(
             "SELECT id, status FROM chunks WHERE document = ? AND revision = 0", document_id)}
         return not old.keys() >= set(new) and any(
-            status == "done" and one not in new for one, status in old.items())
+            status == "done" and chunk not in new for chunk, status in old.items())
 
     def hold(self, document: Document, chunks: Sequence[Chunk]) -> bool:
         """Let new content wait; what was extracted of the content that waited so far is kept where it is the same.
@@ -85,7 +85,7 @@ class Revisions:
             self._db.execute(f"INSERT INTO changes (chunk) SELECT id FROM chunks WHERE {gone} ORDER BY id",  # noqa: S608
                              document_id, kept)
             self._db.execute(f"DELETE FROM chunks WHERE {gone}", document_id, kept)  # noqa: S608
-            new = [str(one[0]) for one in self._db.rows(
+            new = [str(chunk[0]) for chunk in self._db.rows(
                 "SELECT id FROM chunks WHERE document = ? AND revision = 1 ORDER BY ordinal", document_id)]
             self._db.execute("UPDATE documents SET title = ?, text = ?, source = ? WHERE id = ?",
                              row["title"], row["text"], row["source"], document_id)

@@ -81,7 +81,7 @@ def find_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySe
         levels[0] = _with_old(levels[0], before)
     communities: list[Community] = []
     for level, own in enumerate(levels):
-        above = {one: c.id for c in levels[level + 1] for one in c.members} if level + 1 < len(levels) else {}
+        above = {entity: c.id for c in levels[level + 1] for entity in c.members} if level + 1 < len(levels) else {}
         communities += [c.model_copy(update={"parent": above.get(c.members[0], "")}) for c in own]
     return communities
 
@@ -95,18 +95,18 @@ def _with_old(communities: Sequence[Community], before: Before) -> list[Communit
 def _earlier(graph: KnowledgeGraph, before: Before) -> Earlier:
     ids = graph.entity_ids()
     number = {entity: label for label, community in enumerate(before.communities) for entity in community.members}
-    labels = np.array([number.get(one, -1) for one in ids], np.intp)
-    return Earlier(labels, (labels < 0) | np.array([one in before.changed for one in ids]))
+    labels = np.array([number.get(entity, -1) for entity in ids], np.intp)
+    return Earlier(labels, (labels < 0) | np.array([entity in before.changed for entity in ids]))
 
 
 def view_communities(graph: KnowledgeGraph, vectors: VectorStore, view: View, settings: CommunitySettings,
                      ) -> list[Community]:
     """The groups of a view as communities, with the keywords and cohesion that eq. 5 gives them."""
     data = _features(graph, vectors)
-    row = {one: number for number, one in enumerate(graph.entity_ids())}
+    row = {entity: number for number, entity in enumerate(graph.entity_ids())}
     labels = np.zeros(len(row), np.intp)
     for number, group in enumerate(view.groups):
-        labels[[row[one] for one in group.members]] = number
+        labels[[row[entity] for entity in group.members]] = number
     title = {group.members: group.name for group in view.groups}
     return [c.model_copy(update={"label": title[c.members]}) for c in _communities(graph, data, labels, 0, settings)]
 
@@ -115,7 +115,7 @@ def _features(graph: KnowledgeGraph, vectors: VectorStore) -> EntityFeatures:
     ids = graph.entity_ids()
     edges = graph.edges()
     relations = sorted({relation for _, relation, _ in edges})
-    row = {one: number for number, one in enumerate(ids)}
+    row = {entity: number for number, entity in enumerate(ids)}
     kind = {relation: number for number, relation in enumerate(relations)}
     return features(vectors.get("entities", ids), vectors.get("relations", [relation_id(r) for r in relations]),
                     [(row[head], kind[relation], row[tail]) for head, relation, tail in edges])
@@ -153,8 +153,8 @@ def digests(graph: KnowledgeGraph, communities: Sequence[Community]) -> list[Com
     # Most entities have no triple, or one: to look at all triples once is quicker than to ask each entity for its own.
     incident: dict[str, list[EdgeKey]] = {}
     for head, tail, relation in graph.network.edges(keys=True):
-        for one in (head, tail):
-            incident.setdefault(one, []).append((head, relation, tail))
+        for entity in (head, tail):
+            incident.setdefault(entity, []).append((head, relation, tail))
     return [_digest(graph, community, incident, [entity for entity, _ in neighbours])
             for community, neighbours in zip(communities, outside, strict=True)]
 
@@ -164,10 +164,10 @@ def _digest(graph: KnowledgeGraph, community: Community, incident: Mapping[str, 
     """Its keywords, and its facts: those about keywords first, those that lead over its boundary last."""
     members = set(community.members)
     seen = members | set(boundary)
-    rank = {one: number for number, one in enumerate(community.keywords)}
-    told: set[EdgeKey] = {edge for one in community.members for edge in incident.get(one, ())
+    rank = {entity: number for number, entity in enumerate(community.keywords)}
+    told: set[EdgeKey] = {edge for entity in community.members for edge in incident.get(entity, ())
                           if edge[0] in seen and edge[2] in seen}
     leading = sorted(told, key=lambda e: (not members.issuperset((e[0], e[2])),
                                           min(rank.get(e[0], len(rank)), rank.get(e[2], len(rank))), e))
-    return CommunityDigest(keywords=tuple(graph.name(one) for one in community.keywords),
+    return CommunityDigest(keywords=tuple(graph.name(entity) for entity in community.keywords),
                            facts=tuple(graph.triple(edge).text() for edge in leading[:_DIGEST_FACTS]))

@@ -92,7 +92,7 @@ class ChromaFolder:
         patiently(lambda: self._explained(kind, change), lambda: None)
 
     def _explained(self, kind: Kind, use: "Callable[[Collection], _T]") -> _T:
-        from chromadb.errors import ChromaError  # noqa: PLC0415
+        from chromadb.errors import ChromaError  # noqa: PLC0415  (chromadb takes most of a second)
 
         try:
             return use(self.collection(kind))
@@ -118,10 +118,9 @@ class ChromaFolder:
 
     def _opened(self, kind: Kind) -> "Collection":
         if kind not in self._collections:
-            # chromadb takes most of a second to import, and not every command needs vectors.
-            import chromadb  # noqa: PLC0415
-            from chromadb.config import Settings  # noqa: PLC0415
-            from chromadb.errors import NotFoundError  # noqa: PLC0415
+            import chromadb  # noqa: PLC0415  (chromadb takes most of a second)
+            from chromadb.config import Settings  # noqa: PLC0415  (chromadb takes most of a second)
+            from chromadb.errors import NotFoundError  # noqa: PLC0415  (chromadb takes most of a second)
 
             if self._client is None:
                 try:

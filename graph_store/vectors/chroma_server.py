@@ -97,7 +97,7 @@ class ServerGeneration:
         self.read(kind, change)
 
     def _found(self, client: "ClientAPI", kind: Kind, use: "Callable[[Collection], _T]") -> _T:
-        from chromadb.errors import NotFoundError  # noqa: PLC0415
+        from chromadb.errors import NotFoundError  # noqa: PLC0415  (chromadb takes most of a second)
 
         try:
             return use(self._opened(client, kind))
@@ -137,7 +137,7 @@ class ServerGeneration:
         return [f"{self._prefix}-{kind}" for kind in KINDS if not self._there(kind)]
 
     def _there(self, kind: Kind) -> bool:
-        from chromadb.errors import NotFoundError  # noqa: PLC0415
+        from chromadb.errors import NotFoundError  # noqa: PLC0415  (chromadb takes most of a second)
 
         try:
             self._connection.ask(lambda client: self._opened(client, kind))
@@ -191,13 +191,13 @@ class _Connection:
 
     def delete(self, name: str) -> None:
         """Delete a collection, if it is there."""
-        from chromadb.errors import NotFoundError  # noqa: PLC0415
+        from chromadb.errors import NotFoundError  # noqa: PLC0415  (chromadb takes most of a second)
 
         with suppress(NotFoundError):
             self.ask(lambda client: client.delete_collection(name))
 
     def _explained(self, what: "Callable[[ClientAPI], _T]") -> _T:
-        from chromadb.errors import ChromaError, NotFoundError  # noqa: PLC0415
+        from chromadb.errors import ChromaError, NotFoundError  # noqa: PLC0415  (chromadb takes most of a second)
 
         try:
             return what(self._opened())
@@ -232,8 +232,8 @@ class _Connection:
                              "the home folder")
 
     def _connect(self) -> "ClientAPI":
-        import chromadb  # noqa: PLC0415
-        from chromadb.config import Settings  # noqa: PLC0415
+        import chromadb  # noqa: PLC0415  (chromadb takes most of a second)
+        from chromadb.config import Settings  # noqa: PLC0415  (chromadb takes most of a second)
 
         client = chromadb.HttpClient(host=self.url, headers=self._server.headers(),
                                      settings=Settings(anonymized_telemetry=False))
