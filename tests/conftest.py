@@ -22,6 +22,14 @@ DATA = TESTS.parent.parent / "shared" / "data"
 settings.register_profile("banyan", deadline=None, suppress_health_check=[HealthCheck.too_slow],
                           derandomize="CI" in os.environ)
 settings.load_profile("banyan")
+EXAMPLES = int(os.environ.get("BANYAN_TEST_EXAMPLES", "1"))
+"""How many times as many examples the slow property tests try: `BANYAN_TEST_EXAMPLES=20 make test` for a long look."""
+
+# What tests write is in memory where there is room: whether it lasts is no question here, and half of the time would
+# go by in waiting for disks. PYTEST_DEBUG_TEMPROOT names another place.
+MEMORY = Path("/dev/shm")
+if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > 4_000_000_000:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 # Started in a shell's background, pytest ignores Ctrl-C, and so would the processes that tests interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -8,7 +8,6 @@ ends in an answer or in an error that names the step and the cause. Each run has
 """
 
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -39,7 +38,6 @@ _T = TypeVar("_T")
 DEADLINE = 60.0
 """Seconds for one run, which takes about one: nothing hangs."""
 AT_ONCE = 6
-MEMORY = Path("/dev/shm")
 SOON = {"retry-after-ms": "10"}
 FAULTS = {
     "429": Fault("status", 429, SOON), "500": Fault("status", 500), "400": Fault("status", 400),
@@ -196,15 +194,14 @@ def check_question(world: World, name: str, rate: float) -> None:
 
 
 @pytest.fixture(scope="module")
-def checks(request: pytest.FixtureRequest, hashed_embedder: Any) -> Iterator[dict[str, list[Future[None]]]]:
+def checks(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory,
+           hashed_embedder: Any) -> Iterator[dict[str, list[Future[None]]]]:
     """All checks of the faults that are to be tested, side by side: most of their time is waiting."""
     pytest.importorskip("pytest_socket").enable_socket()
     names = [item.callspec.params["name"] for item in request.session.items  # type: ignore[attr-defined]
              if item.path == request.path]
-    # In memory where that is possible: whether writing lasts is no question here, and waiting for disks takes longest.
-    with (tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as folder,
-          ThreadPoolExecutor(AT_ONCE) as pool):
-        world = World(Path(folder), hashed_embedder)
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        world = World(tmp_path_factory.mktemp("faults"), hashed_embedder)
         begun = {name: [pool.submit(check, world, name, rate) for rate in RATES
                         for check in (check_builds, check_question)] for name in names}
         # Between two tests pytest sets the filters of warnings anew, first to errors: no thread may be at work then.

@@ -262,14 +262,19 @@ cli.main()
 """
 
 
-def watched(folder: Path, endpoint: Endpoint, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
-    """A command that says where it connected to, but for the endpoint."""
+def watched(folder: Path, endpoint: Endpoint, *arguments: str, warm: bool = False,
+            **more: str) -> subprocess.CompletedProcess[str]:
+    """A command that says where it connected to, but for the endpoint; unless `warm`, importing is watched, too."""
     port = endpoint.server.base_url.split(":")[2].split("/")[0]
     cleared = {name: value for name, value in command_line.clean_environment().items()
                if not name.startswith(("LANGSMITH_", "LANGCHAIN_", "OTEL_"))}
-    return subprocess.run([sys.executable, "-c", CONNECTIONS, port, *arguments], cwd=folder, check=False,
-                          env={**cleared, "BANYAN_HOME": str(folder / "home"), **environment(endpoint), **more},
-                          capture_output=True, text=True, timeout=command_line.SECONDS)
+    program = [sys.executable, "-c", CONNECTIONS, port, *arguments]
+    settings = {**cleared, "BANYAN_HOME": str(folder / "home"), **environment(endpoint), **more}
+    del settings[warm_start.HASHED]
+    if warm:
+        return warm_start.run(program, cwd=folder, env=settings, timeout=command_line.SECONDS)
+    return subprocess.run(program, cwd=folder, check=False, env=settings, capture_output=True, text=True,
+                          timeout=command_line.SECONDS)
 
 
 def test_nothing_is_sent_anywhere_unless_the_user_asks_for_it(tmp_path, endpoint):
@@ -277,11 +282,11 @@ def test_nothing_is_sent_anywhere_unless_the_user_asks_for_it(tmp_path, endpoint
     with collecting() as collector:
         able = {"LANGSMITH_ENDPOINT": collector.url, "LANGSMITH_API_KEY": "lsv2-test"}
         for command in (["build", document, "--kb", "kb"], ["ask", question, "--kb", "kb"]):
-            done = watched(tmp_path, endpoint, *command, **able)
+            done = watched(tmp_path, endpoint, *command, warm=command[0] == "build", **able)
             assert done.returncode == 0, done.stderr
             assert "CONNECTED" not in done.stderr
         assert collector.bodies == []
-        done = watched(tmp_path, endpoint, "ask", question, "--kb", "kb", "--mode", "open", **able,
+        done = watched(tmp_path, endpoint, "ask", question, "--kb", "kb", "--mode", "open", warm=True, **able,
                        LANGSMITH_TRACING="true")
         assert done.returncode == 0, done.stderr
         assert "CONNECTED" in done.stderr

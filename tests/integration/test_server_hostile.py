@@ -13,7 +13,7 @@ from schemathesis import GenerationMode
 from schemathesis.checks import FailureGroup
 from schemathesis.specs.openapi.checks import ignored_auth, negative_data_rejection, positive_data_acceptance
 
-from ..conftest import load_test_module
+from ..conftest import EXAMPLES, load_test_module
 
 pytestmark = pytest.mark.integration
 serving, sse, made_up_requests, warm_start = map(
@@ -25,8 +25,6 @@ TRAVERSALS = [OUTSIDE, "/etc/passwd", "..", ".", "a/../../b", "..\\..\\b", "C:\\
 # Names of plain files; of a whole Windows path the last part is taken.
 HARMLESS_FILES = {"server.sqlite", "C:\\b", "~/b", "%2e%2e/b", "．．／b"}
 SCRIPT = "<script>alert(1)</script>"
-EXAMPLES = 4
-"""Requests that are made up for each operation and mode."""
 
 
 @pytest.fixture(scope="module")
@@ -308,7 +306,7 @@ def _answers_as_described(operation, mode):
                                                           else [])]
 
     @given(operation.as_strategy(generation_mode=mode))
-    @settings(max_examples=EXAMPLES, derandomize=True, deadline=None, database=None, phases=[Phase.generate],
+    @settings(max_examples=2 * EXAMPLES, derandomize=True, deadline=None, database=None, phases=[Phase.generate],
               suppress_health_check=list(HealthCheck))
     def ask(case):
         if mode is GenerationMode.POSITIVE and "kb" in case.path_parameters:

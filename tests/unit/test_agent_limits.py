@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as profile
 from hypothesis import strategies as st
 
-from ..conftest import load_test_module
+from ..conftest import EXAMPLES, load_test_module
 
 base, asking = load_test_module("small_base"), load_test_module("asking")
 
@@ -239,7 +239,8 @@ class Rambling(asking.Fake):
         return said
 
 
-@profile(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+@profile(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20 * EXAMPLES,
+         deadline=None)
 @given(_questions.filter(str.strip), _parts, _reflections, st.lists(_answers, max_size=6), _caps,
        st.sets(st.sampled_from(ROUTES)))
 def test_any_question_ends_within_its_caps_and_repeats_nothing(opened, question, parts, reflections, answers, caps,

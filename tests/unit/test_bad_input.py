@@ -98,18 +98,18 @@ def test_mixed_encodings_in_one_folder(shell):
     assert shell.sound()
 
 
-def test_twenty_megabytes_in_one_line(tmp_path, hashed_embedder):
+def test_megabytes_in_one_line(tmp_path, hashed_embedder):
     """All of it is stored, and reading its chunks one by one, as extraction does, stays linear."""
-    text = ("lorem ipsum dolor sit amet 42 consectetur " * 500_000)[:20_000_000]
+    text = ("lorem ipsum dolor sit amet 42 consectetur " * 100_000)[:4_000_000]
     began = time.process_time()
     document = Document(id="big", title="big", text=text, source="test")
     with KnowledgeBase.create(tmp_path, "kb", hashed_embedder) as kb:
         kb.put_document(document, 400, 60)
         chunks = chunk_document(document, max_tokens=400, overlap_tokens=60)
-        assert len(chunks) == kb.documents.count() > 5000
+        assert len(chunks) == kb.documents.count() > 1000
         for chunk in chunks:
             assert kb.documents.chunks([chunk.id]) == [chunk]
-    assert time.process_time() - began < 60
+    assert time.process_time() - began < 20
 
 
 # Names and questions.

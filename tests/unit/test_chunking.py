@@ -231,7 +231,7 @@ def test_time_and_chunks_grow_with_the_text(unit):
         began = time.process_time()
         return len(chunked(text, 400, 60)), time.process_time() - began
 
-    small_count, small = min(measure(15_000) for _ in range(3))
-    large_count, large = min(measure(120_000) for _ in range(3))
+    small_count, small = min(measure(8_000) for _ in range(2))
+    large_count, large = min(measure(64_000) for _ in range(2))
     assert large < 25 * small + 0.1
     assert large_count <= 9 * small_count + 1

@@ -180,7 +180,7 @@ def test_a_yaml_bomb_is_refused_at_once(tmp_path, name):
     assert time.process_time() - began < 5
 
 
-@pytest.mark.parametrize("text", ["[" * 100 + "]" * 100, "[" * 50_000])
+@pytest.mark.parametrize("text", ["[" * 100 + "]" * 100, "[" * 1_500])
 def test_schemas_and_reviews_nested_too_deeply(tmp_path, text):
     for name in ("s.json", "s.yaml"):
         with pytest.raises(SchemaError, match=r"nested|too deeply|not YAML"):
