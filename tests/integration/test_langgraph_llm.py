@@ -1,0 +1,69 @@
+"""A build and a question with an LLM in `langgraph dev`, which refuses calls that block its event loop."""
+
+import time
+from typing import Any
+
+import httpx
+import pytest
+
+from ..conftest import load_test_module
+
+pytestmark = pytest.mark.integration
+
+langgraph_server, llm_server = load_test_module("langgraph_server"), load_test_module("llm_server")
+command_line = langgraph_server.command_line
+FIRST = {"id": "marie", "title": "Marie Curie", "text": "Marie Curie was born in Warsaw. Warsaw lies in Poland."}
+SECOND = {"id": "niels", "title": "Niels Bohr", "text": "Niels Bohr was born in Copenhagen."}
+SILENT = 60.0
+"""Seconds that the endpoint keeps a cancelled build waiting, were it not cancelled."""
+
+
+class Endpoint:
+    """The scripted endpoint; while `silent` is set it answers nothing."""
+
+    def __init__(self) -> None:
+        self.silent = False
+        brain = llm_server.scripted_brain()
+        self.server = llm_server.LlmServer(
+            lambda request: llm_server.Fault("stall", seconds=SILENT) if self.silent else brain(request))
+
+
+def wait_until(happened: Any) -> None:
+    deadline = time.monotonic() + SILENT
+    while not happened():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_builds_questions_and_a_cancelled_build(tmp_path):
+    endpoint, folder = Endpoint(), tmp_path / "project"
+    folder.mkdir()
+    with endpoint.server, langgraph_server.langgraph_dev(
+            langgraph_server.project_in(folder), tmp_path / "log", BANYAN_LLM_BASE_URL=endpoint.server.base_url,
+            BANYAN_LLM_MODEL="scripted", BANYAN_LLM_RETRIES="0") as address, httpx.Client(
+                base_url=address, timeout=SILENT) as client:
+        def run(graph: str, given: Any) -> Any:
+            response = client.post("/runs/wait", json={"assistant_id": graph, "input": given})
+            assert response.status_code == 200, response.text
+            assert "__error__" not in response.json(), response.text
+            return response.json()
+
+        report = run("construction", {"knowledge_base": "kb", "documents": [FIRST]})["report"]
+        assert (report["chunks"], report["chunks_failed"], report["stopped"]) == (1, 0, "")
+        assert report["tokens"]["calls"] > 0
+        answer = run("retrieval", {"knowledge_base": "kb", "question": "Where was Marie Curie born?"})
+        assert not answer["abstained"]
+
+        endpoint.silent = True
+        thread = client.post("/threads", json={}).json()["thread_id"]
+        asked = len(endpoint.server.requests)
+        begun = client.post(f"/threads/{thread}/runs", json={
+            "assistant_id": "construction", "input": {"knowledge_base": "kb", "documents": [SECOND]}}).json()
+        wait_until(lambda: len(endpoint.server.requests) > asked)
+        started = time.monotonic()
+        client.post(f"/threads/{thread}/runs/{begun['run_id']}/cancel", params={"wait": "true"})
+        endpoint.silent = False
+        report = run("construction", {"knowledge_base": "kb"})["report"]
+        assert time.monotonic() - started < SILENT / 2, "the cancelled build neither waits nor keeps the lock"
+        assert (report["documents"], report["chunks_failed"], report["stopped"]) == (2, 0, "")
+    assert "BlockingError" not in (tmp_path / "log").read_text("utf-8")
