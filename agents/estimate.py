@@ -19,9 +19,8 @@ from ..text.tokens import estimate_tokens
 from .construction.inputs import DEFAULT_SCHEMA
 from .resources import Resources
 
-# `estimate_tokens` errs upwards, being a limit elsewhere: on the English prompts by 20 % beside OpenAI's tokenizers
-# (cl100k_base and o200k_base), 14 % beside DeepSeek's and 7 % beside Claude's. In between, none is off by over 12 %.
-# On Chinese texts it is 8 % below to 73 % above them: only what was paid tells.
+# `estimate_tokens` errs upwards, being a limit elsewhere: more against some tokenizers than against others. This is
+# between them for English prompts. For Chinese texts they differ so much that only what was paid tells.
 _COUNTED = 1 / 1.08
 
 # An extraction's answer, fitted by least squares to recorded extractions (gpt-3.5-turbo, passages 400 to 1,889 of

@@ -1,7 +1,7 @@
 """A seed schema proposed from a sample of documents, for a person to edit.
 
-The reasoner extracts from the sample without a schema; what it says becomes candidates as in any
-build, here of an empty schema, and the strongest of each kind make a compact one.
+The reasoner extracts from the sample without a schema; its labels become candidates as in any
+build, here of an empty schema, and the strongest of each kind form a compact schema.
 """
 
 from collections import defaultdict
@@ -92,15 +92,15 @@ def _asks(reasoner: Reasoner, sample: Sequence[Chunk], workers: int, progress: C
     bounds, opened = Bounds(GraphSchema(name="empty")), open_schema()
 
     def read(chunk: Chunk) -> list[tuple[Chunk, Ask]]:
-        said = reasoner.extract(ExtractionRequest(text=chunk.text, title=chunk.title, heading=chunk.heading), opened)
-        return [(chunk, ask) for ask in bound(said, chunk, bounds).asks]
+        request = ExtractionRequest(text=chunk.text, title=chunk.title, heading=chunk.heading)
+        return [(chunk, ask) for ask in bound(reasoner.extract(request, opened), chunk, bounds).asks]
 
-    found: list[tuple[Chunk, Ask]] = []
+    asked: list[tuple[Chunk, Ask]] = []
     with ContextThreadPoolExecutor(workers) as pool:
         for done, asks in enumerate(pool.map(read, sample), 1):
-            found += asks
+            asked += asks
             progress(done, len(sample))
-    return found
+    return asked
 
 
 def _counts(asks: Sequence[tuple[Chunk, Ask]]) -> list[AskCount]:
@@ -117,8 +117,8 @@ def _examples_of(asks: Sequence[tuple[Chunk, Ask]]) -> Callable[[Candidate], lis
             Example(document=chunk.document_id, item=ask.text, words=ask.context.quote))
 
     def examples(candidate: Candidate) -> list[Example]:
-        found = [example for label in candidate.labels for example in by_label[candidate.kind, label]]
-        return sorted(found, key=lambda e: (e.document, e.item, e.words))[:_CONTEXTS]
+        all_of_them = [example for label in candidate.labels for example in by_label[candidate.kind, label]]
+        return sorted(all_of_them, key=lambda e: (e.document, e.item, e.words))[:_CONTEXTS]
 
     return examples
 

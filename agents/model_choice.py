@@ -8,7 +8,7 @@ from ..schemas.errors import BanyanError
 
 AskStep = Literal["condense", "decompose", "reflect", "answer"]
 """The steps of a question that ask a model. Those of a build are set once for all: which model a knowledge base's facts
-come from is recorded with it, and another one would be asked again what was decided."""
+come from is recorded with it, and another model would be asked again what was decided."""
 _STEPS = get_args(AskStep)
 
 
@@ -17,10 +17,10 @@ class ModelChoiceError(BanyanError):
 
 
 def check_models(models: Mapping[AskStep, str], settings: Settings, *, served: bool) -> None:
-    """Nothing, if a question's steps may ask these models.
+    """Check that a question's steps may ask these models.
 
     Args:
-        models: the model of each step that asks another one than the settings name.
+        models: the model of each step that asks another model than the settings name.
         settings: whether there is an endpoint, and which models it is known to have.
         served: the question comes from a client, which may choose only among models that the settings name.
 

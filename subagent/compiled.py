@@ -46,7 +46,7 @@ def as_subagent(kb: str, *, name: str = "", about: str = "", mode: Mode = "rejec
         name: what the subagent is called; none: `documents_` and the knowledge base.
         about: what the documents are about, for the calling agent.
         mode: "reject": it abstains where the documents do not answer; "open": own knowledge, marked.
-        context: all that a question can be answered with, in the place of `mode`.
+        context: all that a question can be answered with, instead of `mode`.
         settings: home, models and limits; none: those of the environment.
         resources: those that your own code has opened, instead of `settings`; what shares them loads models once.
 
@@ -89,13 +89,13 @@ def subagent_of(asker: Asker, *, name: str = "", about: str = "") -> Subagent:
 def _conversation(messages: Sequence[AnyMessage]) -> AskInput:
     """The messages up to the last human one: what follows are a supervisor's calls and hand-overs.
 
-    Messages without text, such as calls of tools, and the tools' replies are no part of what was said.
+    Messages without text, such as calls of tools, and the tools' replies are left out.
     """
-    said: list[AnyMessage] = [
+    conversation: list[AnyMessage] = [
         message for message in messages if isinstance(message, HumanMessage | AIMessage) and message.text.strip()]
-    while said and not isinstance(said[-1], HumanMessage):
-        said.pop()
-    return AskInput(messages=said)
+    while conversation and not isinstance(conversation[-1], HumanMessage):
+        conversation.pop()
+    return AskInput(messages=conversation)
 
 
 def _said(name: str, answer: AskOutput) -> SubagentOutput:

@@ -42,7 +42,7 @@ class Remote:
             url: the server, such as "http://127.0.0.1:2024".
             kb: the knowledge base that is asked, one of the server's.
             mode: "reject": abstain where the documents do not answer; "open": own knowledge, marked.
-            context: all that a question can be answered with, in the place of `mode`.
+            context: all that a question can be answered with, instead of `mode`.
             graph: what the server calls the graph.
             api_key: the server's key; none is looked for in the environment.
             headers: sent with each request.
@@ -100,8 +100,8 @@ class Remote:
             raise self._explained(error) from error
 
     def _input(self, given: AskInput) -> dict[str, Any]:
-        messages = [{"role": "user" if isinstance(one, HumanMessage) else "assistant", "content": one.text}
-                    for one in given.get("messages", [])]
+        messages = [{"role": "user" if isinstance(message, HumanMessage) else "assistant", "content": message.text}
+                    for message in given.get("messages", [])]
         return {**given, "knowledge_base": self.knowledge_base, **({"messages": messages} if messages else {})}
 
     def _answer(self, state: dict[str, Any] | None) -> AskOutput:
@@ -111,8 +111,8 @@ class Remote:
 
     def _explained(self, error: RemoteException | httpx.HTTPError) -> RemoteError:
         if isinstance(error, RemoteException):
-            said = error.args[0]
-            return RemoteError(str(said.get("message", said)) if isinstance(said, dict) else str(said))
+            detail = error.args[0]
+            return RemoteError(str(detail.get("message", detail)) if isinstance(detail, dict) else str(detail))
         return RemoteError(f"{self.url} cannot be asked ({type(error).__name__}: {error}); is a LangGraph server "
                            "running there, and is the key right?")
 
@@ -138,6 +138,6 @@ class Remote:
 def _told(context: AskContext) -> dict[str, Any]:
     """What is set otherwise than by default, as JSON data: a server of another version may not know the rest."""
     default = AskContext()
-    values = {one.name: getattr(context, one.name) for one in fields(context)}
+    values = {field.name: getattr(context, field.name) for field in fields(context)}
     return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()
             if value != getattr(default, name)}

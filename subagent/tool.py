@@ -24,7 +24,7 @@ def as_tool(kb: str, *, name: str = "", about: str = "", mode: Mode = "reject", 
         name: what the tool is called; none: `ask_` and the knowledge base.
         about: what the documents are about ("the company's travel rules"), for the calling agent.
         mode: "reject": the tool abstains where the documents do not answer; "open": own knowledge, marked.
-        context: all that a question can be answered with, in the place of `mode`.
+        context: all that a question can be answered with, instead of `mode`.
         settings: home, models and limits; none: those of the environment.
         resources: those that your own code has opened, instead of `settings`; what shares them loads models once.
 
@@ -69,7 +69,7 @@ def _cannot(error: ToolException) -> str:
 
 
 def cannot_answer(reason: str) -> str:
-    """What a calling agent reads in the place of an answer."""
+    """What a calling agent reads instead of an answer."""
     return (f"The question could not be answered: {reason}. Mend that and ask again if you can; else tell the user, "
             "and do not answer in the documents' name.")
 

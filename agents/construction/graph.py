@@ -82,7 +82,7 @@ def build_graph(resources: Resources | None = None, checkpointer: BaseCheckpoint
 
 
 def _nodes_at_once(settings: Settings) -> int:
-    """How many nodes run at once: extractions, one that writes, and the thread that a synchronous run's stream takes.
+    """How many nodes run at once: extractions, `write`, and the thread that a synchronous run's stream takes.
 
     The rules keep a core busy; an endpoint keeps us waiting.
     """

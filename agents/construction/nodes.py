@@ -174,7 +174,8 @@ class Nodes:
                 kb.schema_control.note(kb.documents.in_service(state["batch"]))
             if policy == "review":
                 candidates = kb.schema_control.waiting(self._resources.settings.schema_support, REVIEWED_AT_ONCE)
-            return {"undecided": not last, "candidates": [one.model_dump(mode="json") for one in candidates]}
+            shown = [candidate.model_dump(mode="json") for candidate in candidates]
+            return {"undecided": not last, "candidates": shown}
 
     def accept_or_reject(self, state: BuildState, runtime: Runtime[BuildContext]) -> dict[str, Any]:
         """Decide on the candidates: by the thresholds, or by a person (the interrupt's resume value).
@@ -195,10 +196,10 @@ class Nodes:
         return {"candidates": []}
 
     def write(self, state: WriteInput) -> dict[str, Any]:
-        """Make what was admitted part of the knowledge base, in one transaction, and embed it."""
+        """Bound a batch and write what is admitted, in one transaction; then embed it."""
         with self._resources.runs.step(state["knowledge_base"], state["run"]) as kb:
             kb.schema_control.write(state["chunks"])
-            # The last ones are else embedded by `index`, when it is known what stays; a reasoner is asked with them.
+            # `index` embeds the last batch, when it is known what stays, unless a reasoner resolves by its vectors.
             if not state["last"] or self._resources.reasoner(state["knowledge_base"]).resolves:
                 follow_facts(kb)
             _progress("write", kb.documents.count("done"), kb.documents.count())
@@ -249,7 +250,7 @@ def _set_schema(kb: KnowledgeBase, wanted: GraphSchema | None) -> None:
     if kb.schemas.version() == 0:
         kb.schemas.append(wanted or load_schema(DEFAULT_SCHEMA), (), "seed")
     elif wanted is not None and wanted != kb.schemas.seed():
-        raise SchemaError(f"{kb.layout.name!r} was begun with the schema {kb.schemas.seed().name!r}; leave --schema "
+        raise SchemaError(f"{kb.layout.name!r} was built with the schema {kb.schemas.seed().name!r}; leave --schema "
                          "out to go on with it, or build another knowledge base")
 
 

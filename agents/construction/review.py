@@ -1,4 +1,4 @@
-"""Asking a person about schema candidates: what an interrupted build shows, and what may be answered."""
+"""Asking a person about schema candidates: what an interrupted build shows, and which answers it takes."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -51,7 +51,7 @@ def request(knowledge_base: str, candidates: Sequence[Candidate], error: str = "
         **({"error": f"nothing was changed: {error}"} if error else {}),
         "question": f"The documents speak of {'these' if count > 1 else 'this'}, and the schema has no name for "
                     f"{'them' if count > 1 else 'it'}. What may join the schema?",
-        "candidates": [f"{number}. {_summary(one)}" for number, one in enumerate(candidates, 1)],
+        "candidates": [f"{number}. {_summary(candidate)}" for number, candidate in enumerate(candidates, 1)],
         "how_to_answer": f"{HOW[0].upper()}{HOW[1:]}. Or give the decisions as data (last example).",
         "examples": ["accept", "reject", f"accept 1{', reject 2' if count > 1 else ''}", "rename 1 to a_better_name",
                      {"decisions": [{"kind": candidates[0].kind, "name": first, "verdict": "accept", "why": "..."}],
@@ -65,6 +65,6 @@ def _summary(candidate: Candidate) -> str:
     subjects, objects = ("/".join(types) or "any" for types in (candidate.subject_types, candidate.object_types))
     bounds = {"relation": f" ({subjects} -> {objects})", "attribute": f" ({subjects}: {objects})", "entity_type": ""}
     documents = f"{candidate.documents} document{'s' * (candidate.documents > 1)}"
-    evidence = "; ".join(f'{one.document}: "{one.words}"' for one in candidate.examples[:_SHOWN])
+    evidence = "; ".join(f'{example.document}: "{example.words}"' for example in candidate.examples[:_SHOWN])
     return (f"{KIND_NAMES[candidate.kind]} {candidate.name!r}{bounds[candidate.kind]}, in {documents}, confidence "
             f"{candidate.confidence:.2f}{f'. {evidence}' if evidence else ''}")

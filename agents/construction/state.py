@@ -22,7 +22,7 @@ class BuildContext:
     evolve: bool = field(default=True, metadata={"description": "let the schema grow where documents "
                                                    "ask for it; no: it stays as it is"})
     retry_failed: bool = field(default=False, metadata={"description": "extract failed chunks again"})
-    resolve: bool = field(default=True, metadata={"description": "make one node of a thing's several names"})
+    resolve: bool = field(default=True, metadata={"description": "merge the several names of an entity into one node"})
     max_tokens: int | None = field(default=None, metadata={"description": "hard budget of this build, in tokens"})
     max_cost: float | None = field(default=None, metadata={"description": "the same in the price file's currency"})
 
@@ -33,7 +33,7 @@ class BuildContext:
 
 
 def new_run() -> str:
-    """What a new run is called: when it began, so that names sort, and something that no other has."""
+    """The name of a new run: its time, so that names sort, and a random part."""
     return f"{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}-{uuid.uuid4().hex[:12]}"
 
 
@@ -53,7 +53,7 @@ class GivenDocument(TypedDict):
 class BuildInput(TypedDict, total=False):
     """What a build is given; without documents and paths it goes on with what is stored."""
 
-    knowledge_base: Annotated[str, Field(description="the knowledge base's name; made if there is none")]
+    knowledge_base: Annotated[str, Field(description="the knowledge base's name; created if there is none")]
     documents: Annotated[list[GivenDocument], Field(description="documents given as text")]
     paths: Annotated[list[str], Field(description=(
         "files and folders to read, on the machine where the build runs; through a server only those below "
@@ -79,7 +79,7 @@ class BuildReport(TypedDict):
     attributes: Annotated[int, Field(description="values of entities' attributes")]
     communities: Annotated[int, Field(description="communities of the knowledge tree")]
     schema_version: Annotated[int, Field(description="number of the schema in force")]
-    rejected: Annotated[dict[str, int], Field(description="what was said and does not fit the schema, by reason")]
+    rejected: Annotated[dict[str, int], Field(description="extracted and not admitted, by reason")]
     tokens: Annotated[dict[str, int], Field(description="prompt and completion tokens and calls of this build")]
     cached_tokens: Annotated[int, Field(description="prompt tokens that the endpoint had cached")]
     wasted_tokens: Annotated[int, Field(description="tokens of answers that could not be used")]

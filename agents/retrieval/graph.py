@@ -98,7 +98,7 @@ class _Nodes:
         name = state.get("knowledge_base") or context.knowledge_base
         earlier, question = _conversation(state)
         self._resources.knowledge_base(name)
-        # What is set wrongly is said before anything is paid for.
+        # Wrong settings are reported before anything is paid for.
         self._caps(context)
         check_models(context.models, self._resources.settings, served=is_served())
         self._resources.reranker  # noqa: B018
@@ -118,8 +118,8 @@ class _Nodes:
         caps, parts, notes = self._caps(context), list[SubQuery](), list[str]()
         if context.agent:
             schema = self._knowledge_base(state).schemas.current()
-            said = self._reasoner(state, context).decompose(whole.question, schema, caps.sub_queries)
-            parts, notes = self._in_schema(state, said[:caps.sub_queries])
+            proposed = self._reasoner(state, context).decompose(whole.question, schema, caps.sub_queries)
+            parts, notes = self._in_schema(state, proposed[:caps.sub_queries])
         # The whole question is searched as well: a decomposition that went wrong must not hide it.
         first, *others = distinct([whole, *searchable(parts)])
         if not others:
@@ -138,8 +138,8 @@ class _Nodes:
             numbers.setdefault(route, []).append(number)
         sends = [
             Send(f"{route}_search", SearchInput(knowledge_base=state["knowledge_base"], reading=state["reading"],
-                                                round=state["iterations"], asked=state["asked"], numbers=found))
-            for route, found in numbers.items()
+                                                round=state["iterations"], asked=state["asked"], numbers=wanted))
+            for route, wanted in numbers.items()
         ]
         return sends or [Send("fuse", state)]
 
@@ -171,7 +171,7 @@ class _Nodes:
         return self.search("dfs", state)
 
     def fuse(self, state: AskState, runtime: Runtime[AskContext]) -> dict[str, Any]:
-        """Rank the passages by all that was found for all sub-queries so far."""
+        """Rank the passages by the evidence for all sub-queries so far."""
         retriever, switches = self._retriever(state), (runtime.context or AskContext()).switches
         queries = retriever.queries([SubQuery(**data) for data in state["asked"]])
         evidence: list[list[Evidence]] = [[] for _ in queries]
@@ -200,15 +200,15 @@ class _Nodes:
         history = [SubAnswer(**data) for data in state["history"]]
         passages = self._passages(state)
         schema = self._knowledge_base(state).schemas.current()
-        said = self._reasoner(state, context).reflect(state["question"], history, passages, schema)
+        reflection = self._reasoner(state, context).reflect(state["question"], history, passages, schema)
         caps, is_name = self._caps(context), names_known_to(self._retriever(state))
-        known = merged(history, said.sub_answers, is_name, caps.sub_queries)
+        known = merged(history, reflection.sub_answers, is_name, caps.sub_queries)
         update: dict[str, Any] = {"round_start": start, "history": [item.model_dump() for item in known]}
-        if said.sufficient:
+        if reflection.sufficient:
             step = tracing.reflected(state["iterations"], "", known, None, sufficient=True)
             return update | {"steps": [tracing.data(step)]}
-        plan, notes = self._next_round(state, said.sub_queries, known, context)
-        step = tracing.reflected(state["iterations"], said.missing, known, plan, sufficient=False, notes=notes)
+        plan, notes = self._next_round(state, reflection.sub_queries, known, context)
+        step = tracing.reflected(state["iterations"], reflection.missing, known, plan, sufficient=False, notes=notes)
         new = [part for _, part in plan.new]
         return update | {
             "iterations": state["iterations"] + bool(new), "asked": [*state["asked"], *_asked(plan)],
@@ -216,13 +216,13 @@ class _Nodes:
             "planned": [*state["planned"], *(part.model_dump() for part in new)],
             "history": [*update["history"], *(SubAnswer(question=part.question).model_dump() for part in new)]}
 
-    def _next_round(self, state: AskState, said: Sequence[SubQuery], known: Sequence[SubAnswer],
+    def _next_round(self, state: AskState, proposed: Sequence[SubQuery], known: Sequence[SubAnswer],
                     context: AskContext) -> tuple[Plan, list[str]]:
         """What is searched next within the caps, and notes of what is not."""
         caps, asked = self._caps(context), [SubQuery(**data) for data in state["asked"]]
         planned = [SubQuery(**data) for data in state["planned"]]
         parts, notes = self._in_schema(state, next_parts(
-            said, planned, known, {key(part.question) for part in asked}, names_known_to(self._retriever(state)),
+            proposed, planned, known, {key(part.question) for part in asked}, names_known_to(self._retriever(state)),
             caps.sub_queries))
         if state["iterations"] == caps.rounds:
             left = [f"cap of {caps.rounds} rounds: left out {part.question!r}" for part in parts]

@@ -1,7 +1,7 @@
 """A circuit breaker: an endpoint that is down is not asked again and again, call by call.
 
 After some failures in a row of the endpoint itself it opens: every call fails at once, without being sent. After some
-seconds one call is let through to try, as a long-lived server needs it; when it is answered, all may pass again.
+seconds a single call is let through to try, as a long-lived server needs; when it is answered, all may pass again.
 """
 
 import logging
@@ -10,8 +10,7 @@ from collections.abc import Callable
 from ..reasoner import ReasonerError
 
 FAILURES_IN_A_ROW = 5
-"""So many, each after all its retries and with no answer between them, are no accident: at one failure in five calls,
-which retries make far rarer, they come once in 3,000 calls."""
+"""So many, each after all its retries and with no answer between them, are no accident."""
 SECONDS_CLOSED_TO_CALLS = 10.0
 """A server starts again in about that time; to try earlier would be a retry, which the calls have behind them."""
 

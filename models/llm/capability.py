@@ -13,8 +13,8 @@ JSON object, and nothing but the form that the prompt spells out."""
 FORMS: tuple[Form, ...] = get_args(Form)
 
 REFUSALS_IN_A_ROW = 3
-"""Without a word of the form in the refusal it may be of another cause: at one stray refusal in twenty calls, so many
-in a row, each answered in the next form, come once in 8,000 calls."""
+"""A refusal that does not name the form may have another cause; so many in a row, each answered in the next form, have
+not."""
 UNUSABLE_IN_A_ROW = 4
 """Two prompts, each with its repair, and no usable answer in this form ever before: it is accepted and ignored."""
 

@@ -57,7 +57,7 @@ class Limits:
         self._slots = slots
         requests, tokens = key.requests_per_second, key.tokens_per_minute
         self._requests = None if requests is None else AsyncLimiter(1, 1 / requests)
-        # Bursts of a second: what is saved up must not count much beside a minute's limit.
+        # Bursts of a second: what is saved up must be little against a minute's limit.
         self._tokens = None if tokens is None else AsyncLimiter(tokens / 60, 1)
         self._in_order = asyncio.Lock()
         self._due = 0.0
@@ -80,7 +80,7 @@ class Limits:
             What to call with the tokens that the call used in all, as its reply reports them.
 
         Raises:
-            EndpointDown: the endpoint was found down while it waited.
+            EndpointDown: the endpoint went down while the call waited.
         """
         async with self._slots:
             async with self._in_order:

@@ -102,7 +102,7 @@ def _ms(started: float, ended: float | None = None) -> int:
 
 
 def _line(level: int, what: str, fields: dict[str, Any]) -> None:
-    """One line; its fields are the record's `fields` as well, for a formatter that writes them apart."""
+    """One line; its fields are the record's `fields` as well, for a formatter that writes them separately."""
     if LOG.isEnabledFor(level):
         LOG.log(level, "%s %s", what, " ".join(f"{name}={value}" for name, value in fields.items()),
                 extra={"fields": {"event": what, **fields}})

@@ -32,17 +32,17 @@ def json_object(text: str) -> dict[str, Any]:
     if whole is not None and whole[1] == len(text.strip()):
         return whole[0]
     answer = _THINKING.sub("", text)
-    found: tuple[dict[str, Any], int] | None = None
+    longest: tuple[dict[str, Any], int] | None = None
     start = answer.find("{")
     while start >= 0:
         decoded = _decode(answer, start)
-        if decoded is not None and (found is None or decoded[1] - start > found[1]):
-            found = decoded[0], decoded[1] - start
+        if decoded is not None and (longest is None or decoded[1] - start > longest[1]):
+            longest = decoded[0], decoded[1] - start
         start = answer.find("{", decoded[1] if decoded else start + 1)
-    if found is None:
+    if longest is None:
         shown = answer.strip()[:_SHOWN] or "nothing"
         raise UnusableAnswer(f"there is no complete JSON object in it; it begins: {shown}")
-    return found[0]
+    return longest[0]
 
 
 def _decode(text: str, start: int) -> tuple[dict[str, Any], int] | None:

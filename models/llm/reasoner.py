@@ -43,14 +43,14 @@ _ANSWER_STEPS: dict[Mode, Step] = {"reject": "answer_reject", "open": "answer_op
 
 
 def extraction_prompt(request: ExtractionRequest, schema: GraphSchema, language: Language) -> Prompt:
-    """What is asked of the model for one chunk."""
+    """The prompt for a chunk's extraction."""
     context = " > ".join(part for part in (request.title, request.heading) if part)
     return render("extract", language, schema=schema_block(schema, language), context=context or "-",
                   text=request.text)
 
 
 def prompt_language(settings: Settings, text: str) -> Language:
-    """The language of the prompts for a text: the one that is set, or the text's own."""
+    """The language of the prompts for a text: that of the settings, or the text's own."""
     return language_of(text) if settings.language == "auto" else settings.language
 
 
@@ -68,7 +68,7 @@ def summary_batches(communities: Sequence[CommunityDigest]) -> list[Sequence[Com
 
 
 def summary_prompt(communities: Sequence[CommunityDigest], settings: Settings) -> tuple[Prompt, Language]:
-    """What is asked of the model for the communities of one call, and in which language."""
+    """The prompt for the communities of a call, and its language."""
     text = numbered(_digest_text(community) for community in communities)
     language = prompt_language(settings, text)
     return render("summarise", language, communities=text), language
@@ -82,7 +82,7 @@ class LlmReasoner:
     Args:
         settings: the endpoint, its limits and the prompts' language.
         ledger: response cache, token accounts and budget.
-        endpoint: where calls go; none: the one in the settings.
+        endpoint: where calls go; none: the settings' endpoint.
 
     Raises:
         ValueError: no endpoint is given and the settings name none.
@@ -161,7 +161,7 @@ class LlmReasoner:
         return await self._chats["summarise"].ask("summarise", prompt, wire.summaries(len(communities)), language)
 
     def _each(self, ask: Callable[[_I], Awaitable[_T]], items: Sequence[_I]) -> list[_T]:
-        """What is answered to each item, in order; after the first failure, no further call is begun."""
+        """The answers to all items, in order; after the first failure, no further call starts."""
         return process_loop().run(in_parallel(ask, items, self._settings.llm_concurrency))
 
     def decompose(self, question: str, schema: GraphSchema, limit: int) -> list[SubQuery]:
@@ -226,13 +226,13 @@ class LlmReasoner:
 
 
 async def in_parallel(ask: Callable[[_I], Awaitable[_T]], items: Sequence[_I], workers: int) -> list[_T]:
-    """What is answered to each item, in order; after the first failure, no further item is begun.
+    """The answers to all items, in order; after the first failure, no further item starts.
 
-    Those under way by then end first: they are paid for, and what they bring is kept.
+    Those under way by then end first: they are paid for, and their answers are kept.
 
     Args:
         ask: called with each item.
-        items: begun in order.
+        items: started in order.
         workers: how many at once.
 
     Raises:

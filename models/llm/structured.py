@@ -62,7 +62,7 @@ class StructuredChat:
             return await self._once(key, lambda: self._kept_or_paid(key, step, messages, shape, language))
 
     async def _once(self, key: str, make: Callable[[], Awaitable[T]]) -> T:
-        """Make a call when no equal one is under way.
+        """Make a call when no equal call is under way.
 
         What an equal call came to is in the ledger then, or its failure is raised here as well; but not what is no
         failure of the call: a budget of its own, a cancellation, an endpoint that was down.
@@ -135,7 +135,7 @@ class StructuredChat:
                                 "model (BANYAN_LLM_MODEL) for this text")
 
     async def _record(self, key: str, step: str, reply: Reply, *, wasted: bool = False) -> None:
-        # A thread that has begun ends whatever becomes of this task: what was paid is stored.
+        # A thread ends whatever becomes of this task: what was paid is stored.
         await asyncio.to_thread(
             self._ledger.record, key=key, step=step, response=reply.text or reply.refusal,
             prompt_tokens=reply.prompt_tokens, completion_tokens=reply.completion_tokens,

@@ -103,8 +103,8 @@ def _named(label: str, terms: dict[str, str]) -> str:
     return terms.get(normalise(label), label.strip())
 
 
-def _said(rows: Iterable[list[str]], needed: int) -> list[list[str]]:
-    """The rows whose needed cells are filled: a blank one says nothing and is dropped."""
+def _filled(rows: Iterable[list[str]], needed: int) -> list[list[str]]:
+    """The rows whose needed cells are filled; blank rows are dropped."""
     return [row for row in rows if all(cell.strip() for cell in row[:needed])]
 
 
@@ -134,17 +134,17 @@ class _Extraction(_Wire):
         return Extraction(
             entities=tuple(
                 ExtractedEntity(name=name, type=_named(rest[0], terms.types) if rest else "")
-                for name, *rest in _said(self.entities, 1)),
+                for name, *rest in _filled(self.entities, 1)),
             triples=tuple(
                 ExtractedTriple(head=head, relation=_named(relation, terms.relations), tail=tail,
                                 evidence=words[0] if words else "",
                                 confidence=confidence(relation, terms.relations))
-                for head, relation, tail, *words in _said(self.triples, 3)),
+                for head, relation, tail, *words in _filled(self.triples, 3)),
             attributes=tuple(
                 ExtractedAttribute(entity=owner, attribute=_named(attribute, terms.attributes), value=value,
                                    evidence=words[0] if words else "",
                                    confidence=confidence(attribute, terms.attributes))
-                for owner, attribute, value, *words in _said(self.attributes, 3)))
+                for owner, attribute, value, *words in _filled(self.attributes, 3)))
 
 
 class _Summary(_Wire):
@@ -215,12 +215,12 @@ class _Reflection(_Wire):
     sub_queries: list[_SubQuery] = []
 
     def typed(self, history: Sequence[SubAnswer], terms: _Terms) -> Reflection:
-        found = {item.id: item.answer.strip() for item in self.answers}
+        answers = {item.id: item.answer.strip() for item in self.answers}
         return Reflection(
             sufficient=self.sufficient,
             missing=self.missing,
-            # Where this answer leaves out what an earlier round found, that stands.
-            sub_answers=[SubAnswer(question=asked.question, answer=found.get(number) or asked.answer)
+            # An answer of an earlier round stands where this reflection leaves it out.
+            sub_answers=[SubAnswer(question=asked.question, answer=answers.get(number) or asked.answer)
                          for number, asked in enumerate(history, 1)],
             sub_queries=[] if self.sufficient else [query.typed(terms) for query in self.sub_queries])
 

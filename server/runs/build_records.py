@@ -1,4 +1,4 @@
-"""What is remembered of builds over restarts of the server: beside its checkpoints, in one database."""
+"""Builds remembered over restarts of the server, in the database of its checkpoints."""
 
 from langgraph.checkpoint.sqlite import SqliteSaver
 from pydantic import BaseModel

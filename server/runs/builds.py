@@ -1,7 +1,7 @@
 """Builds that a server runs: in turn for each knowledge base, some at once, each in a thread of its own.
 
-What a build has done stands in the ledger, whatever becomes of it. What is kept beside it is where it waits for a
-person, and what clients are told.
+What a build has done stands in the ledger, whatever becomes of it. Kept here is where it waits for a person, and what
+clients are told.
 """
 
 import asyncio
@@ -152,12 +152,12 @@ class Builds:
         """
         if sum(not job.over for job in self._jobs.values()) >= MOST_QUEUED:
             raise TooManyRequestsError(f"{MOST_QUEUED} builds wait already; start another one later", 60)
-        one = new_run()
-        names = await anyio.to_thread.run_sync(self._uploads.store, one, uploads) if uploads else []
-        build = Build(id=one, kb=kb, state="queued", progress=BuildProgress(step="", done=0, total=None),
+        run = new_run()
+        names = await anyio.to_thread.run_sync(self._uploads.store, run, uploads) if uploads else []
+        build = Build(id=run, kb=kb, state="queued", progress=BuildProgress(step="", done=0, total=None),
                       created_at=datetime.now(UTC).isoformat(timespec="seconds"), files=names)
         job = Job(BuildRecord(build=build, options=options))
-        self._jobs[one] = job
+        self._jobs[run] = job
         job.step = {"knowledge_base": kb, "schema": options.schema_name}
         self._queue(job)
         await self._forget_old()
@@ -172,7 +172,8 @@ class Builds:
         job = self.job(build)
         if job.build.state != "waiting":
             raise StateError(f"the build {build!r} is {job.build.state}, and waits for no decision")
-        job.step = Command(resume={"decisions": [one.model_dump(mode="json") for one in decisions], "who": who})
+        decided = [decision.model_dump(mode="json") for decision in decisions]
+        job.step = Command(resume={"decisions": decided, "who": who})
         job.change(state="queued", review=None)
         self._queue(job)
         return job.build
@@ -255,7 +256,7 @@ class Builds:
         if state.interrupts:
             asked = state.interrupts[0].value
             return {"state": "waiting", "review": BuildReview(
-                candidates=[Candidate(**one) for one in asked["delta"]["candidates"]], error=asked.get("error", ""))}
+                candidates=[Candidate(**data) for data in asked["delta"]["candidates"]], error=asked.get("error", ""))}
         report = state.values["report"]
         # Where the server kept the files meanwhile is nobody's business.
         report["files_failed"] = [line.removeprefix(f"{folder}/") for line in report["files_failed"]]
@@ -269,9 +270,9 @@ class Builds:
             self._saver.delete_thread(record.build.id)
 
     async def _forget_old(self) -> None:
-        for one in [one for one, job in self._jobs.items() if job.over][:-KEPT]:
-            del self._jobs[one]
-            await anyio.to_thread.run_sync(self._records.forget, one)
+        for build in [build for build, job in self._jobs.items() if job.over][:-KEPT]:
+            del self._jobs[build]
+            await anyio.to_thread.run_sync(self._records.forget, build)
 
 
 def _show(job: Job, event: dict[str, Any]) -> None:

@@ -38,10 +38,10 @@ CLIENT = "banyan_client"
 """Where the configuration of a run says who asks; the server sets it, whatever a client sends."""
 
 
-def _as_messages(said: object) -> object:
+def _as_messages(given: object) -> object:
     """Messages in any of LangChain's forms: {"type", "content"}, {"role", "content"}, or [role, text]."""
     try:
-        return convert_to_messages(said) if isinstance(said, list) else said
+        return convert_to_messages(given) if isinstance(given, list) else given
     except (NotImplementedError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"not a list of messages: {error}") from error
 
@@ -119,10 +119,10 @@ async def _on_its_own(run: AbstractAsyncContextManager[_T]) -> AsyncIterator[_T]
     async with AsyncExitStack() as stack:
         outer = var_child_runnable_config.set(None)
         try:
-            begun = await stack.enter_async_context(run)
+            entered = await stack.enter_async_context(run)
         finally:
             var_child_runnable_config.reset(outer)
-        yield begun
+        yield entered
 
 
 def _asked(given: Conversation | ChatInput, settings: dict[str, Any]) -> tuple[Sequence[AnyMessage], Question]:

@@ -1,4 +1,4 @@
-"""Following a blocking run from the event loop: it runs in a thread of its own, and ends when nobody follows it."""
+"""Following a blocking run from the event loop: it runs in a worker thread, and ends when nobody follows it."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -18,7 +18,7 @@ _KEPT = 2_000
 
 
 class Followed(Generic[_T]):
-    """A run and what it says, which is kept until it is read."""
+    """A run and its items, which are kept until they are read."""
 
     def __init__(self, items: Callable[[], Iterator[_T]]) -> None:
         self._items = items
@@ -34,11 +34,11 @@ class Followed(Generic[_T]):
                 await anyio.to_thread.run_sync(self._work, limiter=limiter)
 
         self._task = asyncio.create_task(pump())
-        # Its exception is for who reads; where nobody does any more, for nobody.
+        # Its exception is raised where the items are read; if nobody reads any more, it is dropped.
         self._task.add_done_callback(lambda done: done.cancelled() or done.exception())
 
     def _work(self) -> None:
-        """In a worker thread: say what there is to say, until told to stop."""
+        """In a worker thread: send the items, until told to stop."""
         with cancellable() as cancellation:
             # Whoever stops it before this line is seen on the next one.
             self._cancellation = cancellation
@@ -53,7 +53,7 @@ class Followed(Generic[_T]):
         """The items as they come; then the exception that ended the run, if one did."""
         async for item in self._receive:
             yield item
-        assert self._task is not None  # noqa: S101  (it has begun)
+        assert self._task is not None  # noqa: S101  (`begin` was called)
         await asyncio.shield(self._task)
 
     def stop(self) -> None:

@@ -42,7 +42,7 @@ class Question(BaseModel):
 
 
 class Event(NamedTuple):
-    """What is said while a question is answered."""
+    """What a client is sent while a question is answered."""
 
     event: Literal["step", "token", "answer"]
     data: dict[str, Any]
@@ -93,7 +93,7 @@ class Questions:
                 if event.event != "answer":
                     yield event
             messages += [HumanMessage(question.question), AIMessage(event.data["answer"])]
-        yield event  # whoever has the answer may ask on, and finds what was said before
+        yield event  # whoever has the answer may ask on, and the conversation is kept by then
 
     def _steps(self, kb: str, question: Question, earlier: Sequence[AnyMessage]) -> Iterator[Event]:
         context = AskContext(mode=question.mode, agent=question.agent, routes=tuple(question.routes),
@@ -101,12 +101,12 @@ class Questions:
         given = {"knowledge_base": kb, "messages": [*earlier, HumanMessage(question.question)]}
         wanted = [*_ANSWER, *(["trace"] if question.trace else [])]
         answer: dict[str, Any] = {}
-        for kind, said in self._graph.stream(cast("Any", given), context=context, stream_mode=["custom", "values"],
+        for kind, update in self._graph.stream(cast("Any", given), context=context, stream_mode=["custom", "values"],
                                              output_keys=wanted):
             if kind == "custom":
-                yield Event("step", cast("dict[str, Any]", said))
+                yield Event("step", cast("dict[str, Any]", update))
             else:
-                answer = cast("dict[str, Any]", said)
+                answer = cast("dict[str, Any]", update)
         for piece in _PIECE.findall(answer["answer"]):
             yield Event("token", {"text": piece})
         yield Event("answer", answer)

@@ -1,6 +1,6 @@
 """Conversations kept by thread, over restarts of the server, in the database of its checkpoints.
 
-REST and the LangServe chat share them: a thread that was begun through one goes on through the other. A thread is of
+REST and the LangServe chat share them: a thread that started through one goes on through the other. A thread is of
 one knowledge base and one client; what others call the same is another thread.
 """
 
@@ -21,12 +21,12 @@ from ..errors import StateError
 MAX_THREAD_NAME = 128
 THREAD_NAME = rf"^[A-Za-z0-9_.:-]{{1,{MAX_THREAD_NAME}}}$"
 KEPT_MESSAGES = 100
-"""Of a thread, the newest: follow-ups are resolved from what was said last, and each is read by the reasoner."""
+"""Of a thread, the newest: follow-ups are resolved from the last messages, and each is read by the reasoner."""
 _TURN = "turn"
 
 
 class ThreadNameError(BanyanError):
-    """A thread's name that cannot be one."""
+    """A name that a thread cannot have."""
 
 
 class Thread(NamedTuple):
@@ -65,7 +65,7 @@ class Threads:
         self._lock = threading.Lock()
 
     def messages(self, thread: Thread) -> list[AnyMessage]:
-        """What was said so far, oldest first; empty for a thread that was never used."""
+        """The messages so far, oldest first; empty for a thread that was never used."""
         return list(self._conversations.get_state(_config(thread)).values.get("messages", ()))
 
     @contextmanager
@@ -77,10 +77,10 @@ class Threads:
         """
         with self._alone(thread):
             messages = self.messages(thread)
-            said = len(messages)
+            before = len(messages)
             yield messages
-            if len(messages) > said:
-                self._keep(thread, messages, said)
+            if len(messages) > before:
+                self._keep(thread, messages, before)
 
     def delete(self, thread: Thread) -> None:
         """Forget a conversation; one that was never used is no error.
@@ -104,10 +104,10 @@ class Threads:
             with self._lock:
                 self._busy.discard(key)
 
-    def _keep(self, thread: Thread, messages: list[AnyMessage], said: int) -> None:
+    def _keep(self, thread: Thread, messages: list[AnyMessage], before: int) -> None:
         forgotten = [RemoveMessage(id=str(message.id)) for message in messages[:-KEPT_MESSAGES]]
         config = self._conversations.update_state(
-            _config(thread), {"messages": [*forgotten, *messages[said:]]}, as_node=_TURN)
+            _config(thread), {"messages": [*forgotten, *messages[before:]]}, as_node=_TURN)
         # Every checkpoint holds the whole conversation, and nobody goes back to an earlier one.
         with self._saver.cursor() as cursor:
             for table in ("checkpoints", "writes"):

@@ -67,12 +67,12 @@ def safe_names(names: Sequence[str]) -> list[str]:
     """The names of the files of one upload (see `safe_name`).
 
     Raises:
-        FileNameError: one is not safe, or two are the same on a system that does not tell case apart.
+        FileNameError: one is not safe, or two are the same on a system that ignores case.
     """
-    found = [safe_name(name) for name in names]
+    safe = [safe_name(name) for name in names]
     # One may not be the folder of another either.
     taken: dict[str, str] = {}
-    for name in found:
+    for name in safe:
         key = unicodedata.normalize("NFKC", name).casefold()
         if key in taken:
             raise FileNameError(f"two files are called {name!r}, or nearly so: rename one")
@@ -81,7 +81,7 @@ def safe_names(names: Sequence[str]) -> list[str]:
         parts = key.split("/")
         if any("/".join(parts[:end]) in taken for end in range(1, len(parts))):
             raise FileNameError(f"a part of the file name {name!r} is another file's name: rename one")
-    return found
+    return safe
 
 
 class Uploads:
