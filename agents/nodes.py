@@ -39,15 +39,24 @@ def as_node(step: Callable[..., Any], abandon: Callable[[Any], None]) -> Runnabl
             raise
 
     async def arun(state: Any) -> Any:
-        with cancellable() as cancellation:
-            try:
-                return await (call(state) if waits else asyncio.to_thread(call, state))
-            except GraphBubbleUp:
-                raise
-            except BaseException as error:
-                if isinstance(error, asyncio.CancelledError):
-                    cancellation.cancel()
-                await asyncio.shield(asyncio.to_thread(abandon, state))
-                raise
+        try:
+            return await (call(state) if waits else _in_thread(lambda: call(state)))
+        except GraphBubbleUp:
+            raise
+        except BaseException:
+            await asyncio.shield(asyncio.to_thread(abandon, state))
+            raise
 
     return RunnableLambda(run, afunc=arun, name=step.__name__)
+
+
+async def _in_thread(function: Callable[[], Any]) -> Any:
+    """What a function returns, run in a thread. A cancellation is told to the thread, and waits until it has ended."""
+    with cancellable() as cancellation:
+        work = asyncio.ensure_future(asyncio.to_thread(function))
+        try:
+            return await asyncio.shield(work)
+        except asyncio.CancelledError:
+            cancellation.cancel()
+            await asyncio.wait([work])
+            raise

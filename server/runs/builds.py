@@ -1,4 +1,4 @@
-"""Builds that a server runs: in turn for each knowledge base, some at once, each in a thread of its own.
+"""Builds that a server runs: in turn for each knowledge base, some at once.
 
 What a build has done stands in the ledger, whatever becomes of it. Kept here is where it waits for a person, and what
 clients are told.
@@ -7,13 +7,13 @@ clients are told.
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, cast
 
 import anyio
-import anyio.from_thread
 import anyio.to_thread
 from filelock import FileLock, Timeout
 from langgraph.checkpoint.sqlite import SqliteSaver
@@ -22,10 +22,10 @@ from langgraph.types import Command
 from ...agents.construction.graph import build_graph
 from ...agents.construction.state import new_run
 from ...agents.resources import Resources
-from ...runtime.cancellation import CallCancelled, Cancellation, cancellable
 from ...schemas.delta import Candidate, Decision
 from ..answers import Build, BuildError, BuildProgress, BuildReview
 from ..errors import NotFoundError, StateError, TooManyRequestsError, detail_of, status_of
+from .async_saver import AsyncSaver
 from .build_records import KEPT, BuildOptions, BuildRecord, BuildRecords
 from .uploads import Upload, Uploads
 
@@ -41,7 +41,7 @@ class Job:
         self.record = record
         self.step: Any = None
         self.cancelled = False
-        self._cancellation: Cancellation | None = None
+        self.work: asyncio.Task[dict[str, Any]] | None = None
         self._changed = asyncio.Event()
 
     @property
@@ -73,17 +73,11 @@ class Job:
                 return
             await changed.wait()
 
-    def begin(self, cancellation: Cancellation) -> None:
-        """In the worker thread: be cancelled by `cancel` from here on, or at once."""
-        self._cancellation = cancellation
-        if self.cancelled:
-            cancellation.cancel()
-
     def cancel(self) -> None:
-        """Give it up: its calls end at once, its steps with the one that is under way."""
+        """Give it up: its calls end at once, and the step under way as soon as it can."""
         self.cancelled = True
-        if self._cancellation is not None:
-            self._cancellation.cancel()
+        if self.work is not None:
+            self.work.cancel()
 
 
 class Builds:
@@ -91,7 +85,7 @@ class Builds:
 
     def __init__(self, resources: Resources, saver: SqliteSaver) -> None:
         self._resources = resources
-        self._graph = build_graph(resources, saver)
+        self._graph = build_graph(resources, AsyncSaver(saver))
         self._saver = saver
         self._records = BuildRecords(saver)
         self._uploads = Uploads(resources.settings.home)
@@ -222,29 +216,30 @@ class Builds:
             else:
                 job.change(state="running")
                 await anyio.to_thread.run_sync(self._keep, job.record)
-                changes = await anyio.to_thread.run_sync(self._work, job)
+                job.work = asyncio.create_task(self._work(job))
+                if job.cancelled:
+                    job.work.cancel()
+                changes = {"state": "cancelled"}
+                with suppress(asyncio.CancelledError):
+                    changes = await job.work
         # Whoever hears that it is over finds nothing left of it.
         await anyio.to_thread.run_sync(self._keep, job.changed(**changes))
         job.change(**changes)
 
-    def _work(self, job: Job) -> dict[str, Any]:
-        """In a worker thread: run the graph to its end, or to where it waits; returns what changes of the build."""
+    async def _work(self, job: Job) -> dict[str, Any]:
+        """Run the graph to its end, or to where it waits; returns what changes of the build."""
         build = job.build
         config: Any = {"configurable": {"thread_id": build.id}}
         folder: Path | None = None
         try:
             if isinstance(job.step, dict) and build.files:
-                folder = self._uploads.open(build.id, build.kb)
+                folder = await anyio.to_thread.run_sync(self._uploads.open, build.id, build.kb)
                 job.step["paths"] = [str(folder)]
-            with cancellable() as cancellation:
-                job.begin(cancellation)
-                # What was paid for is in the ledger: a checkpoint is needed where it waits, and nowhere else.
-                for event in self._graph.stream(job.step, config, context=job.record.options.context,
-                                                stream_mode="custom", durability="exit"):
-                    anyio.from_thread.run_sync(_show, job, cast("dict[str, Any]", event))
-            state = self._graph.get_state(config)
-        except CallCancelled:
-            return {"state": "cancelled"}
+            # What was paid for is in the ledger: a checkpoint is needed where it waits, and nowhere else.
+            async for event in self._graph.astream(job.step, config, context=job.record.options.context,
+                                                   stream_mode="custom", durability="exit"):
+                job.change(progress=BuildProgress(**cast("dict[str, Any]", event)))
+            state = await self._graph.aget_state(config)
         except Exception as error:  # noqa: BLE001  (told to the client, and defects to the log)
             if status_of(error) == HTTPStatus.INTERNAL_SERVER_ERROR:
                 _LOG.exception("build %s failed", build.id)
@@ -252,7 +247,7 @@ class Builds:
             return {"state": "failed", "error": BuildError(type=detail.type, message=detail.message)}
         finally:
             if folder is not None:
-                self._uploads.close(build.kb)
+                await anyio.to_thread.run_sync(self._uploads.close, build.kb)
         if state.interrupts:
             asked = state.interrupts[0].value
             return {"state": "waiting", "review": BuildReview(
@@ -273,7 +268,3 @@ class Builds:
         for build in [build for build, job in self._jobs.items() if job.over][:-KEPT]:
             del self._jobs[build]
             await anyio.to_thread.run_sync(self._records.forget, build)
-
-
-def _show(job: Job, event: dict[str, Any]) -> None:
-    job.change(progress=BuildProgress(**event))
