@@ -21,7 +21,7 @@ from .sections import Section, sections
 
 _FILL = 0.75
 """A chunk may end once it is filled to this part. Less finds back sooner after an edit, but makes more
-chunks, each of which costs a call: measured on articles, 9 % more at 0.75 than at 1, 30 % at 0.5."""
+chunks, each of which costs a call."""
 
 _SPACES = re.compile(r"\s*+")
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from itertools import combinations
 
 import numpy as np
+from networkx.utils import UnionFind
 from numpy.typing import NDArray
 
 from ...models.embedding.embedder import Embedder, Vectors, products
@@ -17,32 +18,11 @@ from .label_words import stems
 FLOOR = 0.92
 """No two labels less alike than this are ever one.
 
-Measured with the default model: of 51 pairs that must stay apart (opposites, and a relation and its
-inverse) "increases risk of" and "decreases risk of" are most alike, 0.909, then "acquired" and "acquired
-by", 0.897; of labels of different elements in the five seed schemas "published by" and "written by",
-0.795. Ten of 40 pairs of synonyms lie above: words in another order, spellings, abbreviations.
+By the default model opposites such as "increases risk of" and "decreases risk of" lie just below, and words in
+another order, spellings and abbreviations above.
 """
 _ROWS = 512  # compared at once with all others: bounds the memory, not the result
 _DECIMALS = 4  # encoding in other batches differs by rounding, which must decide nothing
-
-
-class _Groups:
-    """Numbers that are joined into groups (disjoint sets); the least of a group stands for it."""
-
-    def __init__(self, size: int) -> None:
-        self._above = list(range(size))
-
-    def of(self, member: int) -> int:
-        """The least of a member's group."""
-        while self._above[member] != member:
-            self._above[member] = self._above[self._above[member]]
-            member = self._above[member]
-        return member
-
-    def join(self, one: int, other: int) -> None:
-        """Make the groups of two members one."""
-        least, most = sorted((self.of(one), self.of(other)))
-        self._above[most] = least
 
 
 def elements_of(schema: GraphSchema, kind: ElementKind) -> tuple[SchemaElement, ...]:
@@ -119,24 +99,21 @@ class SimilarLabels:
             Each label in one group; groups and their members sorted.
         """
         ordered = sorted(set(labels))
-        joined = _Groups(len(ordered))
-        first_of: dict[tuple[str, ...], int] = {}
-        by_script: dict[str, list[int]] = defaultdict(list)
-        for at, label in enumerate(ordered):
-            joined.join(first_of.setdefault(stems(label), at), at)
-            by_script[script_of(label)].append(at)
-        for script, places in sorted(by_script.items()):
+        same = UnionFind(ordered)
+        first_of: dict[tuple[str, ...], str] = {}
+        by_script: dict[str, list[str]] = defaultdict(list)
+        for label in ordered:
+            same.union(first_of.setdefault(stems(label), label), label)
+            by_script[script_of(label)].append(label)
+        for script, known in by_script.items():
             threshold = self.threshold(kind, script)
             if threshold < 1:
-                keys = [label_key(ordered[at]) for at in places]
+                keys = [label_key(label) for label in known]
                 for start in range(0, len(keys), _ROWS):
                     alike = self._similarities(keys[start : start + _ROWS], keys)
                     for row, column in np.argwhere(alike > threshold).tolist():
-                        joined.join(places[start + row], places[column])
-        members: dict[int, list[str]] = defaultdict(list)
-        for at, label in enumerate(ordered):
-            members[joined.of(at)].append(label)
-        return sorted(tuple(found) for found in members.values())
+                        same.union(known[start + row], known[column])
+        return sorted(tuple(sorted(group)) for group in same.to_sets())
 
     def remember(self, labels: Iterable[tuple[ElementKind, str]]) -> None:
         """Encode labels that will be compared with known ones, at once: one by one takes several times as long."""

@@ -7,6 +7,8 @@ something else, and no others: those are bounded again, from what was said of th
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
+from cachetools import LRUCache
+
 from ...models.embedding.embedder import Embedder, RememberingEmbedder
 from ...schemas.delta import Candidate, Decided, Decision, Example, LabelKind
 from ...schemas.documents import Chunk
@@ -45,7 +47,7 @@ class SchemaControl:
         self._extractions = extractions
         self._history = SchemaHistory(database)
         self.asks = Asks(database)
-        self._prepared: dict[str, Bounds] = {}
+        self._prepared: LRUCache[str, Bounds] = LRUCache(2)
 
     @property
     def policy(self) -> Policy:
@@ -111,8 +113,6 @@ class SchemaControl:
         """The prepared bounds of a schema; the last two are kept, those of base and schema in force."""
         key = schema.model_dump_json()
         if key not in self._prepared:
-            while len(self._prepared) > 1:
-                del self._prepared[next(iter(self._prepared))]
             self._prepared[key] = Bounds(schema, self._similar(schema))
         return self._prepared[key]
 

@@ -25,8 +25,7 @@ _ASKED_AT_ONCE = 256
 """Pairs asked about between two commits: as many as an endpoint answers for at once, with the default settings."""
 _FACTS_SHOWN = 5
 _NEAR = 0.85
-"""Cosine from which two names may mean the same. By MiniLM "United States" and "USA" have 0.89, "New York City" and
-"NYC" 0.92; "North Carolina" and "South Carolina", which opposite words keep apart, 0.85, "Norway" and "Sweden" 0.80."""
+"""Cosine from which two names may mean the same: "New York City" and "NYC" are above, "Norway" and "Sweden" below."""
 
 
 class Resolver:

@@ -11,12 +11,6 @@ _MARKER = re.compile(
     r"(?:\b(?:also|otherwise|better|commonly|formerly|previously) (?:known|called|named|referred to)(?: as)?"
     r"|\b(?:abbreviated|hereinafter|shortened)(?: (?:as|to|referred to as))?|\ba\.?k\.?a\.?(?=\W)"
     r"|以下简称为?|下称|简称为?|又称为?|又名|亦称|也称为?|别名为?|全称为?|曾用名为?|原名为?)", re.IGNORECASE)
-# One of these stands in every text with a marker, and in few others: looked for first, because each build reads all
-# texts.
-_SIGNS = ("abbrev", "nafter", "shortened", "aka", "a.ka", "ak.a", "a.k.a", "称", "名")
-_NAMING = ("known", "called", "named", "referred")
-_OTHERWISE_NAMED = tuple(f"{end} {word}" for end in ("so", "se", "er", "ly") for word in _NAMING)
-_BRACKETS = ("(", "（")
 _ALIAS_RELATIONS = frozenset("""
     also known as|is also known as|was also known as|aka|a.k.a.|alias|also called|is also called|abbreviated as
     is abbreviated as|abbreviation|short for|is short for|stands for|formerly known as|was formerly known as
@@ -53,17 +47,9 @@ def statements(text: str, names: Iterable[str]) -> list[Statement]:
     Returns:
         The pairs of names, in the order of the text.
     """
-    folded = text.casefold()
-    bracketed = any(sign in folded for sign in _BRACKETS)
-    marked = (any(sign in folded for sign in _SIGNS)
-              or (any(word in folded for word in _NAMING) and any(sign in folded for sign in _OTHERWISE_NAMED)))
-    if not (marked or bracketed):
-        return []
     known = set(names) - {""}
-    if len(known) < 2:  # noqa: PLR2004
-        return []
-    found = {*(_marked(text, known) if marked else ()), *(_in_parentheses(text, known) if bracketed else ())}
-    return sorted(found, key=lambda one: (one.start, one))
+    statements_made = {*_marked(text, known), *_in_parentheses(text, known)} if len(known) > 1 else set()
+    return sorted(statements_made, key=lambda statement: (statement.start, statement))
 
 
 def _longest_first(names: Collection[str]) -> list[str]:

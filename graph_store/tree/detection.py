@@ -58,11 +58,7 @@ class CommunitySettings:
             nearly every community changes and is described again, with each build: for some ten of them a price
             worth paying for a tree that is a function of the graph alone, and not for hundreds.
         drift: share of the entities that may so have changed before all are clustered anew: with more an update
-            saves nothing (`benchmarks/communities_update.py`: 0.16 of the time at 1 %, 0.39 at 5 %, with the
-            agreement with planted communities less by 0.002 and 0.005). Where 4,000 planted entities come 60 at a
-            time (`benchmarks/communities_steps.py`) the agreement is less by 0.001 to 0.005 on average than with all
-            found anew each time; with 0.25 by 0.004 to 0.013, with 0.5 by 0.007 to 0.018, without end by 0.026 to
-            0.078.
+            saves nothing, and agrees less with communities detected anew (`benchmarks/communities_update.py`).
     """
 
     semantic_weight: float = 0.5

@@ -22,10 +22,7 @@ __all__ = ["AttributeSpec", "Group", "ModularitySpec", "PatternSpec", "RelationS
 class ViewSettings:
     """The constants of views; the paper states none, nor does its published code.
 
-    Those of eq. 3 come from planted partitions (1,000 entities whose links, vectors and attributes are more or
-    less noisy): with links and likeness in equal parts the result was better than that of links alone in all
-    five mixes, which twice as much likeness was not. 20 neighbours, of 10, 20 and 40, were never the worst.
-    0.2 is what two random entities of MuSiQue reach three times in a hundred; 0 did as well, 0.35 did worse.
+    Those of eq. 3 were chosen on planted partitions whose links, vectors and attributes are more or less noisy.
 
     Attributes:
         alpha: of eq. 3, the weight of all likeness together, that of all links being 1.

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
+from cachetools import LRUCache
 from numpy.typing import NDArray
 
 from ...config import DEFAULT_EMBEDDING_MODEL, Settings
@@ -13,8 +14,7 @@ from ...schemas.errors import BanyanError
 Vectors = NDArray[np.float32]
 
 _IN_ONE_THREAD = 1 << 20
-"""Products that are taken one by one: a twentieth of a second's work. BLAS would wake its threads for far fewer, and
-each then spins for some 30 ms in wait of more, in the place of whatever comes next."""
+"""Products that are taken without BLAS, whose threads go on spinning after each call and take the cores from others."""
 
 
 class EmbeddingError(BanyanError):
@@ -58,31 +58,24 @@ class RememberingEmbedder:
         """Wrap an embedder; `kept` vectors are kept, those not used for longest go first."""
         self.name, self.dimension, self.fingerprint = embedder.name, embedder.dimension, embedder.fingerprint
         self._embedder = embedder
-        self._kept = kept
-        self._vectors: dict[str, Vectors] = {}
+        self._vectors: LRUCache[str, Vectors] = LRUCache(kept)
         self._lock = threading.Lock()
 
     def remember(self, vectors: Mapping[str, Vectors]) -> None:
         """Keep vectors that were made before, by the same model: those of the last texts, as many as are kept."""
         with self._lock:
-            self._vectors |= vectors
-            self._forget()
-
-    def _forget(self) -> None:
-        while len(self._vectors) > self._kept:
-            del self._vectors[next(iter(self._vectors))]
+            self._vectors.update(vectors)
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """See `Embedder.encode`."""
-        wanted = list(dict.fromkeys(texts))
         with self._lock:
-            found = {text: self._vectors.pop(text) for text in wanted if text in self._vectors}
-            new = [text for text in wanted if text not in found]
+            vectors = {text: self._vectors[text] for text in texts if text in self._vectors}
+            new = [text for text in dict.fromkeys(texts) if text not in vectors]
             if new:
-                found.update(zip(new, self._embedder.encode(new), strict=True))
-            self._vectors.update(found)
-            self._forget()
-        return np.stack([found[text] for text in texts]) if texts else np.zeros((0, self.dimension), np.float32)
+                made = dict(zip(new, self._embedder.encode(new), strict=True))
+                self._vectors.update(made)
+                vectors |= made
+        return np.stack([vectors[text] for text in texts]) if texts else np.zeros((0, self.dimension), np.float32)
 
 
 def products(ones: Vectors, others: Vectors) -> Vectors:
