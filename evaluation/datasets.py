@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from ..schemas.documents import Chunk, Frozen
 from ..schemas.errors import BanyanError
-from ..schemas.formats.reading import parse_json, read_text
+from ..schemas.formats.reading import json_lines, parse_json, read_text
 
 QuestionFormat = Literal["musique", "hotpotqa", "2wiki", "generic"]
 
@@ -126,22 +126,15 @@ def _read(path: Path, form: QuestionFormat) -> list[tuple[Question, dict[str, An
 
 
 def _records(path: Path) -> list[dict[str, Any]]:
-    number = 1
+    text = read_text(path, DatasetError)
+    if not text.lstrip().startswith("["):
+        return [record for _, record in json_lines(path, DatasetError)]
     try:
-        text = read_text(path, DatasetError)
-        if text.lstrip().startswith("["):
-            return list(parse_json(text))
-        records = []
-        # Not splitlines: within a JSON string some line separators stand as they are.
-        for number, line in enumerate(text.split("\n"), 1):  # noqa: B007
-            if line.strip():
-                records.append(parse_json(line))
+        return list(parse_json(text))
     except json.JSONDecodeError as error:
-        raise DatasetError(f"{path} is neither a JSON array nor JSON lines: line {number + error.lineno - 1}: "
-                           f"{error.msg}") from error
+        raise DatasetError(f"{path}: line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from error
     except ValueError as error:  # a number of thousands of digits, or nested too deeply
-        raise DatasetError(f"{path}: line {number}: not usable JSON: {error}") from error
-    return records
+        raise DatasetError(f"{path}: not usable JSON: {error}") from error
 
 
 def _musique(record: dict[str, Any]) -> Question:

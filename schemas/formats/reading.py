@@ -1,11 +1,15 @@
-"""Reading the small files that a user names beside the documents: schemas, reviews, examples, questions."""
+"""Reading the small files that a user names besides the documents: schemas, reviews, examples, questions."""
 
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
 
 from ..errors import BanyanError
+
+_Model = TypeVar("_Model", bound=BaseModel)
 
 MAX_BYTES = 100 * 1024 * 1024
 """Largest such file. Parsed, it takes some ten times its size in memory; a question file of the usual benchmarks
@@ -58,12 +62,43 @@ def parse_json(text: str, most: int = MAX_DEPTH) -> Any:
     return value
 
 
-def check_depth(value: Any, most: int = MAX_DEPTH) -> None:
-    """Nothing, if a decoded JSON value is nested at most so deeply.
+def json_lines(path: Path, error: type[BanyanError]) -> Iterator[tuple[str, Any]]:
+    """The values of a file with one JSON value a line, each with its position, as in "FILE: line 3".
+
+    Args:
+        path: the file; blank lines are skipped.
+        error: the class of the errors raised; they name the line.
+    """
+    # Not splitlines: a JSON string may contain other line separators.
+    for number, line in enumerate(read_text(path, error).split("\n"), 1):
+        if not line.strip():
+            continue
+        where = f"{path}: line {number}"
+        try:
+            yield where, parse_json(line)
+        except json.JSONDecodeError as wrong:
+            raise error(f"{where}, column {wrong.colno}: not JSON: {wrong.msg}") from wrong
+        except ValueError as wrong:  # a number of thousands of digits, or nested too deeply
+            raise error(f"{where}: not usable JSON: {wrong}") from wrong
+
+
+def validated(where: str, value: Any, model: type[_Model], error: type[BanyanError]) -> _Model:
+    """A JSON object as a model.
 
     Raises:
-        ValueError: it is nested more deeply.
+        error: it does not fit; names its position and the field.
     """
+    if not isinstance(value, dict):
+        raise error(f"{where}: an object is needed, not {str(value)[:60]!r}")
+    try:
+        return model.model_validate(value)
+    except ValidationError as wrong:
+        first = wrong.errors()[0]
+        raise error(f"{where}, {'.'.join(map(str, first['loc']))}: {first['msg']}") from wrong
+
+
+def check_depth(value: Any, most: int = MAX_DEPTH) -> None:
+    """Raise ValueError if a decoded JSON value is nested more deeply than `most` levels."""
     level = [value]
     for _ in range(most):
         level = [part for whole in level for part in _parts(whole)]
