@@ -2,8 +2,7 @@
 const CHINESE = {
   heading: "知识树", numbers: "统计", tree: "社区", entities: "实体", triples: "三元组", attributes: "属性值",
   documents: "文档", level: "第 {} 级社区（0 级最细）", outside: "不属于任何社区的实体",
-  schema: "模式（版本 {}）", sizes: "最细一级社区的规模分布", spread: "最细一级社区的凝聚度与规模", size: "成员数",
-  count: "社区数", cohesion: "凝聚度", filter: "筛选", other: "中文 / English", n: "{} 个实体", h: "凝聚度 {}",
+  schema: "模式（版本 {}）", filter: "筛选", other: "中文 / English", n: "{} 个实体", h: "凝聚度 {}",
   keywords: "关键词", members: "其他成员", more: "另有 {} 项", empty: "此知识库尚无社区。",
   behind: "知识树落后于事实：请重新构建或运行 banyan reindex。", capped: "本页省略了部分内容，各处均注明数目；完整内容请用 JSON 格式导出。",
   limits: "上限：{}（社区 / 每个关键词的三元组 / 每个社区的其他成员 / 每个三元组的引文；全部内容的大小）。",

@@ -13,7 +13,6 @@ from itertools import takewhile
 from typing import Any
 
 from .outline import Outline
-from .plots import cohesion_scatter, size_histogram
 from .text import printable
 from .tree_graph import MEMBER_OF, TreeGraph
 
@@ -29,7 +28,7 @@ _SUMMARY_PART = 8
 
 
 def page(graph: TreeGraph) -> Iterator[str]:
-    """The page, in pieces: numbers, plots of sizes and cohesion, and the tree, largest first.
+    """The page, in pieces: numbers, and the tree, largest first.
 
     From a community lead its keywords, their triples with the words that support them, and the attributes of the
     entities. What is left out above some number is counted where it would stand.
@@ -47,7 +46,6 @@ def page(graph: TreeGraph) -> Iterator[str]:
            f'<button id="language" type="button" data-needs-script hidden>{_label("other", "中文 / English")}</button>'
            "</header>\n<main>\n")
     yield from _numbers(graph, outline)
-    yield from _plots(graph, outline)
     yield ('<section aria-labelledby="tree">'
            f'<h2 id="tree">{_label("tree", "Communities")}</h2>\n'
            f'<div class="filter" data-needs-script hidden><label for="query">{_label("filter", "Filter")}</label> '
@@ -107,16 +105,6 @@ def _numbers(graph: TreeGraph, outline: Outline) -> Iterator[str]:
     if not about["current"]:
         yield f'<p>{_label("behind", "The tree is behind the facts: build again, or run banyan reindex.")}</p>\n'
     yield "</section>\n"
-
-
-def _plots(graph: TreeGraph, outline: Outline) -> Iterator[str]:
-    finest = _communities(graph, outline, 0)
-    if finest:
-        sizes, spread = "Sizes of the finest communities", "Cohesion against size of the finest communities"
-        yield (f'<section class="plots">\n<figure><figcaption>{_label("sizes", sizes)}</figcaption>'
-               f'{size_histogram([c["size"] for c in finest])}</figure>\n'
-               f'<figure><figcaption>{_label("spread", spread)}</figcaption>'
-               f'{cohesion_scatter([(c["size"], c["cohesion"]) for c in finest])}</figure>\n</section>\n')
 
 
 class _Tree:
