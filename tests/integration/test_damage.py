@@ -17,6 +17,7 @@ from banyan.graph_store.integrity.backup import back_up
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.layout import Layout
+from banyan.graph_store.vectors import backend
 from banyan.graph_store.vectors import generations as vector_generations
 from banyan.graph_store.vectors.chroma_folder import ChromaFolder
 
@@ -53,6 +54,7 @@ def built(tmp_path_factory, hashed_embedder):
 
 @pytest.fixture
 def shell(built, tmp_path, hashed_embedder, monkeypatch, capsys):
+    monkeypatch.setattr(backend, "_WAITS", (0.02, 0.1))  # what is damaged stays so
     shell = scripted.Shell(tmp_path, hashed_embedder, monkeypatch, capsys)
     shutil.copytree(built.settings.home, tmp_path / "home")
     shutil.copytree(built.documents, tmp_path / "documents", dirs_exist_ok=True)
