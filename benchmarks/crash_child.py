@@ -89,7 +89,7 @@ def _watch(points: _Points) -> None:
         return connection
 
     sqlite3.connect = traced  # type: ignore[assignment]
-    for name in ("put_all", "drop", "move"):
+    for name in ("put", "drop", "move"):
         points.around(VectorStore, name)
     points.around(snapshot, "save")
     points.around(Path, "replace")

@@ -64,30 +64,21 @@ class VectorStore:
             vectors.update(zip(got["ids"], np.asarray(embeddings, np.float32), strict=True))
         return vectors
 
-    def put(self, kind: Kind, ids: Sequence[str], texts: Sequence[str]) -> int:
-        """Embed and store the texts of those ids that have no vector yet (see `put_all`); returns how many."""
-        return self.put_all([(kind, ids, texts)])
-
-    def put_all(self, wanted: Sequence[Put]) -> int:
+    def put(self, kind: Kind, ids: Sequence[str], texts: Sequence[str]) -> None:
         """Embed and store the texts of those ids that have no vector yet.
 
         Args:
-            wanted: kinds, distinct ids of each, and the text of each id.
-
-        Returns:
-            How many were added.
+            kind: the collection.
+            ids: distinct ones.
+            texts: one for each id.
 
         Raises:
-            CallCancelled: the run was cancelled; some may be there.
+            CallCancelled: the run was cancelled; some may be stored.
         """
-        return sum(self._put(*put) for put in wanted)
-
-    def _put(self, kind: Kind, ids: Sequence[str], texts: Sequence[str]) -> int:
         text, absent = dict(zip(ids, texts, strict=True)), self.missing(kind, ids)
         for page in _pages(absent):
             current().check()
             self._upsert(kind, page, self._embedder.encode([text[key] for key in page]))
-        return len(absent)
 
     def _upsert(self, kind: Kind, ids: list[str], vectors: Vectors) -> None:
         rows = cast("list[Sequence[float]]", vectors)

@@ -133,7 +133,8 @@ class VectorSynchroniser:
     def _follow(self) -> None:
         """Embed and drop what the graph says was touched."""
         put, drop = self._changes(self._graph.touched)
-        self.store.put_all(put)
+        for new in put:
+            self.store.put(*new)
         for kind, ids in drop:
             self.store.drop(kind, ids)
 
@@ -192,8 +193,8 @@ class VectorSynchroniser:
         graph = self._graph.graph
         wanted = [_entities(graph, graph.entity_ids()), *_edges(graph, graph.edges()),
                   self._chunks(self._documents.done())]
-        self.store.put_all(wanted)
-        for kind, ids, _ in wanted:
+        for kind, ids, texts in wanted:
+            self.store.put(kind, ids, texts)
             self.store.drop(kind, self.store.ids(kind) - set(ids))
         self._reconcile = False
 

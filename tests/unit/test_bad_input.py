@@ -203,14 +203,14 @@ def test_a_store_of_another_embedding_model(shell):
 
 def test_a_reindex_that_ended_in_the_middle_is_taken_up(shell, monkeypatch):
     shell.run_build(*shell.write(TEXTS))
-    before, put_all = shell.vectors(), VectorStore.put_all
+    before, put = shell.vectors(), VectorStore.put
 
-    def full(self, wanted):
-        put_all(self, wanted[:1])
+    def full(self, kind, ids, texts):
+        put(self, kind, ids, texts)
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(VectorStore, "put_all", full)
+        patch.setattr(VectorStore, "put", full)
         result = shell("reindex", "--kb", "kb")
     assert result.code == 1
     assert "No space left on device" in result.err

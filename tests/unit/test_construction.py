@@ -332,15 +332,15 @@ def test_a_build_that_died_between_steps_is_taken_up_where_it_was(shop, monkeypa
 
 def test_a_failure_in_a_running_service_leaves_no_vector_out(shop, monkeypatch):
     """The next build of the same process must not believe that the vectors were written."""
-    paths, put_all = shop.write(TEXTS), VectorStore.put_all
+    paths, put = shop.write(TEXTS), VectorStore.put
 
-    def fail(self, wanted):
-        put_all(self, wanted[:1])
+    def fail(self, kind, ids, texts):
+        put(self, kind, ids, texts)
         raise OSError(28, "No space left")
 
     with shop.resources() as resources:
         with monkeypatch.context() as patch:
-            patch.setattr(VectorStore, "put_all", fail)
+            patch.setattr(VectorStore, "put", fail)
             with pytest.raises(OSError, match="No space"):
                 scripted.run_build(resources, shop.given(paths))
         scripted.run_build(resources, shop.given(paths))

@@ -188,7 +188,7 @@ def test_many_open_and_close_the_same_vectors_at_once(tmp_path, hashed_embedder)
     assert problems == []
 
 
-@pytest.mark.parametrize("method", ["put_all", "drop"])
+@pytest.mark.parametrize("method", ["put", "drop"])
 def test_vectors_that_could_not_be_written_end_the_build_and_are_written_by_the_next(tmp_path, shop, monkeypatch,
                                                                                      method):
     def fail(*_):
