@@ -242,7 +242,7 @@ def test_a_restored_base_of_another_model_says_what_is_to_be_done(stored):
     result = stored("restore", "kb.zip", "--kb", "other", "--json")
     assert result.code == 0
     assert json.loads(result.out)["derived"] is False
-    assert "run `banyan reindex` to embed it anew" in result.err
+    assert "run `banyan reindex` to embed it again" in result.err
     assert stored("reindex", "--kb", "other").code == 0
     assert stored("verify", "--kb", "other").code == 0
 

@@ -78,8 +78,8 @@ def test_a_ledger_that_really_cannot_grow(shell, monkeypatch):
     big.write_text("Filler sentence. " * 40_000, "utf-8")
     prepare = Database._prepare
 
-    def small(self, path):
-        prepare(self, path)
+    def small(self, *given):
+        prepare(self, *given)
         self._connection.execute("PRAGMA max_page_count=60")
 
     with monkeypatch.context() as patch:
