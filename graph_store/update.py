@@ -31,10 +31,11 @@ def bring_up_to_date(kb: KnowledgeBase, reasoner: Reasoner, thresholds: Threshol
     if thresholds is not None and kb.schema_control.policy == "auto":
         kb.schema_control.grow(thresholds)
     kb.refresh()
-    kb.graph_synchroniser.save()
     if not reasoner.resolves:  # then names that become aliases are never embedded
         _resolve(kb, reasoner)
     kb.vector_synchroniser.sync()
+    # Not before the vectors: those that are older than the snapshot have to be compared with the whole graph.
+    kb.graph_synchroniser.save()
     if kb.tree.is_behind():
         kb.reliability.measure()
     if reasoner.resolves:  # it is asked about entities with similar vectors

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 from ..errors import StoreError
@@ -38,11 +37,6 @@ def index_settings(kind: Kind) -> "CreateHNSWConfiguration":
 
 class Generation(Protocol):
     """One set of vectors: a collection of Chroma's for each kind. Threads may share it."""
-
-    @property
-    def folder(self) -> Path | None:
-        """Its folder; None: it is on a server."""
-        ...
 
     @property
     def lost(self) -> bool:

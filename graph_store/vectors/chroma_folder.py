@@ -13,7 +13,7 @@ from ...runtime.quiet import ignoring
 from ..errors import StoreError
 from . import index_files
 from .backend import Kind, index_settings, patiently
-from .chroma_paths import give_back, take_path, unused
+from .chroma_paths import claim_path, release_path, unused
 
 if TYPE_CHECKING:
     from chromadb.api.client import Client
@@ -125,12 +125,12 @@ class ChromaFolder:
             if self._client is None:
                 try:
                     self._make_catalogue()
-                    self._path = take_path(self.folder)
+                    self._path = claim_path(self.folder)
                     self._client = cast("Client", chromadb.PersistentClient(
                         self._path, settings=Settings(anonymized_telemetry=False)))
                 except (AttributeError, ValueError, sqlite3.Error) as error:
                     # How chromadb ends when it cleans up after a start that failed.
-                    give_back(self._path)
+                    release_path(self._path)
                     raise self._unusable(error) from error
             try:
                 # "Get or create" locks Chroma's catalogue for writing even where there is nothing to create.
@@ -232,7 +232,7 @@ class ChromaFolder:
             while self._retired:
                 client, path = self._retired.pop()
                 client.close()
-                give_back(path)
+                release_path(path)
             if self._written:  # something failed before it was all written; the next one only has to try what is there
                 with suppress(OSError):
                     index_files.note(self.folder)

@@ -1,8 +1,10 @@
-"""Ways to write a folder, so that each client of Chroma in this process has an instance of its own.
+"""A path of its own for each client of Chroma in this process, even where several open the same folder.
 
-Chroma gives clients that name the same path one instance, which it makes and ends without a lock; and an
-instance that is open does not see all that other processes write. A path with `/.` in it is another name
-for the same folder.
+Chroma gives clients of the same path one shared instance, which it starts and stops without a lock, and an open
+instance does not see everything that other processes write. A path with `/.` appended names the same folder.
+
+The paths in use are state of the module because what they protect is the process's: Chroma's instances, and the locks
+that SQLite holds on files.
 """
 
 import threading
@@ -14,8 +16,8 @@ _LOCK = threading.RLock()  # re-entrant: garbage collection may close a reader a
 _IN_USE: set[str] = set()
 
 
-def take_path(folder: Path) -> str:
-    """A way to write a folder that no other client of this process uses; to be given back."""
+def claim_path(folder: Path) -> str:
+    """A path to a folder that no other client of this process uses; to be released."""
     with _LOCK:
         path = str(folder)
         while path in _IN_USE:
@@ -24,19 +26,18 @@ def take_path(folder: Path) -> str:
         return path
 
 
+def release_path(path: str) -> None:
+    """The client of a path is closed."""
+    with _LOCK:
+        _IN_USE.discard(path)
+
+
 @contextmanager
 def unused(folder: Path) -> Iterator[bool]:
-    """Whether no client of this process uses a folder; none begins to inside the block.
+    """Whether no client of this process uses a folder; none starts to inside the block.
 
-    A file that Chroma has open must not even be read by this process: closing it would drop the locks
-    that Chroma's own SQLite holds on it (https://sqlite.org/howtocorrupt.html, 2.2), and waiting for each
-    other's locks and the interpreter's would never end.
+    A file that Chroma has open must not even be read by this process: closing it would drop the locks that Chroma's
+    own SQLite holds on it (https://sqlite.org/howtocorrupt.html, 2.2).
     """
     with _LOCK:
         yield all(Path(path) != folder for path in _IN_USE)
-
-
-def give_back(path: str) -> None:
-    """The client that used a path is closed."""
-    with _LOCK:
-        _IN_USE.discard(path)

@@ -73,8 +73,6 @@ class ServerGeneration:
         self._collections: dict[Kind, Collection] = {}
         self._lost = False
 
-    folder = None
-
     @property
     def lost(self) -> bool:
         """Whether the server no longer has what it had."""
