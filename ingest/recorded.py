@@ -11,10 +11,11 @@ from ..schemas.documents import Chunk, Document, Frozen
 from ..schemas.extraction import ExtractedEntity, ExtractedTriple, Extraction
 from ..schemas.formats.reading import check_depth, parse_json
 from .chunking import chunk_id
-from .decoding import clean_text, decode, open_text, read_bytes, undecodable
+from .decoding import clean_text, decode, read_bytes, undecodable
 from .failures import UnreadableError
 from .limits import DEFAULT_LIMITS, Limits
 from .loaders import IngestError, LoadFailure
+from .records import BadRecordError, lines, parse
 
 _PARTS = 3  # head, relation, tail
 
@@ -85,17 +86,11 @@ def _hipporag(path: Path, _: Callable[[LoadFailure], None], limits: Limits) -> I
 
 
 def _triples(path: Path, on_failure: Callable[[LoadFailure], None], limits: Limits) -> Iterator[Any]:
-    with open_text(path, newline=None) as stream:
-        for number, line in enumerate(iter(lambda: stream.readline(limits.file_bytes), ""), 1):
-            if len(line) == limits.file_bytes:
-                raise UnreadableError(f"line {number} is longer than {limits.size()}: put each record on a line of "
-                                      "its own")
-            if line.strip():
-                try:
-                    yield json.loads(line)
-                except (ValueError, RecursionError) as error:
-                    reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
-                    on_failure(_failure(path.name, f"line {number} is not JSON: {reason}"))
+    for number, line in lines(path, limits):
+        try:
+            yield parse(line)
+        except BadRecordError as error:
+            on_failure(_failure(path.name, f"line {number}: {error}"))
 
 
 def _passage(record: Any, default_id: str, form: RecordedFormat, limits: Limits) -> RecordedPassage:

@@ -4,7 +4,7 @@ import csv
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..schemas.formats.reading import check_depth
 from .decoding import decode, open_text, read_bytes
@@ -24,8 +24,8 @@ class Record(NamedTuple):
     text: str
 
 
-class _BadRecordError(ValueError):
-    """A record lacks what a document needs."""
+class BadRecordError(ValueError):
+    """A record is not JSON, or lacks what a document needs."""
 
 
 def read_csv(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
@@ -55,7 +55,7 @@ def read_csv(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
             for number, row in enumerate(rows):
                 try:
                     yield _record(number, row, limits)
-                except _BadRecordError as error:
+                except BadRecordError as error:
                     report(f"line {rows.line_num}: {error}")
         except csv.Error as error:
             raise UnreadableError(f"after line {rows.line_num}: {error}: fix the quoting; the rows from there "
@@ -77,19 +77,27 @@ def read_jsonl(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
         UnreadableError: a line is larger than a document may be, or the file is no text.
         OSError: the file cannot be read.
     """
-    number = 0
+    for number, (line_number, line) in enumerate(lines(path, limits)):
+        try:
+            yield _record(number, parse(line), limits)
+        except BadRecordError as error:
+            report(f"line {line_number}: {error}")
+
+
+def lines(path: Path, limits: Limits) -> Iterator[tuple[int, str]]:
+    """The lines of a text file that are not blank, with their numbers from 1.
+
+    Raises:
+        UnreadableError: a line is larger than a document may be, or the file is no text.
+        OSError: the file cannot be read.
+    """
     with open_text(path, newline=None) as stream:
-        for line_number, line in enumerate(iter(lambda: stream.readline(limits.file_bytes), ""), start=1):
+        for number, line in enumerate(iter(lambda: stream.readline(limits.file_bytes), ""), start=1):
             if len(line) == limits.file_bytes:
-                raise UnreadableError(f"line {line_number} is longer than {limits.size()}: put each record on a line "
+                raise UnreadableError(f"line {number} is longer than {limits.size()}: put each record on a line "
                                       "of its own; the rest was not read")
-            if not line.strip():
-                continue
-            try:
-                yield _record(number, _parse(line), limits)
-            except _BadRecordError as error:
-                report(f"line {line_number}: {error}")
-            number += 1
+            if line.strip():
+                yield number, line
 
 
 def read_json(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
@@ -111,13 +119,13 @@ def read_json(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
     if not text.strip():
         return
     try:
-        content = _parse(text)
-    except _BadRecordError as error:
+        content = parse(text)
+    except BadRecordError as error:
         raise UnreadableError(str(error)) from error
     for number, value in enumerate(_listed_records(content)):
         try:
             yield _record(number, value, limits)
-        except _BadRecordError as error:
+        except BadRecordError as error:
             report(f"record {number}: {error}")
 
 
@@ -133,34 +141,35 @@ def _listed_records(content: object) -> list[object]:
                           '[{"text": "...", "id": "...", "title": "..."}, ...]')
 
 
-def _parse(text: str) -> object:
+def parse(text: str) -> Any:
+    """The value of a JSON text; raises BadRecordError if it is none."""
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}" if "\n" in text.strip() else f"column {error.colno}"
-        raise _BadRecordError(f"not JSON at {place}: {error.msg}") from error
+        raise BadRecordError(f"not JSON at {place}: {error.msg}") from error
     except RecursionError as error:
-        raise _BadRecordError("nested without end: flatten it") from error
+        raise BadRecordError("nested without end: flatten it") from error
     except ValueError as error:  # a number of thousands of digits
-        raise _BadRecordError(f"not usable JSON: {error}") from error
+        raise BadRecordError(f"not usable JSON: {error}") from error
 
 
 def _record(number: int, value: object, limits: Limits) -> Record:
     try:
         check_depth(value, limits.json_depth)
     except ValueError as error:
-        raise _BadRecordError(str(error)) from error
+        raise BadRecordError(str(error)) from error
     if not isinstance(value, dict):
-        raise _BadRecordError(f"a record is an object with `text`, not {_kind(value)}")
+        raise BadRecordError(f"a record is an object with `text`, not {_kind(value)}")
     if None in value:  # where csv.DictReader puts what is left over
-        raise _BadRecordError("more values than columns: quote values that hold commas")
+        raise BadRecordError("more values than columns: quote values that hold commas")
     text = value.get("text")
     if text is None:
-        raise _BadRecordError(f"no `text`, only {_listed(value)}: add it")
+        raise BadRecordError(f"no `text`, only {_listed(value)}: add it")
     if not isinstance(text, str):
-        raise _BadRecordError(f"`text` is {_kind(text)}: make it a string")
+        raise BadRecordError(f"`text` is {_kind(text)}: make it a string")
     if not text.strip():
-        raise _BadRecordError("`text` is empty: fill it or take the record out")
+        raise BadRecordError("`text` is empty: fill it or take the record out")
     return Record(number, _name(value, "id"), _name(value, "title") or "", text)
 
 
@@ -169,7 +178,7 @@ def _name(value: dict[object, object], key: str) -> str | None:
     if name is None or name == "":
         return None
     if isinstance(name, bool) or not isinstance(name, str | int):
-        raise _BadRecordError(f"`{key}` is {_kind(name)}: make it a string")
+        raise BadRecordError(f"`{key}` is {_kind(name)}: make it a string")
     return str(name)
 
 

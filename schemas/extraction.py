@@ -99,8 +99,6 @@ class AttributeFact(Frozen):
 
 Reason = Literal["unknown_entity_type", "unknown_relation", "unknown_attribute", "domain_range",
                  "ungrounded", "undeclared_entity", "self_loop", "malformed", "type_as_name", "wrong_kind"]
-WAITING: frozenset[Reason] = frozenset({"unknown_entity_type", "unknown_relation", "unknown_attribute"})
-"""Reasons that an accepted schema element can remove: such facts wait in the ledger."""
 
 
 class Rejection(Frozen):

@@ -9,7 +9,7 @@ from .documents import Frozen
 Rule = Literal["manual", "verdict", "stated", "date", "spelling", "article", "accents", "legal_form", "title",
                "inverted", "qualifier", "place", "numeral", "spacing", "order", "middle_name", "initials", "acronym",
                "plural", "similar", "meaning"]
-"""What suggests that two names are of one thing; `score` of a link says how strongly, with all else."""
+"""What suggests that two names are of one thing; a score says how strongly, with all else."""
 
 
 class EntityCard(Frozen):
@@ -40,16 +40,6 @@ class Evidence(Frozen):
     chunk: str
     start: int = Field(ge=0)
     end: int = Field(ge=0)
-
-
-class Link(Frozen):
-    """Two entities, by id in ascending order, taken for one, and why."""
-
-    first: str
-    second: str
-    rule: Rule
-    score: float = Field(description="how sure, 0 to 1")
-    evidence: tuple[Evidence, ...] = ()
 
 
 class EntityDecision(Frozen):

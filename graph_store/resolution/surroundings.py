@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 
 from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
 from ...schemas.naming import label_key
@@ -40,11 +40,11 @@ class Surroundings:
         self._document_of = document_of
         self._network = graph.network
         self._schema = schema
-        self._chains: dict[str, list[str]] = {}
-        self._names_of_type: dict[str, frozenset[str]] = {}
+        self._chain = cache(schema.ancestors)
+        self._once = cache(self._dated)
+        self._names_of_type = cache(self._all_names)
         self._neighbours: dict[str, frozenset[str]] = {}
         self._support: dict[str, frozenset[str]] = {}
-        self._dates: dict[str, dict[str, set[str]]] = {}
 
     @cached_property
     def names(self) -> dict[str, str]:
@@ -95,11 +95,6 @@ class Surroundings:
 
     # Types.
 
-    def _chain(self, type_name: str) -> list[str]:
-        if type_name not in self._chains:
-            self._chains[type_name] = self._schema.ancestors(type_name)
-        return self._chains[type_name]
-
     def depth(self, one: str) -> int:
         """How special an entity's type is; 0 for the type of which everything is."""
         kind = self.type(one)
@@ -116,22 +111,17 @@ class Surroundings:
 
     def is_organisation(self, *entities: str) -> bool:
         """Whether the types of some entities all say that they are organisations."""
-        return all(self._called(one) & _ORGANISATIONS for one in entities)
+        return all(self._names_of_type(self.type(one)) & _ORGANISATIONS for one in entities)
 
     def is_person(self, *entities: str) -> bool:
         """Whether the types of some entities all say that they are persons."""
-        return all(self._called(one) & _PERSONS for one in entities)
+        return all(self._names_of_type(self.type(one)) & _PERSONS for one in entities)
 
-    def _called(self, one: str) -> frozenset[str]:
-        kind = self.type(one)
-        if kind not in self._names_of_type:
-            self._names_of_type[kind] = frozenset(
-                label_key(name) for above in self._chain(kind) for name in self._labels(above))
-        return self._names_of_type[kind]
-
-    def _labels(self, kind: str) -> tuple[str, ...]:
-        known = self._schema.entity_type(kind)
-        return known.all_names() if known else (kind,)
+    def _all_names(self, type_name: str) -> frozenset[str]:
+        """What a type and those above it are called."""
+        known = [(above, self._schema.entity_type(above)) for above in self._chain(type_name)]
+        return frozenset(label_key(name) for above, element in known
+                         for name in (element.all_names() if element else (above,)))
 
     # Facts.
 
@@ -182,11 +172,6 @@ class Surroundings:
         """Whether two entities differ in what a thing has one of: its birth, its death, its founding."""
         here, there = self._once(first), self._once(second)
         return any(not _compatible(here[kind], there[kind]) for kind in here.keys() & there.keys())
-
-    def _once(self, one: str) -> dict[str, set[str]]:
-        if one not in self._dates:
-            self._dates[one] = self._dated(one)
-        return self._dates[one]
 
     def _dated(self, one: str) -> dict[str, set[str]]:
         said = [(name, value) for name, values in self._graph.attributes(one).items() for value in values]

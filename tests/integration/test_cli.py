@@ -166,7 +166,7 @@ def test_a_broken_line_of_an_import_is_reported_and_the_rest_read(banyan):
     assert imported.code == 1
     assert imported.report["documents"] == 1
     assert len(imported.report["files_failed"]) == 1
-    assert "line 1 is not JSON" in imported.err
+    assert "line 1: not JSON" in imported.err
 
 
 # Measuring it
