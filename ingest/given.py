@@ -32,7 +32,7 @@ def given_documents(given: Sequence[Mapping[str, Any]], limits: Limits = DEFAULT
     if len(given) > limits.documents:
         raise IngestError(f"{len(given):,} documents, more than {limits.documents:,} (BANYAN_MAX_DOCUMENTS): give the "
                           "rest in another run")
-    documents = [_document(number, one, limits) for number, one in enumerate(given)]
+    documents = [_document(number, item, limits) for number, item in enumerate(given)]
     ids = set[str]()
     for number, document in enumerate(documents):
         if document.id in ids:

@@ -114,9 +114,9 @@ def _walk(root: Path, on_failure: OnFailure, limits: Limits) -> Iterator[_File]:
                 _fail(on_failure, entry, f"skipped: more than {limits.folder_depth} folders deep "
                       "(BANYAN_MAX_FOLDER_DEPTH): name it, or move it up")
             else:
-                inside = sorted((one for one in entry.iterdir() if not one.name.startswith(".")),
-                                key=lambda one: one.name, reverse=True)
-                waiting.extend((one, depth + 1) for one in inside)
+                inside = sorted((child for child in entry.iterdir() if not child.name.startswith(".")),
+                                key=lambda child: child.name, reverse=True)
+                waiting.extend((child, depth + 1) for child in inside)
         except (OSError, RuntimeError) as error:  # RuntimeError: links that lead to each other
             _fail(on_failure, entry, _cannot_read(error))
 
@@ -151,17 +151,17 @@ def _single(file: _File, text: str, title: str, report: Report) -> Iterator[Docu
 
 def _records(file: _File, read: Callable[[Path, Limits, Report], Iterator[Record]], limits: Limits,
              report: Report) -> Iterator[Document]:
-    found = False
+    any_record = False
     def note(reason: str) -> None:
-        nonlocal found
-        found = True
+        nonlocal any_record
+        any_record = True
         report(reason)
 
     for record in read(file.path, limits, note):
-        found = True
+        any_record = True
         yield from _document(record.id or f"{file.id}#{record.number}", record.title, record.text,
                              f"{file.path}, record {record.number}", report)
-    if not found:
+    if not any_record:
         report("no records in it: fill it or take it out")
 
 

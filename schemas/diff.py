@@ -45,14 +45,14 @@ def diff(before: GraphSchema, after: GraphSchema) -> list[ElementChange]:
 def _changes(kind: ElementKind, before: tuple[SchemaElement, ...], after: tuple[SchemaElement, ...],
              ) -> list[ElementChange]:
     old, new = {e.name: e for e in before}, {e.name: e for e in after}
-    found = []
+    changes = []
     for name, element in new.items():
         fields = _fields(old.get(name), element)
         if name not in old:
-            found.append(ElementChange(change="added", kind=kind, name=name, fields=fields))
+            changes.append(ElementChange(change="added", kind=kind, name=name, fields=fields))
         elif fields:
-            found.append(ElementChange(change="changed", kind=kind, name=name, fields=fields))
-    return [*found, *(ElementChange(change="removed", kind=kind, name=name) for name in old if name not in new)]
+            changes.append(ElementChange(change="changed", kind=kind, name=name, fields=fields))
+    return [*changes, *(ElementChange(change="removed", kind=kind, name=name) for name in old if name not in new)]
 
 
 def _fields(before: SchemaElement | None, after: SchemaElement) -> tuple[FieldChange, ...]:

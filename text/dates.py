@@ -106,10 +106,10 @@ def parse_date(text: str) -> str:
     Returns:
         The normal form; "" if the text is not a date.
     """
-    said = normalise(text)
-    if not _COUNTED.search(said):  # most names: no form of a date is without a figure
+    normalised = normalise(text)
+    if not _COUNTED.search(normalised):  # most names: no form of a date is without a figure
         return ""
-    folded = _LEAD.sub("", said.strip(" .,;。，")).replace("元年", "1年")
+    folded = _LEAD.sub("", normalised.strip(" .,;。，")).replace("元年", "1年")
     plain = _ABOUT.sub("", folded)
     folded_digits = _in_figures(plain)
     interval = _INTERVAL.fullmatch(folded_digits)

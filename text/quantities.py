@@ -156,8 +156,8 @@ def measured(normal: str) -> tuple[str, float] | None:
 
 def _unit(rest: str, currency: str | None) -> str | None:
     """The canonical unit of what follows a number: as it is where unknown; None if it is no unit."""
-    said = rest.strip(" -")
-    unit = _UNITS.get(said, said)
+    written = rest.strip(" -")
+    unit = _UNITS.get(written, written)
     if (any(c.isdigit() for c in unit) and unit not in _SPELLINGS) or len(unit.split()) > _UNIT_WORDS:
         return None
     if currency and unit in {"", _UNITS[currency]}:

@@ -62,19 +62,19 @@ def kind_of(text: str) -> ValueKind:
     return "number" if parse_number(text) else "text"
 
 
-def means(said: str, source: str, kind: ValueKind) -> bool:
+def means(stated: str, source: str, kind: ValueKind) -> bool:
     """Whether a source's value is the one that was said, or the same said less precisely.
 
     A day or month that the source does not give was added by the reasoner, and so was nothing by
     leaving out a unit.
 
     Args:
-        said: normal form of the value as said.
+        stated: normal form of the value as said.
         source: normal form of the value in the source.
         kind: of both.
     """
-    if not said or not source:
+    if not stated or not source:
         return False
     if kind == "date":
-        return said == source or said.startswith(f"{source}-")
-    return said == source or said == source.partition(" ")[0]
+        return stated == source or stated.startswith(f"{source}-")
+    return stated == source or stated == source.partition(" ")[0]

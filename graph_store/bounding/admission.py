@@ -69,7 +69,7 @@ class _Bounding:
     """The work on one chunk."""
 
     def __init__(self, extraction: Extraction, chunk: Chunk, bounds: Bounds) -> None:
-        self._said = extraction
+        self._extraction = extraction
         self._bounds = bounds
         self._source = SourceText(chunk.text, chunk.title, chunk.heading)
         self._keys: dict[str, str] = {}
@@ -86,15 +86,15 @@ class _Bounding:
         self._repairs: set[tuple[RepairKind, str]] = set()
 
     def run(self) -> BoundedExtraction:
-        self._bounds.remember(extracted_labels(self._said))
+        self._bounds.remember(extracted_labels(self._extraction))
         self._find_names()
         self._declare()
         self._infer_types()
-        for triple in self._said.triples:
+        for triple in self._extraction.triples:
             self._bound_triple(triple)
-        for attribute in self._said.attributes:
+        for attribute in self._extraction.attributes:
             self._bound_attribute(attribute)
-        for item in self._said.malformed:
+        for item in self._extraction.malformed:
             self._reject("malformed", item)
         repaired = sorted(kind for kind, _ in self._repairs)
         return BoundedExtraction(
@@ -109,8 +109,8 @@ class _Bounding:
 
     def _find_names(self) -> None:
         spellings: dict[str, set[str]] = {}
-        for name in (*(e.name for e in self._said.entities), *(t.head for t in self._said.triples),
-                     *(t.tail for t in self._said.triples), *(a.entity for a in self._said.attributes)):
+        for name in (*(e.name for e in self._extraction.entities), *(t.head for t in self._extraction.triples),
+                     *(t.tail for t in self._extraction.triples), *(a.entity for a in self._extraction.attributes)):
             spellings.setdefault(canonical_name(name), set()).add(name)
         for key in sorted(spellings):
             if key:
@@ -130,14 +130,14 @@ class _Bounding:
 
     def _ground_alias(self, key: str) -> Grounded | None:
         """Another name that the extraction gives of an entity: it is stored under the name that the source has."""
-        others = sorted(a.value for a in self._said.attributes
+        others = sorted(a.value for a in self._extraction.attributes
                         if canonical_name(a.entity) == key and self._bounds.is_alias(a.attribute))
         return next((grounded for other in others if (grounded := self._source.ground(other))), None)
 
     def _declare(self) -> None:
         choices: dict[str, list[tuple[float, bool, int, Known]]] = {}
         waiting: dict[str, list[tuple[float, str]]] = {}
-        for entity in self._said.entities:
+        for entity in self._extraction.entities:
             end = self._end(entity.name, entity.name)
             if end is None:
                 continue
@@ -160,12 +160,12 @@ class _Bounding:
             self._declare_ends()
             return
         wishes = TypeWishes(self._bounds)
-        for triple in self._said.triples:
+        for triple in self._extraction.triples:
             relation = self._bounds.find("relation", triple.relation)
             head, tail = self._peek(triple.head), self._peek(triple.tail)
             if relation and head and tail and head != tail:
                 wishes.wish_ends(head, relation.name, tail)
-        for attribute in self._said.attributes:
+        for attribute in self._extraction.attributes:
             known, owner = self._bounds.find("attribute", attribute.attribute), self._peek(attribute.entity)
             element = self._bounds.attribute_type(known.name) if known else None
             if element and owner and owner[1] is None:
@@ -177,8 +177,8 @@ class _Bounding:
 
     def _declare_ends(self) -> None:
         """In an open schema the ends of facts declare themselves."""
-        for name in (*(end for t in self._said.triples for end in (t.head, t.tail)),
-                     *(a.entity for a in self._said.attributes)):
+        for name in (*(end for t in self._extraction.triples for end in (t.head, t.tail)),
+                     *(a.entity for a in self._extraction.attributes)):
             end = self._peek(name)
             if end and end[1] is None:
                 self._types[end[0]] = Known(ROOT_TYPE)
@@ -186,7 +186,7 @@ class _Bounding:
 
     def _declare_inferred(self) -> None:
         """Entities declared without a type come in with the inferred one, or wait for nothing."""
-        for entity in self._said.entities:
+        for entity in self._extraction.entities:
             key = self._keys.get(entity.name)
             if key is None or label_key(entity.type) or self._bounds.is_type_name(entity.name):
                 continue
@@ -217,29 +217,29 @@ class _Bounding:
 
     # Facts.
 
-    def _bound_triple(self, said: ExtractedTriple) -> None:
-        text = f"({said.head}; {said.relation}; {said.tail})"
-        head, tail = self._end(said.head, text), self._end(said.tail, text)
+    def _bound_triple(self, item: ExtractedTriple) -> None:
+        text = f"({item.head}; {item.relation}; {item.tail})"
+        head, tail = self._end(item.head, text), self._end(item.tail, text)
         if head is None or tail is None:
             return
         if head.key == tail.key:
             self._reject("self_loop", text)
             return
-        relation = self._relation(said.relation, head, tail)
+        relation = self._relation(item.relation, head, tail)
         if relation is None:
-            self._want_relation(said, text, head, tail)
+            self._want_relation(item, text, head, tail)
         elif self._typed(text, head, tail):
-            self._admit_fact(said, text, relation, head, tail)
+            self._admit_fact(item, text, relation, head, tail)
 
     def _relation(self, label: str, head: _End, tail: _End) -> Known | None:
         """The relation that a label leads to; by repair only where it can hold of these ends."""
         known = self._bounds.find("relation", label)
         if known is None or known.repair is None or not {head.key, tail.key} <= self._types.keys():
             return known
-        as_said, swapped = self._fits(head, known.name, tail), self._fits(tail, known.name, head)
+        as_given, swapped = self._fits(head, known.name, tail), self._fits(tail, known.name, head)
         element = self._bounds.relation_type(known.name)
         symmetric = element is not None and element.symmetric
-        return known if (as_said != swapped or (as_said and (symmetric or not known.one_way))) else None
+        return known if (as_given != swapped or (as_given and (symmetric or not known.one_way))) else None
 
     def _typed(self, text: str, *ends: _End) -> bool:
         """Whether the types of a fact's ends are known; else it waits or is rejected."""
@@ -252,7 +252,7 @@ class _Bounding:
             return False
         return True
 
-    def _admit_fact(self, said: ExtractedTriple, text: str, relation: Known, head: _End, tail: _End) -> None:
+    def _admit_fact(self, item: ExtractedTriple, text: str, relation: Known, head: _End, tail: _End) -> None:
         name = relation.name
         if not self._fits(head, name, tail):
             if not self._fits(tail, name, head):
@@ -265,8 +265,8 @@ class _Bounding:
         head, name, tail = self._one_way(head, name, tail)
         key = (head.key, name, tail.key)
         fact = Fact(head=head.name, head_type=self._type(head), relation=name, tail=tail.name,
-                    tail_type=self._type(tail), confidence=said.confidence,
-                    span=self._support(said.evidence, said.head, said.relation, said.tail))
+                    tail_type=self._type(tail), confidence=item.confidence,
+                    span=self._support(item.evidence, item.head, item.relation, item.tail))
         self._facts[key] = min(fact, self._facts.get(key, fact), key=_preference)
         self._note_use(head, tail)
 
@@ -279,17 +279,17 @@ class _Bounding:
             return tail, relation, head
         return head, relation, tail
 
-    def _want_relation(self, said: ExtractedTriple, text: str, head: _End, tail: _End) -> None:
+    def _want_relation(self, item: ExtractedTriple, text: str, head: _End, tail: _End) -> None:
         types = [self._would_be(end) for end in (head, tail)]
         if None in types:
             self._reject("undeclared_entity", text)
             return
         subject, target = (str(name) for name in types)
-        self._reject("unknown_relation", text, label=said.relation, subject=subject, target=target,
-                     confidence=said.confidence)
-        self._ask(Ask(kind="relation", label=label_key(said.relation), text=text, subject_type=subject,
-                      object_type=target, confidence=said.confidence,
-                      context=self._support(said.evidence, said.head, said.relation, said.tail)))
+        self._reject("unknown_relation", text, label=item.relation, subject=subject, target=target,
+                     confidence=item.confidence)
+        self._ask(Ask(kind="relation", label=label_key(item.relation), text=text, subject_type=subject,
+                      object_type=target, confidence=item.confidence,
+                      context=self._support(item.evidence, item.head, item.relation, item.tail)))
 
     def _would_be(self, end: _End) -> str | None:
         """The type that an end has or waits for, or would be given by a relation between any types."""
@@ -297,22 +297,22 @@ class _Bounding:
             return self._type(end)
         return self._waiting.get(end.key, self._bounds.last_resort)
 
-    def _bound_attribute(self, said: ExtractedAttribute) -> None:
-        text = f"({said.entity}; {said.attribute}: {said.value})"
-        owner = self._end(said.entity, text)
+    def _bound_attribute(self, item: ExtractedAttribute) -> None:
+        text = f"({item.entity}; {item.attribute}: {item.value})"
+        owner = self._end(item.entity, text)
         if owner is None:
             return
-        known = self._bounds.find("attribute", said.attribute)
+        known = self._bounds.find("attribute", item.attribute)
         if known and known.repair and owner.key in self._types and not self._fits_attribute(owner, known.name):
             known = None
         element = self._bounds.attribute_type(known.name) if known else None
-        kind, unit = (element.kind, element.unit) if element else (kind_of(said.value), "")
-        value = self._source.ground_value(said.value, kind, unit)
-        support = self._support(said.evidence, said.entity, said.attribute, said.value)
+        kind, unit = (element.kind, element.unit) if element else (kind_of(item.value), "")
+        value = self._source.ground_value(item.value, kind, unit)
+        support = self._support(item.evidence, item.entity, item.attribute, item.value)
         if value is None:
             self._reject("ungrounded", text)
         elif known is None:
-            self._want_attribute(said, text, owner, kind_of(value.shown), support)
+            self._want_attribute(item, text, owner, kind_of(value.shown), support)
         elif self._typed(text, owner):
             normal = parse_value(value.shown, kind, unit)
             if not self._fits_attribute(owner, known.name):
@@ -326,7 +326,7 @@ class _Bounding:
                     self._repairs.add(("normalised_value", text))
                 self._admit_attribute(AttributeFact(
                     entity=owner.name, entity_type=self._type(owner), attribute=known.name, value=value.shown,
-                    normal=normal, span=support, confidence=said.confidence), owner)
+                    normal=normal, span=support, confidence=item.confidence), owner)
 
     def _admit_attribute(self, fact: AttributeFact, owner: _End) -> None:
         if self._bounds.is_alias(fact.attribute) and canonical_name(fact.value) == owner.key:
@@ -336,14 +336,14 @@ class _Bounding:
         self._attributes[key] = min(fact, self._attributes.get(key, fact), key=_preference)
         self._note_use(owner)
 
-    def _want_attribute(self, said: ExtractedAttribute, text: str, owner: _End, kind: str, support: Span) -> None:
+    def _want_attribute(self, item: ExtractedAttribute, text: str, owner: _End, kind: str, support: Span) -> None:
         subject = self._would_be(owner)
         if subject is None:
             self._reject("undeclared_entity", text)
             return
-        self._reject("unknown_attribute", text, label=said.attribute, subject=subject, confidence=said.confidence)
-        self._ask(Ask(kind="attribute", label=label_key(said.attribute), text=text, subject_type=subject,
-                      object_type=kind, context=support, confidence=said.confidence))
+        self._reject("unknown_attribute", text, label=item.attribute, subject=subject, confidence=item.confidence)
+        self._ask(Ask(kind="attribute", label=label_key(item.attribute), text=text, subject_type=subject,
+                      object_type=kind, context=support, confidence=item.confidence))
 
     # Small things.
 
@@ -383,8 +383,8 @@ class _Bounding:
 
     def _support(self, evidence: str, *hints: str) -> Span:
         """The words of the source that support a fact: the evidence said, else the closest sentence."""
-        found = self._source.find(evidence) if evidence else None
-        return self._source.sentence_around(found) if found else self._source.sentence(*hints)
+        place = self._source.find(evidence) if evidence else None
+        return self._source.sentence_around(place) if place else self._source.sentence(*hints)
 
 
 def _in_order(rejection: Rejection) -> str:

@@ -107,10 +107,10 @@ def _after_accents(text: str, end: int) -> int:
     return end
 
 
-def _glued(said: list[str]) -> list[str]:
+def _glued(tokens: list[str]) -> list[str]:
     """Words as they are written together: two numbers do not become one."""
     parts: list[str] = []
-    for word in said:
+    for word in tokens:
         part = word
         if word[0].isdigit():
             if _THOUSANDS.fullmatch(word):
@@ -121,9 +121,9 @@ def _glued(said: list[str]) -> list[str]:
     return parts
 
 
-def _together(said: list[str]) -> str:
-    joined = "".join(said)
-    return joined if joined.isalpha() else "".join(_glued(said))
+def _together(tokens: list[str]) -> str:
+    joined = "".join(tokens)
+    return joined if joined.isalpha() else "".join(_glued(tokens))
 
 
 def _inflections(word: str) -> Iterator[str]:
@@ -160,9 +160,9 @@ class SourceText:
         self._places = word_places(text)
         self._words = _Words(self._places)
 
-    def find(self, words_said: str) -> Span | None:
+    def find(self, name: str) -> Span | None:
         """Where some words first stand in the text, one after the other, or None."""
-        place = self._words.find(_together(words(canonical_name(words_said))))
+        place = self._words.find(_together(words(canonical_name(name))))
         return self._span(*place) if place else None
 
     def verbatim(self, quote: str) -> Span | None:
@@ -185,33 +185,33 @@ class SourceText:
         missing, the text may put something in brackets between its words, and a date may be spelled
         otherwise or less precisely.
         """
-        said = words(canonical_name(name))
-        if not said:
-            return self._as_said(name, self.verbatim(name))
-        shorter = [part for part in (said[1:] if said[0] in _ARTICLES else [],
+        tokens = words(canonical_name(name))
+        if not tokens:
+            return self._in_its_words(name, self.verbatim(name))
+        shorter = [part for part in (tokens[1:] if tokens[0] in _ARTICLES else [],
                                      words(_ASIDE.sub("", name)) if _ASIDE.search(name) else []) if part]
-        for part in (said, *shorter):
+        for part in (tokens, *shorter):
             place = self._words.find(_together(part))
             if place:
-                return self._as_said(name, self._span(*place))
-        for part in (said, *shorter):
+                return self._in_its_words(name, self._span(*place))
+        for part in (tokens, *shorter):
             for variant in self._inflected(part):
                 place = self._words.find(variant)
                 if place:
                     return Grounded(name.strip(), self._span(*place))
-        place = self._plain_words.find(_together([word for word in said if word not in _ARTICLES]))
+        place = self._plain_words.find(_together([word for word in tokens if word not in _ARTICLES]))
         if place:
             return Grounded(name.strip(), self._span(*place))
-        if self.text and any(title.find(_together(part)) for title in self._title_words for part in (said, *shorter)):
+        if self.text and any(title.find(_together(part)) for title in self._title_words for part in (tokens, *shorter)):
             return Grounded(name.strip(), self.sentence(name))
         return self.ground_value(name, "date") if parse_date(name) else None
 
     @staticmethod
-    def _inflected(said: list[str]) -> Iterator[str]:
-        if len(said) > 1 and said[-1] == "s":
-            yield _together(said[:-1])
-        for last in _inflections(said[-1]):
-            yield _together([*said[:-1], last])
+    def _inflected(tokens: list[str]) -> Iterator[str]:
+        if len(tokens) > 1 and tokens[-1] == "s":
+            yield _together(tokens[:-1])
+        for last in _inflections(tokens[-1]):
+            yield _together([*tokens[:-1], last])
 
     def ground_value(self, value: str, kind: ValueKind, unit: str = "") -> Grounded | None:
         """Where a value stands in the source, in whichever spelling; or None.
@@ -222,9 +222,9 @@ class SourceText:
             unit: for numbers: the unit meant where none is named.
         """
         normal = parse_value(value, kind, unit)
-        found = self.find(value)
+        literal = self.find(value)
         if not normal:
-            return self._as_said(value, found) if found or words(value) else self._as_said(value, self.verbatim(value))
+            return self._in_its_words(value, literal if literal or words(value) else self.verbatim(value))
         same = [(span, other) for span in self._values
                 if (other := parse_value(span.quote, kind, unit)) and means(normal, other, kind)]
         if same:
@@ -233,9 +233,9 @@ class SourceText:
                                                item[0].start))[0]
             return Grounded(best.quote, best, quoted=canonical_name(best.quote) != wanted)
         # The 5 of "5 million" is not five.
-        part = found and kind == "number" and any(
-            span.start <= found.start and found.end <= span.end for span in self._values)
-        return None if part else self._as_said(value, found)
+        part = literal and kind == "number" and any(
+            span.start <= literal.start and literal.end <= span.end for span in self._values)
+        return None if part else self._in_its_words(value, literal)
 
     def best_spelling(self, names: Iterable[str]) -> str:
         """Of spellings of one name: the one that the text has, with its brackets closed, the shortest one."""
@@ -251,11 +251,11 @@ class SourceText:
         """The sentence in which a span begins."""
         return next((s for s, _ in self._sentences if s.start <= span.start < s.end), span)
 
-    def _as_said(self, said: str, span: Span | None) -> Grounded | None:
+    def _in_its_words(self, wanted: str, span: Span | None) -> Grounded | None:
         """What was said if the source says it just so, else the source's words."""
         if span is None:
             return None
-        wording = said.strip()
+        wording = wanted.strip()
         if self._verbatim_start(wording) >= 0:
             return Grounded(wording, span)
         whole = self._balanced(span)

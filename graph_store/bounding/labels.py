@@ -113,12 +113,12 @@ class Bounds:
     @cached_property
     def _stems(self) -> dict[ElementKind, dict[tuple[str, ...], set[str]]]:
         """The elements of each kind by the stems of their labels."""
-        found: dict[ElementKind, dict[tuple[str, ...], set[str]]] = {}
+        stemmed: dict[ElementKind, dict[tuple[str, ...], set[str]]] = {}
         for kind, names in self._names.items():
-            found[kind] = {}
+            stemmed[kind] = {}
             for key, name in names.items():
-                found[kind].setdefault(stems(key), set()).add(name)
-        return found
+                stemmed[kind].setdefault(stems(key), set()).add(name)
+        return stemmed
 
     def is_type_name(self, name: str) -> bool:
         """Whether a name is what the schema calls a type: "film" said for a film is no entity."""
@@ -211,10 +211,10 @@ def extracted_labels(extraction: Extraction) -> set[tuple[LabelKind, str]]:
     """All labels of an extraction that bounding looks up in the schema, by kind."""
     names = [*(e.name for e in extraction.entities), *(t.head for t in extraction.triples),
              *(t.tail for t in extraction.triples), *(a.entity for a in extraction.attributes)]
-    found: set[tuple[LabelKind, str]] = {("name", name) for name in names}
-    found |= {("entity_type", entity.type) for entity in extraction.entities}
-    found |= {("relation", triple.relation) for triple in extraction.triples}
-    return found | {("attribute", attribute.attribute) for attribute in extraction.attributes}
+    labels: set[tuple[LabelKind, str]] = {("name", name) for name in names}
+    labels |= {("entity_type", entity.type) for entity in extraction.entities}
+    labels |= {("relation", triple.relation) for triple in extraction.triples}
+    return labels | {("attribute", attribute.attribute) for attribute in extraction.attributes}
 
 
 def _names(elements: tuple[SchemaElement, ...]) -> dict[str, str]:

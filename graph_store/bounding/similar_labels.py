@@ -52,9 +52,9 @@ class SimilarLabels:
         self._vectors: dict[str, Vectors] = {}
         self._thresholds: dict[tuple[ElementKind, str], float] = {}
 
-    def alike(self, kind: ElementKind, one: str, other: str) -> float:  # noqa: ARG002 - of one kind, as everywhere here
+    def alike(self, kind: ElementKind, label: str, other: str) -> float:  # noqa: ARG002 - of one kind, as everywhere here
         """The cosine similarity of two labels, rounded."""
-        return float(self._similarities([label_key(one)], [label_key(other)])[0, 0])
+        return float(self._similarities([label_key(label)], [label_key(other)])[0, 0])
 
     def threshold(self, kind: ElementKind, script: str) -> float:
         """What the similarity of two labels must exceed for them to be one; infinite if nothing tells.
@@ -136,6 +136,6 @@ class SimilarLabels:
         self._encode([*ones, *others])
         if not ones or not others:
             return np.zeros((len(ones), len(others)))
-        table = products(np.stack([self._vectors[one] for one in ones]), np.stack([self._vectors[o] for o in others]))
+        table = products(np.stack([self._vectors[key] for key in ones]), np.stack([self._vectors[o] for o in others]))
         rounded: NDArray[np.float64] = table.astype(np.float64).round(_DECIMALS)
         return rounded

@@ -49,14 +49,14 @@ class _Group:
     def pairs(self, support: int) -> list[tuple[str, str]]:
         """The pairs of types that enough documents show."""
         documents = self._documents_of_pairs()
-        return sorted(pair for pair, found in documents.items() if len(found) >= support)
+        return sorted(pair for pair, shown_in in documents.items() if len(shown_in) >= support)
 
     def signature(self, support: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The types on either side, of the pairs that enough documents show; of the commonest where none does."""
         documents = self._documents_of_pairs()
-        kept = self.pairs(support) or [min(documents, key=lambda pair: (-len(documents[pair]), pair))]
-        return (tuple(sorted({subject for subject, _ in kept if subject})),
-                tuple(sorted({target for _, target in kept if target})))
+        observed = self.pairs(support) or [min(documents, key=lambda pair: (-len(documents[pair]), pair))]
+        return (tuple(sorted({subject for subject, _ in observed if subject})),
+                tuple(sorted({target for _, target in observed if target})))
 
     def _documents_of_pairs(self) -> dict[tuple[str, str], set[str]]:
         documents: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
@@ -95,7 +95,7 @@ def collect(counts: Iterable[AskCount], similar: Similar, support: int, *, suppo
     labels: defaultdict[ElementKind, list[str]] = defaultdict(list)
     for kind, label in sorted(by_label):
         labels[kind].append(label)
-    found = []
+    candidates = []
     for kind, known in labels.items():
         for same in similar.groups(kind, known):
             group = _Group([count for label in same for count in by_label[kind, label]])
@@ -103,11 +103,11 @@ def collect(counts: Iterable[AskCount], similar: Similar, support: int, *, suppo
                 continue
             group = group.between(group.pairs(support)) if supported else group
             subjects, objects = group.signature(support)
-            found.append(Candidate(
+            candidates.append(Candidate(
                 kind=kind, name=group.name(), labels=tuple(sorted(same)), documents=len(group.documents),
                 occurrences=group.occurrences, confidence=round(group.confidence, 6), subject_types=subjects,
                 object_types=(group.value_kind(),) if kind == "attribute" else objects))
-    return sorted(found, key=lambda c: (-c.documents, -c.occurrences, c.kind, c.name))
+    return sorted(candidates, key=lambda c: (-c.documents, -c.occurrences, c.kind, c.name))
 
 
 def add_evidence(candidates: Sequence[Candidate], examples: Callable[[Candidate], list[Example]], similar: Similar,
@@ -125,17 +125,17 @@ def add_evidence(candidates: Sequence[Candidate], examples: Callable[[Candidate]
         embedder: for the contexts.
         shown: how many examples a candidate keeps.
     """
-    found = [examples(candidate) for candidate in candidates]
-    texts = sorted({example.words for own in found for example in own})
+    occurrences = [examples(candidate) for candidate in candidates]
+    texts = sorted({example.words for own in occurrences for example in own})
     index = {text: i for i, text in enumerate(texts)}
     vectors = embedder.encode(texts) if texts else np.zeros((0, embedder.dimension), np.float32)
-    contexts = [vectors[sorted({index[example.words] for example in own})] for own in found]
+    contexts = [vectors[sorted({index[example.words] for example in own})] for own in occurrences]
     margins: dict[int, float] = {}
     for kind in sorted({candidate.kind for candidate in candidates}):
         of_kind = [i for i, candidate in enumerate(candidates) if candidate.kind == kind]
         margins.update(zip(of_kind, _margins([contexts[i] for i in of_kind]), strict=True))
     return [candidate.model_copy(update={
-        "consistency": margins[i], "examples": tuple(found[i][:shown]), "nearest": _nearest(candidate, similar)})
+        "consistency": margins[i], "examples": tuple(occurrences[i][:shown]), "nearest": _nearest(candidate, similar)})
         for i, candidate in enumerate(candidates)]
 
 
@@ -163,10 +163,10 @@ def resolvable(counts: Iterable[AskCount], named: Callable[[str], str | None]) -
         counts: asks for relations and attributes.
         named: the name of a type, by its label, in the schema that is to be; None if it has none.
     """
-    found = []
+    admissible = []
     for count in counts:
         subject = named(count.subject_type)
         target = named(count.object_type) if count.kind == "relation" else count.object_type
         if subject is not None and target is not None:
-            found.append(count._replace(subject_type=subject, object_type=target))
-    return found
+            admissible.append(count._replace(subject_type=subject, object_type=target))
+    return admissible

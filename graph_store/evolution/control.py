@@ -64,8 +64,8 @@ class SchemaControl:
     def note(self, chunk_ids: Sequence[str]) -> None:
         """Record what some extracted chunks ask of the schema, before it is decided on."""
         # Before the transaction begins: the answers that come meanwhile must not wait to be kept.
-        found = self._bounded(chunk_ids, self._bounds(self._history.base()))
-        self.asks.replace(found)
+        bounded = self._bounded(chunk_ids, self._bounds(self._history.base()))
+        self.asks.replace(bounded)
 
     def write(self, chunk_ids: Sequence[str]) -> None:
         """Bound the extractions of some chunks and make them their contributions to the graph.
@@ -74,11 +74,11 @@ class SchemaControl:
         """
         chunk_ids = self._documents.in_service(chunk_ids)
         base, current = self._history.base(), self._history.current()
-        found = self._bounded(chunk_ids, self._bounds(current))
+        bounded = self._bounded(chunk_ids, self._bounds(current))
         with self._db.transaction():
-            self._extractions.write(found)
+            self._extractions.write(bounded)
             if current == base:
-                self.asks.replace(found)
+                self.asks.replace(bounded)
             else:
                 self.note(chunk_ids)
 
@@ -97,7 +97,7 @@ class SchemaControl:
         for start in range(0, len(done), _BOUNDED_AT_ONCE):
             self.write(done[start:start + _BOUNDED_AT_ONCE])
 
-    def bounded_anew(self, chunk_ids: Sequence[str]) -> Iterator[tuple[Chunk, BoundedExtraction, BoundedExtraction]]:
+    def bounded_again(self, chunk_ids: Sequence[str]) -> Iterator[tuple[Chunk, BoundedExtraction, BoundedExtraction]]:
         """What the schema in force and its base make of what was said of some chunks; nothing is stored."""
         base, current = self._history.base(), self._history.current()
         by_base = dict(self._bounded(chunk_ids, self._bounds(base))) if base != current else {}
@@ -105,9 +105,9 @@ class SchemaControl:
             yield chunk, bounded, by_base.get(chunk, bounded)
 
     def _bounded(self, chunk_ids: Sequence[str], bounds: Bounds) -> list[tuple[Chunk, BoundedExtraction]]:
-        said = self._extractions.get_many(chunk_ids)
-        return [(chunk, bound(said[chunk.id], chunk, bounds))
-                for chunk in self._documents.chunks(chunk_ids) if chunk.id in said]
+        extractions = self._extractions.get_many(chunk_ids)
+        return [(chunk, bound(extractions[chunk.id], chunk, bounds))
+                for chunk in self._documents.chunks(chunk_ids) if chunk.id in extractions]
 
     def _bounds(self, schema: GraphSchema) -> Bounds:
         """The prepared bounds of a schema; the last two are kept, those of base and schema in force."""
@@ -129,8 +129,8 @@ class SchemaControl:
             most: how many, with all their evidence; None: all, without examples and consistency.
         """
         grounds = self._grounds()
-        found = waiting(self._history.current(), grounds, support)
-        return found if most is None else with_evidence(found[:most], grounds)
+        candidates = waiting(self._history.current(), grounds, support)
+        return candidates if most is None else with_evidence(candidates[:most], grounds)
 
     def count_waiting(self) -> int:
         """How many labels wait for the schema, near-duplicates counted apart."""

@@ -116,11 +116,11 @@ def merge(schema: GraphSchema, kind: ElementKind, name: str, into: str) -> Graph
     Raises:
         DecisionError: there is no such element, or both are the same.
     """
-    gone, kept = _require(schema, kind, name), _require(schema, kind, into)
-    if gone.name == kept.name:
+    gone, target = _require(schema, kind, name), _require(schema, kind, into)
+    if gone.name == target.name:
         raise DecisionError(f"{KIND_NAMES[kind]} {gone.name!r} cannot be merged into itself: name another one")
-    schema = replaced(schema, kind, kept, _joined(kept, gone, schema))
-    return _without(schema, kind, gone.name, (kept.name,))
+    schema = replaced(schema, kind, target, _joined(target, gone, schema))
+    return _without(schema, kind, gone.name, (target.name,))
 
 
 def remove(schema: GraphSchema, kind: ElementKind, name: str) -> GraphSchema:
@@ -163,30 +163,30 @@ def with_bounds(element: SchemaElement, domain: Names | None, range_: Names | No
 
 
 def _require(schema: GraphSchema, kind: ElementKind, name: str) -> SchemaElement:
-    found = find_element(schema, kind, name)
-    if found is None:
+    element = find_element(schema, kind, name)
+    if element is None:
         raise DecisionError(f"there is no {KIND_NAMES[kind]} {name!r}; there are: "
                             f"{', '.join(e.name for e in elements(schema, kind)) or 'none'}")
-    return found
+    return element
 
 
-def _joined(kept: SchemaElement, other: SchemaElement, schema: GraphSchema) -> SchemaElement:
+def _joined(target: SchemaElement, other: SchemaElement, schema: GraphSchema) -> SchemaElement:
     """`kept` with the other's names as aliases, and its types where they are not admitted yet."""
-    own = set(map(label_key, (kept.name, *kept.labels.values())))
-    aliases = {label_key(a): a for a in (*other.all_names(), *kept.aliases) if label_key(a) not in own}
+    own = set(map(label_key, (target.name, *target.labels.values())))
+    aliases = {label_key(a): a for a in (*other.all_names(), *target.aliases) if label_key(a) not in own}
     update: dict[str, Any] = {"aliases": tuple(aliases[key] for key in sorted(aliases))}
-    if isinstance(kept, RelationType) and isinstance(other, RelationType):
-        update |= {"domain": _union(kept.domain, other.domain, schema),
-                   "range": _union(kept.range, other.range, schema)}
-    elif isinstance(kept, AttributeType) and isinstance(other, AttributeType):
-        update["owners"] = _union(kept.owners, other.owners, schema)
-    return kept.model_copy(update=update)
+    if isinstance(target, RelationType) and isinstance(other, RelationType):
+        update |= {"domain": _union(target.domain, other.domain, schema),
+                   "range": _union(target.range, other.range, schema)}
+    elif isinstance(target, AttributeType) and isinstance(other, AttributeType):
+        update["owners"] = _union(target.owners, other.owners, schema)
+    return target.model_copy(update=update)
 
 
-def _union(kept: Names, other: Names, schema: GraphSchema) -> Names:
-    if ANY in (*kept, *other):
+def _union(own: Names, other: Names, schema: GraphSchema) -> Names:
+    if ANY in (*own, *other):
         return (ANY,)
-    return (*kept, *(name for name in other if not schema.is_a(name, kept)))
+    return (*own, *(name for name in other if not schema.is_a(name, own)))
 
 
 def ordered(schema: GraphSchema, seed: GraphSchema) -> GraphSchema:

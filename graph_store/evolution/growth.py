@@ -80,9 +80,9 @@ def grow(base: GraphSchema, grounds: Grounds, thresholds: Thresholds) -> tuple[G
 def _accepted(counts: Sequence[AskCount], grounds: Grounds, thresholds: Thresholds) -> list[Candidate]:
     strong = [c for c in collect(counts, grounds.similar, thresholds.support, supported=True)
               if c.confidence >= thresholds.confidence]
-    found = [c for c in with_evidence(strong, grounds)
+    consistent = [c for c in with_evidence(strong, grounds)
              if c.consistency is None or c.consistency >= thresholds.consistency]
-    return [c for kind in _KINDS for c in [c for c in found if c.kind == kind][:thresholds.growth[kind]]]
+    return [c for kind in _KINDS for c in [c for c in consistent if c.kind == kind][:thresholds.growth[kind]]]
 
 
 def _why(candidate: Candidate, thresholds: Thresholds) -> str:
@@ -149,9 +149,9 @@ def decide(base: GraphSchema, schema: GraphSchema, grounds: Grounds, support: in
     lasting = [d for d in decisions if d.verdict != "reject"]
     for step in ([d for d in lasting if d.kind == "entity_type"], [d for d in lasting if d.kind != "entity_type"],
                  [d for d in decisions if d.verdict == "reject"]):
-        found = _candidates(outcome.schema, grounds, support, step) if step else {}
+        candidates = _candidates(outcome.schema, grounds, support, step) if step else {}
         for decision in sorted(step, key=_order):
-            outcome = _carry_out(outcome, decision, found.get((decision.kind, label_key(decision.name))))
+            outcome = _carry_out(outcome, decision, candidates.get((decision.kind, label_key(decision.name))))
     return outcome
 
 
@@ -167,8 +167,8 @@ def replay(base: GraphSchema, schema: GraphSchema, decided: Sequence[Decided]) -
         DecisionError: one of them cannot be carried out.
     """
     outcome = Outcome(base, schema, (), frozenset(), frozenset())
-    for one in decided:
-        outcome = _carry_out(outcome, one.decision, one.evidence)
+    for item in decided:
+        outcome = _carry_out(outcome, item.decision, item.evidence)
     return outcome
 
 
@@ -181,9 +181,10 @@ def _candidates(schema: GraphSchema, grounds: Grounds, support: int, decisions: 
                 ) -> dict[tuple[ElementKind, str], Candidate]:
     """What waits of what some decisions are about, by kind and label."""
     meant = {(d.kind, label_key(d.name)) for d in decisions}
-    found = waiting(schema, grounds, support)
+    candidates = waiting(schema, grounds, support)
     # The strongest ones come along as what the contexts of the others are compared with.
-    shown = [c for i, c in enumerate(found) if i < _COMPARED or any((c.kind, label) in meant for label in c.labels)]
+    shown = [c for i, c in enumerate(candidates)
+             if i < _COMPARED or any((c.kind, label) in meant for label in c.labels)]
     return {(c.kind, label): c for c in with_evidence(shown, grounds) for label in (c.name, *c.labels)}
 
 

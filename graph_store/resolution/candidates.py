@@ -41,40 +41,40 @@ def candidate_pairs(names: Mapping[str, str]) -> set[Pair]:
     Args:
         names: an entity's name by its id.
     """
-    folds = {one: fold(name) for one, name in names.items()}
+    folds = {entity: fold(name) for entity, name in names.items()}
     known: dict[str, str] = {}
     blocks: dict[str, list[str]] = {}
     acronyms: dict[str, list[str]] = {}
     unspaced: dict[str, str] = {}
-    for one, folded in folds.items():
+    for entity, folded in folds.items():
         if not folded.date and not folded.numbers:
-            unspaced[one] = folded.key.replace(" ", "")
-        for key in _keys(folded, names[one]):
-            if known.setdefault(key, one) is not one:  # most keys are of one entity
-                blocks.setdefault(key, []).append(one)
-        if is_acronym(folded, names[one]):
-            acronyms.setdefault(folded.key, []).append(one)
-    found = set(_within([*([known[key], *block] for key, block in blocks.items()), *slip_blocks(unspaced)]))
+            unspaced[entity] = folded.key.replace(" ", "")
+        for key in _keys(folded, names[entity]):
+            if known.setdefault(key, entity) is not entity:  # most keys are of one entity
+                blocks.setdefault(key, []).append(entity)
+        if is_acronym(folded, names[entity]):
+            acronyms.setdefault(folded.key, []).append(entity)
+    pairs = set(_within([*([known[key], *block] for key, block in blocks.items()), *slip_blocks(unspaced)]))
     expansions = _expansions(folds, acronyms.keys())
     for letters, short in acronyms.items():
         long = expansions.get(letters, [])
         if len(short) + len(long) <= _MOST_SHARED:
-            found.update(pair_of(first, second) for first in short for second in long if first != second)
-    return found
+            pairs.update(pair_of(first, second) for first in short for second in long if first != second)
+    return pairs
 
 
 def _expansions(folds: Mapping[str, FoldedName], acronyms: Collection[str]) -> dict[str, list[str]]:
     """The entities whose names some acronyms may be made of."""
     # Of few names an acronym is known, and of nearly all the first word's letter tells.
     first_letters = {letters[0] for letters in acronyms}
-    found: dict[str, list[str]] = {}
-    for one, folded in folds.items():
+    expansions: dict[str, list[str]] = {}
+    for entity, folded in folds.items():
         words = folded.words
         if words and (words[0][0] in first_letters or words[0] in SMALL_WORDS):
             for letters in initials_of(folded):
                 if letters in acronyms:
-                    found.setdefault(letters, []).append(one)
-    return found
+                    expansions.setdefault(letters, []).append(entity)
+    return expansions
 
 
 def _within(blocks: Iterable[Sequence[str]]) -> Iterator[Pair]:
@@ -118,14 +118,14 @@ def near_pairs(ids: Sequence[str], vectors: Vectors, least: float) -> list[tuple
     planes = np.random.default_rng(_SEED).standard_normal((vectors.shape[1], _TABLES * _PLANES)).astype(np.float32)
     sides = (vectors @ planes > 0).reshape(len(ids), _TABLES, _PLANES)
     cells = sides @ (1 << np.arange(_PLANES))
-    found: set[tuple[int, int]] = set()
+    pairs: set[tuple[int, int]] = set()
     for table in range(_TABLES):
         order = np.argsort(cells[:, table], kind="stable")
         starts = np.flatnonzero(np.diff(cells[order, table], prepend=-1))
         for rows in np.split(order, starts[1:]):
             if len(rows) > 1:
-                found.update(_alike(np.sort(rows), vectors, least))
-    return sorted((pair_of(ids[a], ids[b]), round(float(vectors[a] @ vectors[b]), 4)) for a, b in found)
+                pairs.update(_alike(np.sort(rows), vectors, least))
+    return sorted((pair_of(ids[a], ids[b]), round(float(vectors[a] @ vectors[b]), 4)) for a, b in pairs)
 
 
 def _alike(rows: np.ndarray, vectors: Vectors, least: float) -> Iterator[tuple[int, int]]:

@@ -13,12 +13,12 @@ from .surroundings import Surroundings
 Verdict = Literal["merge", "split"]
 
 
-def match_entity(graph: ResolvedGraph, said: str) -> str:
+def match_entity(graph: ResolvedGraph, name: str) -> str:
     """The entity that a person means.
 
     Args:
         graph: the resolved graph.
-        said: its id; or a name of it as a source writes it, or "name (type)".
+        name: its id; or a name of it as a source writes it, or "name (type)".
 
     Returns:
         The id of the entity so called, before it was made one with others.
@@ -27,15 +27,15 @@ def match_entity(graph: ResolvedGraph, said: str) -> str:
         EntityDecisionError: there is none, or several; names them.
     """
     mentions = graph.mentions
-    if said in mentions.network:
-        return said
-    key = canonical_name(said)
-    named = [one for one in mentions.entity_ids() if key in {mentions.entity_text(one), _typed(graph, one)}]
+    if name in mentions.network:
+        return name
+    key = canonical_name(name)
+    named = [entity for entity in mentions.entity_ids() if key in {mentions.entity_text(entity), _typed(graph, entity)}]
     if not named:
-        raise EntityDecisionError(f"there is no entity {said!r}; `banyan entities --search` finds names")
+        raise EntityDecisionError(f"there is no entity {name!r}; `banyan entities --search` finds names")
     if len(named) > 1:
-        shown = ", ".join(f"'{mentions.entity(one).name} ({mentions.entity(one).type})'" for one in named)
-        raise EntityDecisionError(f"{said!r} names several entities: say which of {shown}")
+        shown = ", ".join(f"'{mentions.entity(entity).name} ({mentions.entity(entity).type})'" for entity in named)
+        raise EntityDecisionError(f"{name!r} names several entities: say which of {shown}")
     return named[0]
 
 
@@ -50,7 +50,7 @@ def match_pair(graph: ResolvedGraph, schema: GraphSchema, verdict: Verdict, name
     Raises:
         EntityDecisionError: one is not to be found, they are the same, or no node can be of both their types.
     """
-    first, second = (match_entity(graph, said) for said in names)
+    first, second = (match_entity(graph, name) for name in names)
     if first == second:
         raise EntityDecisionError(f"{names[0]!r} and {names[1]!r} are one name of one type: there is nothing to "
                                   f"{verdict}")
@@ -58,7 +58,7 @@ def match_pair(graph: ResolvedGraph, schema: GraphSchema, verdict: Verdict, name
     if verdict == "split" and not together:
         raise EntityDecisionError(f"{names[0]!r} and {names[1]!r} are two entities already")
     if verdict == "merge" and not schema.open and not Surroundings(graph.mentions, schema, {}).same_type(first, second):
-        types = [graph.mentions.entity(one).type for one in (first, second)]
+        types = [graph.mentions.entity(entity).type for entity in (first, second)]
         raise EntityDecisionError(f"{names[0]!r} is of the type {types[0]} and {names[1]!r} of {types[1]}: the facts "
                                   "of one would not fit the other's; let one type be the other's parent in the schema")
     return first, second
@@ -66,14 +66,14 @@ def match_pair(graph: ResolvedGraph, schema: GraphSchema, verdict: Verdict, name
 
 def check_carried_out(graph: ResolvedGraph, aliases: Mapping[str, AliasRow], verdict: Verdict,
                       pair: tuple[str, str]) -> None:
-    """Nothing, if the two entities are together, or apart, as was decided.
+    """Check that two entities are one node, or two, as was decided.
 
     Raises:
         EntityDecisionError: an earlier decision on members of their groups keeps them from it.
     """
-    first, second = (row.canonical if (row := aliases.get(one)) else one for one in pair)
+    first, second = (row.canonical if (row := aliases.get(entity)) else entity for entity in pair)
     if (first == second) != (verdict == "merge"):
-        names = [graph.mentions.entity(one).name for one in pair]
+        names = [graph.mentions.entity(entity).name for entity in pair]
         done = "made one" if verdict == "merge" else "split"
         raise EntityDecisionError(f"{names[0]!r} and {names[1]!r} cannot be {done}: an earlier decision on other "
                                   "names of theirs says otherwise; take that back first (`banyan entities decisions`)")

@@ -55,8 +55,8 @@ class Groups:
             if self._ties[pair].score >= least and self._ties[pair].rule != "manual":
                 self._join(pair)
 
-    def _members(self, one: str) -> list[str]:
-        return self._group.get(one, [one])
+    def _members(self, entity: str) -> list[str]:
+        return self._group.get(entity, [entity])
 
     def _join(self, pair: Pair) -> None:
         here, there = self._members(pair[0]), self._members(pair[1])
@@ -68,18 +68,19 @@ class Groups:
         if self._ties[pair].rule != "manual" and not self._agree(here, there):
             return
         joined = sorted([*here, *there])
-        for one in joined:
-            self._group[one] = joined
+        for entity in joined:
+            self._group[entity] = joined
         self._joined.append((pair, self._ties[pair]))
 
     def _agree(self, here: Sequence[str], there: Sequence[str]) -> bool:
         return all(self._vouched(first, second, here) or self._vouched(second, first, there)
                    for first in here for second in there)
 
-    def _vouched(self, one: str, other: str, own: Sequence[str]) -> bool:
+    def _vouched(self, entity: str, other: str, own: Sequence[str]) -> bool:
         """Whether an entity goes with one of another group, or one that somebody says is the same as it does."""
         return any(self._compatible(stand_in, other) for stand_in in own
-                   if stand_in == one or ((tie := self._ties.get(pair_of(stand_in, one))) and tie.rule in _ASSERTED))
+                   if stand_in == entity
+                   or ((tie := self._ties.get(pair_of(stand_in, entity))) and tie.rule in _ASSERTED))
 
     def _compatible(self, first: str, second: str) -> bool:
         if pair_of(first, second) in self._ties:
@@ -97,8 +98,8 @@ class Groups:
         """The canonical entities of two entities' groups."""
         return pair_of(self._canonical(pair[0]), self._canonical(pair[1]))
 
-    def _canonical(self, one: str) -> str:
-        return min(self._group[one], key=self._rank) if one in self._group else one
+    def _canonical(self, entity: str) -> str:
+        return min(self._group[entity], key=self._rank) if entity in self._group else entity
 
     def aliases(self) -> dict[str, AliasRow]:
         """All entities that are the same as another, by id."""
@@ -108,14 +109,15 @@ class Groups:
         return {row.id: row for members in self._several() for row in self._rows(members, ties[members[0]])}
 
     def _several(self) -> Iterator[list[str]]:
-        for one in sorted(self._group):
-            members = self._group[one]
-            if members[0] == one:
+        for entity in sorted(self._group):
+            members = self._group[entity]
+            if members[0] == entity:
                 yield members
 
     def _rows(self, members: Sequence[str], joined: Sequence[tuple[Pair, Tie]]) -> Iterator[AliasRow]:
         canonical = min(members, key=self._rank)
-        kind = self._around.type(max(members, key=lambda one: (self._around.depth(one), one == canonical, one)))
+        kind = self._around.type(max(
+            members, key=lambda entity: (self._around.depth(entity), entity == canonical, entity)))
         reached = {canonical}
         ties = sorted(joined, key=lambda item: (-item[1].score, item[0]))
         while len(reached) < len(members):
@@ -127,6 +129,6 @@ class Groups:
             yield AliasRow(id=alias, canonical=canonical, type=kind, partner=partner, rule=tie.rule, score=tie.score,
                            evidence=evidence)
 
-    def _rank(self, one: str) -> tuple[int, int, str, str]:
-        name = self._around.names[one]
-        return -len(self._around.support(one)), len(name), name, one
+    def _rank(self, entity: str) -> tuple[int, int, str, str]:
+        name = self._around.names[entity]
+        return -len(self._around.support(entity)), len(name), name, entity

@@ -129,29 +129,29 @@ def _joined_letters(parts: list[str]) -> list[str]:
 def _without_accents(word: str) -> str:
     if word.isascii():
         return word
-    kept = []
+    plain_letters = []
     for letter in word.translate(_LATIN):
         plain = unicodedata.normalize("NFD", letter)
         if len(plain) > 1 and unicodedata.name(plain[0], "").startswith(("LATIN", "GREEK")):
             plain = plain[0]
-        kept.append(unicodedata.normalize("NFC", plain))
-    return "".join(kept)
+        plain_letters.append(unicodedata.normalize("NFC", plain))
+    return "".join(plain_letters)
 
 
 def _numbers(words: tuple[str, ...], text: str) -> tuple[tuple[str, int], ...]:
     """All that counts or orders in a name: figures, numerals, ordinals, generations."""
-    found: Counter[str] = Counter()
+    numbers: Counter[str] = Counter()
     for place, word in enumerate(words):
         if word in NUMBERS and not (word in LONE_LETTERS and place == 0):
-            found[NUMBERS[word]] += 1
+            numbers[NUMBERS[word]] += 1
         else:
             for figure in FIGURE.findall(word):
-                found[figure.replace(",", "")] += 1
+                numbers[figure.replace(",", "")] += 1
         if word in GENERATIONS or (word not in NUMBERS and ROMAN.fullmatch(word)):
-            found[word] += 1
+            numbers[word] += 1
     if not text.isascii():
-        found.update(sign for sign in text if sign in HAN_NUMERALS)
-    return tuple(sorted(found.items()))
+        numbers.update(sign for sign in text if sign in HAN_NUMERALS)
+    return tuple(sorted(numbers.items()))
 
 
 def numerals_spelled(folded: FoldedName) -> str:
@@ -226,8 +226,8 @@ def contradict(first: FoldedName, second: FoldedName) -> bool:
 
 def _opposite(first: set[str], second: set[str], known: frozenset[str], opposites: Iterable[frozenset[str]]) -> bool:
     """Whether each of two names has a word, or sign, without its like in the other, and these are opposites."""
-    one, other = (first - second) & known, (second - first) & known
-    return bool(one and other) and any(one & group and other & group for group in opposites)
+    own, other = (first - second) & known, (second - first) & known
+    return bool(own and other) and any(own & group and other & group for group in opposites)
 
 
 def _only_qualified(first: FoldedName, second: FoldedName) -> bool:
@@ -250,7 +250,7 @@ def match_names(first_name: str, second_name: str, *, organisation: bool = False
     if not first.key or not second.key or contradict(first, second):
         return None
     if first.date:
-        plain = not any(INEXACT & set(one.words) or _MONTH_FIRST.fullmatch(one.text) for one in (first, second))
+        plain = not any(INEXACT & set(name.words) or _MONTH_FIRST.fullmatch(name.text) for name in (first, second))
         return NameMatch("date", 0.97) if plain else None
     return (_same_spelling(first, second, first_name, second_name) or _qualified(first, second)
             or _parts_left_out(first, second, first_name, second_name, organisation=organisation)

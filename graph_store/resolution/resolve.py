@@ -102,7 +102,7 @@ def _tie(around: Surroundings, pair: Pair, stated: Sequence[Evidence]) -> Tie | 
         return None
     if stated:
         # "..., 6 September 1966, also known as ...": a date has no other name.
-        return None if any(fold(around.names[one]).date for one in pair) else _stated_tie(around, pair, stated)
+        return None if any(fold(around.names[entity]).date for entity in pair) else _stated_tie(around, pair, stated)
     match = match_names(around.names[first], around.names[second], organisation=around.is_organisation(first, second),
                         person=around.is_person(first, second))
     if match is None or around.tied(first, second):
@@ -122,16 +122,16 @@ def _tie(around: Surroundings, pair: Pair, stated: Sequence[Evidence]) -> Tie | 
 def _stated_tie(around: Surroundings, pair: Pair, stated: Sequence[Evidence]) -> Tie:
     # What a document states holds for all of it; a full name is that of one thing in others as well.
     saying = around.documents(evidence.chunk for evidence in stated)
-    everywhere = len(saying) >= _STATED_TWICE or all(around.documents(around.support(one)) <= saying for one in pair
-                                                     if _may_be_others(around, one, pair))
+    everywhere = len(saying) >= _STATED_TWICE or all(
+        around.documents(around.support(entity)) <= saying for entity in pair if _may_be_others(around, entity, pair))
     score = _score(_STATED_PRIOR, [_STATED if everywhere else _STATED_ELSEWHERE, around.shared(*pair)])
     return Tie("stated", score, loose=True, evidence=tuple(stated))
 
 
-def _may_be_others(around: Surroundings, one: str, pair: Pair) -> bool:
+def _may_be_others(around: Surroundings, entity: str, pair: Pair) -> bool:
     """Whether a name may be of other things, too: a single word; without spaces, the shorter of the two."""
-    key = fold(around.names[one]).key
-    return " " not in key and (script_of(key) == "latin" or one == _shorter_first(around, pair)[0])
+    key = fold(around.names[entity]).key
+    return " " not in key and (script_of(key) == "latin" or entity == _shorter_first(around, pair)[0])
 
 
 def _score(prior: float, weights: Iterable[float]) -> float:
@@ -142,7 +142,8 @@ def _score(prior: float, weights: Iterable[float]) -> float:
 
 
 def _shorter_first(around: Surroundings, pair: Pair) -> tuple[str, str]:
-    first, second = sorted(pair, key=lambda one: (len(fold(around.names[one]).key), len(around.support(one)), one))
+    first, second = sorted(
+        pair, key=lambda entity: (len(fold(around.names[entity]).key), len(around.support(entity)), entity))
     return first, second
 
 
@@ -159,19 +160,19 @@ def _known_place(around: Surroundings, pair: Pair) -> bool:
 
 def _by_entities(around: Surroundings, said: Said) -> dict[Pair, list[Evidence]]:
     """The statements by the entities that they are about, as far as their types allow one."""
-    found: dict[Pair, list[Evidence]] = {}
+    evidence_of: dict[Pair, list[Evidence]] = {}
     for chunk, statements in sorted(said.items()):
         called = around.called(chunk)
         for statement in statements:
             for first in called.get(statement.first, ()):
                 for second in called.get(statement.second, ()):
                     if first != second:
-                        found.setdefault(pair_of(first, second), []).append(
+                        evidence_of.setdefault(pair_of(first, second), []).append(
                             Evidence(chunk=chunk, start=statement.start, end=statement.end))
     for first, second, evidence in around.alias_facts():
-        found.setdefault(pair_of(first, second), []).append(evidence)
+        evidence_of.setdefault(pair_of(first, second), []).append(evidence)
     return {pair: sorted(set(places), key=lambda place: (place.chunk, place.start, place.end))
-            for pair, places in found.items()}
+            for pair, places in evidence_of.items()}
 
 
 def _told_apart(around: Surroundings, ties: Mapping[Pair, Tie]) -> dict[Pair, Tie]:
@@ -194,15 +195,15 @@ def _told_apart(around: Surroundings, ties: Mapping[Pair, Tie]) -> dict[Pair, Ti
 
 def _judged(around: Surroundings, ties: Mapping[Pair, Tie], judgements: Judgements) -> dict[Pair, Tie]:
     """The ties with the reasoner's word for those that it was asked about."""
-    found = dict(ties)
+    judged = dict(ties)
     for pair, verdict in judgements.verdicts.items():
-        if not all(one in around.names for one in pair) or not _possible(around, pair):
+        if not all(entity in around.names for entity in pair) or not _possible(around, pair):
             continue
         if verdict.same and verdict.confidence >= SURE:
-            found[pair] = Tie("verdict", max(MERGE, round(verdict.confidence, _DIGITS)))
+            judged[pair] = Tie("verdict", max(MERGE, round(verdict.confidence, _DIGITS)))
         else:
-            found.pop(pair, None)
-    return found
+            judged.pop(pair, None)
+    return judged
 
 
 def _doubtful(ties: Mapping[Pair, Tie], groups: Groups, judgements: Judgements) -> list[tuple[Pair, float]]:

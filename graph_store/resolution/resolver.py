@@ -53,63 +53,65 @@ class Resolver:
         around = Surroundings(mentions, schema, self._documents.of_chunks())
         if not self._table.active:
             return by_hand(around, self._table.decisions())
-        said = self._said(around)
-        found = resolve(around, said, self._judgements())
+        stated = self._statements(around)
+        resolution = resolve(around, stated, self._judgements())
         if ask is None:
-            return found.aliases
-        near = self._near(around, found, reliability)
-        found = resolve(around, said, self._judgements(), near)
-        if not self._put(around, found, ask, reasoner):
-            return found.aliases
-        return resolve(around, said, self._judgements(), near).aliases
+            return resolution.aliases
+        near = self._near(around, resolution, reliability)
+        resolution = resolve(around, stated, self._judgements(), near)
+        if not self._put(around, resolution, ask, reasoner):
+            return resolution.aliases
+        return resolve(around, stated, self._judgements(), near).aliases
 
     def _judgements(self) -> Judgements:
         return Judgements(self._table.verdicts(), self._table.decisions())
 
-    def _said(self, around: Surroundings) -> dict[str, list[Statement]]:
-        found: dict[str, list[Statement]] = {}
+    def _statements(self, around: Surroundings) -> dict[str, list[Statement]]:
+        stated: dict[str, list[Statement]] = {}
         read: dict[tuple[str, frozenset[str]], list[Statement]] = {}
         for chunk, text in self._documents.texts():
             key = chunk, frozenset(around.called(chunk))
-            said = self._read.get(key) or statements(text, key[1])
-            if said:
-                read[key] = found[chunk] = said
+            own = self._read.get(key) or statements(text, key[1])
+            if own:
+                read[key] = stated[chunk] = own
         self._read = read
-        return found
+        return stated
 
-    def _near(self, around: Surroundings, found: Resolution, reliability: Reliability) -> list[tuple[Pair, float]]:
+    def _near(self, around: Surroundings, resolution: Resolution, reliability: Reliability) -> list[tuple[Pair, float]]:
         """Pairs of groups' first names that mean much the same, as far as vectors can be trusted with their script."""
-        ids = [one for one in sorted(around.names) if one not in found.aliases]
-        trust = {one: reliability.of(around.names[one]) for one in ids}
-        ids = [one for one in ids if trust[one] * NEARNESS >= ASK]
+        ids = [entity for entity in sorted(around.names) if entity not in resolution.aliases]
+        trust = {entity: reliability.of(around.names[entity]) for entity in ids}
+        ids = [entity for entity in ids if trust[entity] * NEARNESS >= ASK]
         pairs = near_pairs(ids, self._embedded(around, ids), _NEAR)
         return [(pair, cosine * min(trust[pair[0]], trust[pair[1]])) for pair, cosine in pairs
                 if script_of(around.names[pair[0]]) == script_of(around.names[pair[1]])]
 
     def _embedded(self, around: Surroundings, ids: Sequence[str]) -> Vectors:
         absent = set(self._vectors.missing("entities", ids))
-        there = [one for one in ids if one not in absent]
+        there = [entity for entity in ids if entity not in absent]
         vectors = np.zeros((len(ids), self._embedder.dimension), np.float32)
-        rows = {one: row for row, one in enumerate(ids)}
+        rows = {entity: row for row, entity in enumerate(ids)}
         for some, made in ((there, self._vectors.get("entities", there)),
-                           (sorted(absent), self._embedder.encode([around.text(one) for one in sorted(absent)])
+                           (sorted(absent), self._embedder.encode([around.text(entity) for entity in sorted(absent)])
                             if absent else None)):
             if made is not None and some:
-                vectors[[rows[one] for one in some]] = made
+                vectors[[rows[entity] for entity in some]] = made
         return vectors
 
-    def _put(self, around: Surroundings, found: Resolution, ask: Ask, reasoner: str) -> bool:
+    def _put(self, around: Surroundings, resolution: Resolution, ask: Ask, reasoner: str) -> bool:
         """Ask about what is doubtful; returns whether anything was answered."""
-        pairs = [pair for pair, _ in found.doubtful]
+        pairs = [pair for pair, _ in resolution.doubtful]
         answered = False
         for start in range(0, len(pairs), _ASKED_AT_ONCE):
             some = pairs[start:start + _ASKED_AT_ONCE]
-            said = ask([EntityPair(first=_card(around, first), second=_card(around, second)) for first, second in some])
-            verdicts = [(pair, verdict) for pair, verdict in zip(some, said, strict=True) if verdict is not None]
+            answers = ask([EntityPair(first=_card(around, first), second=_card(around, second))
+                           for first, second in some])
+            verdicts = [(pair, verdict) for pair, verdict in zip(some, answers, strict=True) if verdict is not None]
             self._table.judge(verdicts, reasoner)
             answered |= bool(verdicts)
         return answered
 
 
-def _card(around: Surroundings, one: str) -> EntityCard:
-    return EntityCard(name=around.names[one], type=around.type(one), facts=tuple(around.facts(one, _FACTS_SHOWN)))
+def _card(around: Surroundings, entity: str) -> EntityCard:
+    return EntityCard(name=around.names[entity], type=around.type(entity),
+                      facts=tuple(around.facts(entity, _FACTS_SHOWN)))

@@ -71,14 +71,14 @@ def _marked(text: str, known: Collection[str]) -> Iterator[Statement]:
 
 
 def _in_parentheses(text: str, known: Collection[str]) -> Iterator[Statement]:
-    for found in _PARENTHESIS.finditer(text):
-        right = found[1].strip(_BEFORE + "”’」")
+    for aside in _PARENTHESIS.finditer(text):
+        right = aside[1].strip(_BEFORE + "”’」")
         if right not in known:
             continue  # a year, or an aside
-        left_end = len(text[:found.start()].rstrip())
+        left_end = len(text[:aside.start()].rstrip())
         left = next((name for name in _longest_first(known) if _ends(text, left_end, name)), "")
         if left and left != right and stand_for(fold(left), fold(right), left, right):
-            yield Statement(left, right, left_end - len(left), found.end())
+            yield Statement(left, right, left_end - len(left), aside.end())
 
 
 def _ends(text: str, end: int, name: str) -> bool:

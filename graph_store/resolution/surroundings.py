@@ -51,43 +51,43 @@ class Surroundings:
         """Each entity's most used name, by its id."""
         return self._graph.all_names()
 
-    def text(self, one: str) -> str:
+    def text(self, entity: str) -> str:
         """What is embedded for an entity."""
-        return self._graph.entity_text(one)
+        return self._graph.entity_text(entity)
 
     @cached_property
     def known(self) -> frozenset[str]:
         """The folded names of all entities."""
         return frozenset(fold(name).key for name in self.names.values())
 
-    def type(self, one: str) -> str:
+    def type(self, entity: str) -> str:
         """An entity's type."""
-        return str(self._network.nodes[one]["type"])
+        return str(self._network.nodes[entity]["type"])
 
-    def support(self, one: str) -> frozenset[str]:
+    def support(self, entity: str) -> frozenset[str]:
         """The chunks that mention an entity."""
-        if one not in self._support:
-            self._support[one] = frozenset(self._graph.entity_support(one))
-        return self._support[one]
+        if entity not in self._support:
+            self._support[entity] = frozenset(self._graph.entity_support(entity))
+        return self._support[entity]
 
     def documents(self, chunks: Iterable[str]) -> frozenset[str]:
         """The documents of some chunks."""
         return frozenset(self._document_of.get(chunk, chunk) for chunk in chunks)
 
-    def mention(self, one: str) -> Evidence:
+    def mention(self, entity: str) -> Evidence:
         """An entity's first mention under its most used name."""
-        places = self._network.nodes[one]["names"][self.names[one]]
+        places = self._network.nodes[entity]["names"][self.names[entity]]
         chunk = min(places)
         return Evidence(chunk=chunk, start=places[chunk][0], end=places[chunk][1])
 
     @cached_property
     def _called_in(self) -> dict[str, dict[str, list[str]]]:
-        found: dict[str, dict[str, list[str]]] = {}
-        for one in self._graph.entity_ids():
-            for name, chunks in self._network.nodes[one]["names"].items():
+        called: dict[str, dict[str, list[str]]] = {}
+        for entity in self._graph.entity_ids():
+            for name, chunks in self._network.nodes[entity]["names"].items():
                 for chunk in chunks:
-                    found.setdefault(chunk, {}).setdefault(name, []).append(one)
-        return found
+                    called.setdefault(chunk, {}).setdefault(name, []).append(entity)
+        return called
 
     def called(self, chunk: str) -> Mapping[str, Sequence[str]]:
         """The entities that a chunk mentions, by the names it uses."""
@@ -95,15 +95,15 @@ class Surroundings:
 
     # Types.
 
-    def depth(self, one: str) -> int:
+    def depth(self, entity: str) -> int:
         """How special an entity's type is; 0 for the type of which everything is."""
-        kind = self.type(one)
+        kind = self.type(entity)
         return 0 if label_key(kind) in {"", label_key(ROOT_TYPE)} else len(self._chain(kind))
 
     def same_type(self, first: str, second: str) -> bool | None:
         """Whether two entities' types can be of one thing; None where one of them says nothing."""
-        one, other = self.type(first), self.type(second)
-        if label_key(one) == label_key(other) or one in self._chain(other) or other in self._chain(one):
+        entity, other = self.type(first), self.type(second)
+        if label_key(entity) == label_key(other) or entity in self._chain(other) or other in self._chain(entity):
             return True
         if self._schema.open and 0 in {self.depth(first), self.depth(second)}:
             return None
@@ -111,11 +111,11 @@ class Surroundings:
 
     def is_organisation(self, *entities: str) -> bool:
         """Whether the types of some entities all say that they are organisations."""
-        return all(self._names_of_type(self.type(one)) & _ORGANISATIONS for one in entities)
+        return all(self._names_of_type(self.type(entity)) & _ORGANISATIONS for entity in entities)
 
     def is_person(self, *entities: str) -> bool:
         """Whether the types of some entities all say that they are persons."""
-        return all(self._names_of_type(self.type(one)) & _PERSONS for one in entities)
+        return all(self._names_of_type(self.type(entity)) & _PERSONS for entity in entities)
 
     def _all_names(self, type_name: str) -> frozenset[str]:
         """What a type and those above it are called."""
@@ -125,21 +125,22 @@ class Surroundings:
 
     # Facts.
 
-    def neighbours(self, one: str) -> frozenset[str]:
+    def neighbours(self, entity: str) -> frozenset[str]:
         """The folded names of what an entity is tied to, and its attributes' values."""
-        if one not in self._neighbours:
-            ends = {end for head, _, tail in self._graph.incident(one) for end in (head, tail)} - {one}
-            values = {f"{name} {value}" for name, found in self._graph.attributes(one).items() for value in found}
-            self._neighbours[one] = frozenset({fold(self.names[end]).key for end in ends} | values) - {""}
-        return self._neighbours[one]
+        if entity not in self._neighbours:
+            ends = {end for head, _, tail in self._graph.incident(entity) for end in (head, tail)} - {entity}
+            attributes = self._graph.attributes(entity)
+            values = {f"{name} {value}" for name in attributes for value in attributes[name]}
+            self._neighbours[entity] = frozenset({fold(self.names[end]).key for end in ends} | values) - {""}
+        return self._neighbours[entity]
 
     @cached_property
     def _known_to(self) -> Mapping[str, int]:
         """How many triples each folded name stands in."""
         counts: dict[str, int] = {}
-        for one, name in self.names.items():
+        for entity, name in self.names.items():
             key = fold(name).key
-            counts[key] = counts.get(key, 0) + int(self._network.degree(one))
+            counts[key] = counts.get(key, 0) + int(self._network.degree(entity))
         return counts
 
     def shared(self, first: str, second: str) -> float:
@@ -162,33 +163,34 @@ class Surroundings:
         return any(not is_alias_relation(relation) for relation in self._relations(first, second))
 
     def _relations(self, first: str, second: str) -> list[str]:
-        found: list[str] = []
+        relations: list[str] = []
         for head, tail in ((first, second), (second, first)):
             if self._network.has_edge(head, tail):
-                found.extend(self._network[head][tail])
-        return sorted(found)
+                relations.extend(self._network[head][tail])
+        return sorted(relations)
 
     def contradict(self, first: str, second: str) -> bool:
         """Whether two entities differ in what a thing has one of: its birth, its death, its founding."""
         here, there = self._once(first), self._once(second)
         return any(not _compatible(here[kind], there[kind]) for kind in here.keys() & there.keys())
 
-    def _dated(self, one: str) -> dict[str, set[str]]:
-        said = [(name, value) for name, values in self._graph.attributes(one).items() for value in values]
-        said += [(relation, self.names[tail]) for head, relation, tail in self._graph.incident(one) if head == one]
-        found: dict[str, set[str]] = {}
-        for label, value in said:
+    def _dated(self, entity: str) -> dict[str, set[str]]:
+        labelled = [(name, value) for name, values in self._graph.attributes(entity).items() for value in values]
+        labelled += [(relation, self.names[tail]) for head, relation, tail in self._graph.incident(entity)
+                     if head == entity]
+        dates: dict[str, set[str]] = {}
+        for label, value in labelled:
             kind = _kind_of(label)
             if kind is not None:
                 date = parse_date(value).rstrip("~")
                 if date[:1].isdigit() and "X" not in date:
-                    found.setdefault(kind, set()).add(date)
-        return found
+                    dates.setdefault(kind, set()).add(date)
+        return dates
 
-    def facts(self, one: str, most: int) -> Sequence[str]:
+    def facts(self, entity: str, most: int) -> Sequence[str]:
         """Some of an entity's triples and attributes in words, in order of their ids."""
-        triples = [self._graph.triple(edge).text() for edge in self._graph.incident(one)[:most]]
-        values = [f"{name}: {', '.join(found)}" for name, found in self._graph.attributes(one).items()]
+        triples = [self._graph.triple(edge).text() for edge in self._graph.incident(entity)[:most]]
+        values = [f"{name}: {', '.join(given)}" for name, given in self._graph.attributes(entity).items()]
         return (values + triples)[:most]
 
 
@@ -201,4 +203,4 @@ def _kind_of(label: str) -> str | None:
 
 def _compatible(first: set[str], second: set[str]) -> bool:
     """Whether any two dates can be one, said with different precision."""
-    return any(one.startswith(other) or other.startswith(one) for one in first for other in second)
+    return any(entity.startswith(other) or other.startswith(entity) for entity in first for other in second)

@@ -82,8 +82,8 @@ def _k_means(points: Vectors, clusters: int, *, careful: bool = False) -> Labels
     # Limited again: the import may have brought a library with threads of its own.
     # Where points are alike there are fewer clusters than asked for, as there should be.
     with one_thread(), ignoring(ConvergenceWarning):
-        found = search.fit_predict(points)
-    return renumbered(np.asarray(found, np.intp))
+        labels = search.fit_predict(points)
+    return renumbered(np.asarray(labels, np.intp))
 
 
 def _cut(labels: Labels, largest: int) -> Labels:

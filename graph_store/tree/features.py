@@ -94,9 +94,9 @@ def unit(rows: Vectors) -> Vectors:
 
 
 def _counts(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> sparse.csr_array:
-    found = sparse.coo_array((np.ones(len(rows), np.float32), (rows, columns)), shape=shape).tocsr()
-    found.sort_indices()
-    return found
+    table = sparse.coo_array((np.ones(len(rows), np.float32), (rows, columns)), shape=shape).tocsr()
+    table.sort_indices()
+    return table
 
 
 def _centred(rows: Vectors) -> Vectors:

@@ -34,7 +34,7 @@ def by_attribute(graph: KnowledgeGraph, spec: AttributeSpec) -> View:
     """Group the entities by an attribute's value; those without it are the rest."""
     names: dict[_Place, Counter[str]] = {}
     chosen: dict[str, _Place] = {}
-    for one, node in graph.network.nodes(data=True):
+    for entity, node in graph.network.nodes(data=True):
         support: dict[_Place, set[str]] = {}
         for value, chunks in _values(node["attributes"], spec.names):
             place = _place(value, spec)
@@ -42,8 +42,8 @@ def by_attribute(graph: KnowledgeGraph, spec: AttributeSpec) -> View:
                 support.setdefault(place, set()).update(chunks)
                 names.setdefault(place, Counter())[place.key if spec.kind != "text" else value] += len(chunks)
         if support:
-            chosen[one] = min(support, key=lambda place: (-len(support[place]), place))
-    title = {place: min(said, key=lambda name: (-said[name], name)) for place, said in names.items()}
+            chosen[entity] = min(support, key=lambda place: (-len(support[place]), place))
+    title = {place: min(spellings, key=lambda name: (-spellings[name], name)) for place, spellings in names.items()}
     if spec.by == "quantile":
         return _by_quantile(graph, spec, chosen)
     return partition(spec.view, graph.network, chosen, title.__getitem__, lambda place: place, _rest(spec.names[0]))
@@ -58,7 +58,7 @@ def by_relation(graph: KnowledgeGraph, spec: RelationSpec) -> View:
         if head != tail and relation in spec.step.backward:
             support.setdefault(tail, {}).setdefault(head, set()).update(edge["support"])
     order = {end: (graph.entity_text(end), end) for ends in support.values() for end in ends}
-    chosen = {one: min(ends, key=lambda end: (-len(ends[end]), order[end])) for one, ends in support.items()}
+    chosen = {entity: min(ends, key=lambda end: (-len(ends[end]), order[end])) for entity, ends in support.items()}
     return partition(spec.view, graph.network, chosen, lambda end: graph.entity(end).name, order.__getitem__,
                      _rest(spec.view.partition(":")[2]))
 
@@ -123,5 +123,5 @@ def _by_quantile(graph: KnowledgeGraph, spec: AttributeSpec, chosen: Mapping[str
         low, high = ends[key]
         return low.key if low == high else f"{low.key} – {high.key}"
 
-    return partition(spec.view, graph.network, {one: quantile[place] for one, place in chosen.items()}, title,
+    return partition(spec.view, graph.network, {entity: quantile[place] for entity, place in chosen.items()}, title,
                      lambda key: key, _rest(spec.names[0]))

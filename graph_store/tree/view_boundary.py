@@ -17,11 +17,6 @@ Boundary = list[tuple[str, float]]
 """(entity id, affinity), the strongest first, equal ones by id."""
 
 
-def boundary(graph: KnowledgeGraph, members: Sequence[str], tau: float) -> Boundary:
-    """The boundary of one community; see `boundaries`."""
-    return boundaries(graph, [members], tau)[0]
-
-
 def boundaries(graph: KnowledgeGraph, communities: Sequence[Sequence[str]], tau: float) -> list[Boundary]:
     """The entities at the boundary of each community, in O(triples + members).
 
@@ -34,8 +29,8 @@ def boundaries(graph: KnowledgeGraph, communities: Sequence[Sequence[str]], tau:
         The boundary of each community. Only neighbours of members are there, even with tau = 0.
     """
     ids = graph.entity_ids()
-    row = {one: number for number, one in enumerate(ids)}
-    places = np.array([(row[one], number) for number, members in enumerate(communities) for one in set(members)],
+    row = {entity: number for number, entity in enumerate(ids)}
+    places = np.array([(row[entity], number) for number, members in enumerate(communities) for entity in set(members)],
                       np.intp).reshape(-1, 2)
     inside = sparse.coo_array((np.ones(len(places), np.int64), places.T), shape=(len(ids), len(communities))).tocsr()
     triples = adjacency(graph, ids)
@@ -43,9 +38,9 @@ def boundaries(graph: KnowledgeGraph, communities: Sequence[Sequence[str]], tau:
     degree = neighbours.sum(axis=1)
     links = neighbours @ inside
     outside = sparse.coo_array(links - links.multiply(inside))
-    found: list[Boundary] = [[] for _ in communities]
-    for one, community, into in zip(outside.row.tolist(), outside.col.tolist(), outside.data.tolist(), strict=True):
-        affinity = into / int(degree[one])
+    near_communities: list[Boundary] = [[] for _ in communities]
+    for entity, community, into in zip(outside.row.tolist(), outside.col.tolist(), outside.data.tolist(), strict=True):
+        affinity = into / int(degree[entity])
         if into and affinity >= tau:
-            found[community].append((ids[one], affinity))
-    return [sorted(near, key=lambda item: (-item[1], item[0])) for near in found]
+            near_communities[community].append((ids[entity], affinity))
+    return [sorted(near, key=lambda item: (-item[1], item[0])) for near in near_communities]

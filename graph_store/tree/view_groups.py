@@ -41,11 +41,11 @@ def partition(name: str, ids: Iterable[str], keys: Mapping[str, Key], title: Cal
     """
     members: dict[Key, list[str]] = {}
     without = []
-    for one in sorted(ids):
-        if one in keys:
-            members.setdefault(keys[one], []).append(one)
+    for entity in sorted(ids):
+        if entity in keys:
+            members.setdefault(keys[entity], []).append(entity)
         else:
-            without.append(one)
+            without.append(entity)
     groups = [Group(name=title(key), members=tuple(members[key])) for key in sorted(members, key=order)]  # type: ignore[arg-type]
     if without:
         groups.append(Group(name=rest, members=tuple(without), rest=True))

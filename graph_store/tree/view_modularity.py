@@ -60,9 +60,9 @@ def by_modularity(graph: KnowledgeGraph, vectors: Vectors, spec: ModularitySpec,
 def attribute_columns(graph: KnowledgeGraph, ids: Sequence[str],
                       attributes: Sequence[AttributeSpec]) -> sparse.csr_array:
     """One column for each group of each attribute's view, 1 for its members, shape (n, columns)."""
-    row = {one: number for number, one in enumerate(ids)}
+    row = {entity: number for number, entity in enumerate(ids)}
     groups = [group for spec in attributes for group in by_attribute(graph, spec).groups if not group.rest]
-    cells = np.array([(row[one], column) for column, group in enumerate(groups) for one in group.members],
+    cells = np.array([(row[entity], column) for column, group in enumerate(groups) for entity in group.members],
                      np.intp).reshape(-1, 2)
     return sparse.coo_array((np.ones(len(cells), np.float32), cells.T), shape=(len(ids), len(groups))).tocsr()
 
@@ -91,7 +91,7 @@ def likeness(vectors: Vectors, attributes: sparse.csr_array, neighbours: int,
     values = _unit_sparse(attributes)
     length = np.sqrt(np.maximum((dense**2).sum(axis=1) + values.multiply(values).sum(axis=1), 1e-12))
     near, size = min(neighbours, n - 1), max(1, _CELLS // n)
-    rows, columns, found = [], [], []
+    rows, columns, similarities = [], [], []
     for start in range(0, n, size):
         own = np.arange(start, min(start + size, n))
         product = dense[own] @ dense.T + (values[own] @ values.T).toarray()
@@ -105,8 +105,8 @@ def likeness(vectors: Vectors, attributes: sparse.csr_array, neighbours: int,
         order = order[places(row[order]) < near]
         rows.append(own[row[order]])
         columns.append(column[order])
-        found.append(similarity[order].astype(np.float64))
-    one_way = sparse.coo_array((np.concatenate(found), (np.concatenate(rows), np.concatenate(columns))),
+        similarities.append(similarity[order].astype(np.float64))
+    one_way = sparse.coo_array((np.concatenate(similarities), (np.concatenate(rows), np.concatenate(columns))),
                                shape=(n, n)).tocsr()
     return sparse.csr_array(one_way.maximum(one_way.T))
 
@@ -120,14 +120,14 @@ def communities(weights: sparse.csr_array, max_members: int) -> list[int]:
     """
     upper = sparse.coo_array(sparse.triu(weights))
     order = np.lexsort((upper.col, upper.row))
-    edges = [(str(one), str(other), weight) for one, other, weight in zip(
+    edges = [(str(node), str(other), weight) for node, other, weight in zip(
         upper.row[order].tolist(), upper.col[order].tolist(), upper.data[order].tolist(), strict=True)]
     clusters = leiden.hierarchical_leiden(edges, max_cluster_size=max_members, seed=_SEED) if edges else []
-    community = {int(found.node): found.cluster for found in clusters if found.is_final_cluster}
+    community = {int(cluster.node): cluster.cluster for cluster in clusters if cluster.is_final_cluster}
     number: dict[tuple[bool, int], int] = {}
     # An entity without edges is a community of its own.
-    return [number.setdefault((one in community, community.get(one, one)), len(number))
-            for one in range(weights.shape[0])]
+    return [number.setdefault((node in community, community.get(node, node)), len(number))
+            for node in range(weights.shape[0])]
 
 
 def _unit(rows: Vectors) -> Vectors:

@@ -26,7 +26,7 @@ def by_pattern(graph: KnowledgeGraph, spec: PatternSpec) -> View:
     ids = graph.entity_ids()
     steps = complete_steps([adjacency(graph, ids, s.forward) + adjacency(graph, ids, s.backward).T
                             for s in spec.steps])
-    joined = reduce(lambda one, other: one + other, steps)
+    joined = reduce(lambda total, other: total + other, steps)
     _, labels = connected_components(joined, directed=False)
     on_chain = np.flatnonzero(joined.sum(axis=0) + joined.sum(axis=1))
     arriving = steps[-1].sum(axis=0)
@@ -63,8 +63,8 @@ def _onward(before: sparse.csr_array, after: sparse.csr_array) -> sparse.csr_arr
 
 
 def _indicator(counts: sparse.csr_array) -> sparse.csr_array:
-    found = sparse.csr_array(counts, dtype=np.int64)
-    found.eliminate_zeros()
-    found.sort_indices()
-    found.data[:] = 1
-    return found
+    indicator = sparse.csr_array(counts, dtype=np.int64)
+    indicator.eliminate_zeros()
+    indicator.sort_indices()
+    indicator.data[:] = 1
+    return indicator

@@ -103,9 +103,9 @@ def parse_view(text: str, schema: GraphSchema, graph: KnowledgeGraph) -> ViewSpe
     Raises:
         ViewError: no such view, attribute or relation; the message names those that exist.
     """
-    said = normalise(text)
-    dimension, _, rest = said.partition(":")
-    names = _Names(said, schema, graph)
+    view = normalise(text)
+    dimension, _, rest = view.partition(":")
+    names = _Names(view, schema, graph)
     match dimension.strip():
         case "modularity" if not rest:
             return ModularitySpec(names.every_attribute())
@@ -117,7 +117,7 @@ def parse_view(text: str, schema: GraphSchema, graph: KnowledgeGraph) -> ViewSpe
         case "pattern":
             steps = [names.step(part) for part in rest.split(">")]
             if len(steps) == 1:
-                raise ViewError(f"view {said!r}: a pattern has two relations or more, as in 'pattern:NAME>NAME' "
+                raise ViewError(f"view {view!r}: a pattern has two relations or more, as in 'pattern:NAME>NAME' "
                                 f"(quoted, or the shell takes the > for its own); for one say relation:{steps[0][1]}")
             return PatternSpec(f"pattern:{'>'.join(name for _, name in steps)}", tuple(step for step, _ in steps))
         case _:
@@ -137,10 +137,10 @@ class _Names:
             self._attributes = _by_key(((a, (a,)) for a in sorted(attributes)), self._attributes)
             self._relations = _by_key(((r, (r,)) for r in sorted(relations)), self._relations)
 
-    def attribute(self, said: str) -> AttributeSpec:
-        name, by = said, ""
-        if label_key(said) not in self._attributes:
-            name, _, by = said.rpartition(":") if ":" in said else (said, "", "")
+    def attribute(self, spec_text: str) -> AttributeSpec:
+        name, by = spec_text, ""
+        if label_key(spec_text) not in self._attributes:
+            name, _, by = spec_text.rpartition(":") if ":" in spec_text else (spec_text, "", "")
         names = self._find("attribute", name, self._attributes)
         spec = self._described(names)
         by = by.strip()
@@ -165,11 +165,11 @@ class _Names:
         kind = known.kind if known else _usual_kind(self._graph, names)
         return AttributeSpec(f"attribute:{names[0]}", names, kind, known.unit if known else "", _USUAL[kind])
 
-    def step(self, said: str) -> tuple[Step, str]:
-        said = said.strip()
-        back = said.startswith(_INVERSE)
-        names = self._find("relation", said.lstrip("".join(_INVERSE)), self._relations)
-        backward = tuple(name for one in names for name in self._read_backward(one))
+    def step(self, name_given: str) -> tuple[Step, str]:
+        name_given = name_given.strip()
+        back = name_given.startswith(_INVERSE)
+        names = self._find("relation", name_given.lstrip("".join(_INVERSE)), self._relations)
+        backward = tuple(name for relation in names for name in self._read_backward(relation))
         return (Step(backward, names), f"^{names[0]}") if back else (Step(names, backward), names[0])
 
     def _read_backward(self, name: str) -> list[str]:
@@ -193,14 +193,14 @@ def _by_key(elements: Iterable[tuple[str, tuple[str, ...]]],
             known: Mapping[str, tuple[str, ...]] | None = None) -> dict[str, tuple[str, ...]]:
     """Names by the key of each of their labels; an element's own name goes before another's alias."""
     elements = list(elements)
-    found = dict(known or {})
+    by_key = dict(known or {})
     for name, _ in elements:
         key = label_key(name)
-        found[key] = tuple(dict.fromkeys((*found.get(key, ()), name)))
+        by_key[key] = tuple(dict.fromkeys((*by_key.get(key, ()), name)))
     for name, labels in elements:
         for label in labels:
-            found.setdefault(label_key(label), (name,))
-    return found
+            by_key.setdefault(label_key(label), (name,))
+    return by_key
 
 
 def _usual_kind(graph: KnowledgeGraph, names: tuple[str, ...]) -> ValueKind:

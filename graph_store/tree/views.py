@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from ..graph.knowledge_graph import KnowledgeGraph
 from ..vectors.store import VectorStore
 from .view_attributes import by_attribute, by_relation
-from .view_boundary import boundaries, boundary
+from .view_boundary import boundaries
 from .view_groups import Group, View
 from .view_modularity import by_modularity
 from .view_patterns import by_pattern
 from .view_spec import AttributeSpec, ModularitySpec, PatternSpec, RelationSpec, ViewError, ViewSpec, parse_view
 
 __all__ = ["AttributeSpec", "Group", "ModularitySpec", "PatternSpec", "RelationSpec", "View", "ViewError",
-           "ViewSettings", "ViewSpec", "boundaries", "boundary", "build_view", "parse_view"]
+           "ViewSettings", "ViewSpec", "boundaries", "build_view", "parse_view"]
 
 
 @dataclass(frozen=True)

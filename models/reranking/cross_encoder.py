@@ -96,12 +96,12 @@ def _check_scores_pairs(name: str, folder: Path) -> None:
     """
     try:
         config = json.loads((folder / _CONFIG).read_text("utf-8"))
-        architectures = [str(one) for one in config.get("architectures") or ()]
+        architectures = [str(architecture) for architecture in config.get("architectures") or ()]
     except (OSError, ValueError, AttributeError) as error:
         raise RerankerError(f"The cross-encoder {name!r} in {folder} has no readable {_CONFIG}: {error}. Store it "
                             "again, choose another with BANYAN_RERANKER, or leave that empty.") from error
     heads = ("ForSequenceClassification", "ForCausalLM")
-    if architectures and not any(one.endswith(heads) for one in architectures):
+    if architectures and not any(architecture.endswith(heads) for architecture in architectures):
         raise RerankerError(
             f"{name!r} is {architectures[0]}, which encodes single texts and scores no pairs. Give a cross-encoder "
             "(…ForSequenceClassification) in BANYAN_RERANKER, or leave that empty; the model for single texts is "

@@ -110,7 +110,7 @@ def read_plain(data: Mapping[str, Any], name: str) -> GraphSchema:
 
 def _distinct(labels: Iterable[str]) -> dict[str, str]:
     """The first spelling of each label, by its normalised form."""
-    found: dict[str, str] = {}
+    spellings: dict[str, str] = {}
     for label in labels:
-        found.setdefault(normalise(label), label)
-    return found
+        spellings.setdefault(normalise(label), label)
+    return spellings

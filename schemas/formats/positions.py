@@ -29,12 +29,12 @@ class Position:
 
     def at(self, path: Sequence[str | int]) -> "Position":
         """The place of the part at a path, or of the nearest part that contains it."""
-        found = self
+        part = self
         for step in path:
-            if step not in found.parts:
+            if step not in part.parts:
                 break
-            found = found.parts[step]
-        return found
+            part = part.parts[step]
+        return part
 
     def add(self, key: str | int, line: int, value: "Position") -> None:
         """Add a part that begins on a line; raises RepeatedKeyError if there is one of that key."""
@@ -80,13 +80,13 @@ class _JsonPositions:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._breaks = [found.start() for found in re.finditer("\n", text)]
+        self._breaks = [line_break.start() for line_break in re.finditer("\n", text)]
 
     def place(self, start: int) -> Position:
-        found = Position(self._line(start))
+        position = Position(self._line(start))
         for key, key_start, value_start in self._members(start):
-            found.add(key, self._line(key_start), self.place(value_start))
-        return found
+            position.add(key, self._line(key_start), self.place(value_start))
+        return position
 
     def _line(self, offset: int) -> int:
         return bisect_right(self._breaks, offset) + 1
@@ -109,5 +109,5 @@ class _JsonPositions:
 
 
 def _skip(text: str, at: int) -> int:
-    found = _SPACE.match(text, at)
-    return found.end() if found else at
+    spaces = _SPACE.match(text, at)
+    return spaces.end() if spaces else at

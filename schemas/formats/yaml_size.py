@@ -31,7 +31,7 @@ def load_yaml(text: str) -> object:
 
 
 def check_size(node: yaml.Node) -> None:
-    """Nothing, if a composed YAML document is no larger and no deeper than is read.
+    """Check the size and the depth of a composed YAML document.
 
     Raises:
         YamlSizeError: it stands for more than `MAX_VALUES` values, is nested more than `MAX_DEPTH` levels deep,

@@ -7,7 +7,7 @@ from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.ledger.extractions import Contribution
 from banyan.graph_store.tree.view_modularity import likeness
 from banyan.graph_store.tree.view_patterns import complete_steps
-from banyan.graph_store.tree.views import ViewError, ViewSettings, boundaries, boundary, build_view, parse_view
+from banyan.graph_store.tree.views import ViewError, ViewSettings, boundaries, build_view, parse_view
 from banyan.schemas.documents import Span
 from banyan.schemas.extraction import AttributeFact, EntityMention, Fact
 from banyan.schemas.graph_schema import GraphSchema, open_schema
@@ -118,7 +118,7 @@ def test_a_boundary_is_what_eq_4_says(parts, tau, data):
                         if u not in c and near[u] & set(c) and len(near[u] & set(c)) / len(near[u]) >= tau),
                        key=lambda item: (-item[1], item[0])) for c in communities]
     assert boundaries(graph, communities, tau) == expected
-    assert [boundary(graph, community, tau) for community in communities] == expected
+    assert [boundaries(graph, [community], tau)[0] for community in communities] == expected
 
 
 def test_a_graph_of_thousands_is_seen_whole():
@@ -303,10 +303,10 @@ def test_neighbours_whose_links_lead_mostly_into_the_community_are_at_its_bounda
                       ("V", "born_in", "A"), ("V", "born_in", "X"), ("V", "born_in", "Y"), ("A", "born_in", "B")])
     inside = [entity_id(name, "Thing") for name in ("A", "B")]
     u, v = (entity_id(name, "Thing") for name in "UV")
-    assert boundary(graph, inside, 0.5) == [(u, pytest.approx(2 / 3))], "two triples to one neighbour count once"
+    assert boundaries(graph, [inside], 0.5)[0] == [(u, pytest.approx(2 / 3))], "two triples to one neighbour count once"
     both = [(u, pytest.approx(2 / 3)), (v, pytest.approx(1 / 3))]
-    assert boundary(graph, inside, 1 / 3) == both, "tau itself is enough"
-    assert boundary(graph, [], 0) == []
+    assert boundaries(graph, [inside], 1 / 3)[0] == both, "tau itself is enough"
+    assert boundaries(graph, [[]], 0)[0] == []
 
 
 # --- specs -----------------------------------------------------------------------

@@ -255,10 +255,10 @@ def _sides(compared: Comparison, pool: SentencePool) -> list[_Hop]:
 def _answer_comparison(compared: Comparison, pool: SentencePool) -> DraftAnswer:
     """Which side it is, with the sentence of each side; no answer where a side is missing."""
     hops = _sides(compared, pool)
-    found = [hop for hop in hops if hop.support is not None and hop.answer]
-    verdict = _verdict(compared, hops) if len(found) == len(hops) else ""
+    answered = [hop for hop in hops if hop.support is not None and hop.answer]
+    verdict = _verdict(compared, hops) if len(answered) == len(hops) else ""
     confidence = min((hop.confidence for hop in hops), default=0.0)
-    claims = [_claim(hop.support, hop.answer, hop.question) for hop in found if hop.support is not None]
+    claims = [_claim(hop.support, hop.answer, hop.question) for hop in answered if hop.support is not None]
     if verdict:
         quotes = [quote for claim in claims for quote in claim.quotes]
         return DraftAnswer(answerable=True, claims=[Claim(text=verdict, quotes=quotes)], confidence=confidence,

@@ -125,9 +125,9 @@ class SentencePool:
             return []
         chosen = [self.sentences[i] for _, i in lexical]
         cosines = self._cosines(question, chosen)
-        found = [self._support(question, sentence, cosine, *features)
+        supports = [self._support(question, sentence, cosine, *features)
                  for sentence, cosine, (features, _) in zip(chosen, cosines, lexical, strict=True)]
-        return sorted(found, key=lambda support: (-support.rank, support.sentence.passage, support.sentence.start))
+        return sorted(supports, key=lambda support: (-support.rank, support.sentence.passage, support.sentence.start))
 
     def _word_weights(self, question: Question) -> dict[str, float]:
         """The idf of the question's content words over the sentences, summing to 1."""

@@ -74,8 +74,8 @@ def candidates(question: Question, sentence: str, title: str, known: Sequence[st
 
 def _is_value(words: str, fact: TypedFact) -> bool:
     """Whether a span is a fact's value; the graph's may be a little longer or shorter (about 12 km)."""
-    said, known = canonical_name(words), canonical_name(fact.value)
-    return said == known or (min(len(said), len(known)) > 1 and (said in known or known in said))
+    spoken, known = canonical_name(words), canonical_name(fact.value)
+    return spoken == known or (min(len(spoken), len(known)) > 1 and (spoken in known or known in spoken))
 
 
 def _asks_for(question: Question, fact: TypedFact) -> bool:

@@ -77,10 +77,10 @@ def learn_schema(schema: GraphSchema, examples: Sequence[Example], embedder: Emb
 
 def _ordered(examples: Sequence[Example]) -> list[Example]:
     """One example for each text, with all that is said of it, in the order of the texts."""
-    said: dict[str, set[tuple[str, str, str]]] = defaultdict(set)
+    triples_of: dict[str, set[tuple[str, str, str]]] = defaultdict(set)
     for example in examples:
-        said[example.text].update(example.triples)
-    return [Example(text=text, triples=tuple(sorted(said[text]))) for text in sorted(said)]
+        triples_of[example.text].update(example.triples)
+    return [Example(text=text, triples=tuple(sorted(triples_of[text]))) for text in sorted(triples_of)]
 
 
 def _key(name: str) -> str:
@@ -112,7 +112,7 @@ class _Terms:
                 self._counts[fold(tail)][relation] += 1
                 if tail.islower():
                     self._small.add(fold(tail))
-        self._all = {term: found for term, counts in self._counts.items() if (found := self._telling(term, counts))}
+        self._all = {term: weights for term, counts in self._counts.items() if (weights := self._telling(term, counts))}
 
     def _telling(self, term: str, counts: Counter[str]) -> tuple[str, ...]:
         least = 1 if term in self._small else LEAST_SUPPORT
@@ -190,8 +190,8 @@ def _weights(seen: sparse.csr_matrix, right: NDArray[np.bool_], counts: NDArray[
     model = LogisticRegression(C=INVERSE_REGULARISATION, l1_ratio=1, solver="liblinear", max_iter=_ROUNDS,
                                random_state=0)
     model.fit(seen, right, sample_weight=counts)
-    found = {BIAS: float(model.intercept_[0]), **dict(zip(features, model.coef_[0].tolist(), strict=True))}
-    kept = {feature: round(weight, _DIGITS) for feature, weight in found.items() if round(weight, _DIGITS)}
+    weights = {BIAS: float(model.intercept_[0]), **dict(zip(features, model.coef_[0].tolist(), strict=True))}
+    kept = {feature: round(weight, _DIGITS) for feature, weight in weights.items() if round(weight, _DIGITS)}
     return dict(sorted(kept.items(), key=lambda item: (-abs(item[1]), item[0])))
 
 

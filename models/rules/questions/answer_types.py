@@ -111,8 +111,8 @@ def _with_titles(question: str, names: tuple[str, ...], titles: Sequence[str]) -
     """The names and the titles the question holds as whole words, none inside another."""
     held = [match.group() for title in titles if len(title) > 1
             for match in [re.search(_whole(title), question, re.IGNORECASE)] if match]
-    found = list(dict.fromkeys([*held, *names]))
-    return tuple(name for name in found if not any(name != other and name in other for other in found))
+    distinct = list(dict.fromkeys([*held, *names]))
+    return tuple(name for name in distinct if not any(name != other and name in other for other in distinct))
 
 
 def _whole(title: str) -> str:
@@ -132,9 +132,9 @@ def _asked(question: str, names: tuple[str, ...]) -> str:
 def _property(question: str, names: tuple[str, ...]) -> tuple[str, ...]:
     """The content words of the last phrase of a Chinese question: what stands before it only qualifies it."""
     for phrase in reversed(re.split("[的，,]", question)):
-        found = content_words(_asked(phrase, names))
-        if found:
-            return tuple(dict.fromkeys(found))
+        words = content_words(_asked(phrase, names))
+        if words:
+            return tuple(dict.fromkeys(words))
     return ()
 
 

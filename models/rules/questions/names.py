@@ -55,14 +55,14 @@ def find_names(text: str, known: Sequence[str] = ()) -> list[Place]:
     Returns:
         (start, end) of each name, ascending, not overlapping; quotation marks are left outside.
     """
-    found = [match.span() for name in known if len(name) > 1 for match in _whole_word(name).finditer(text)]
+    spans = [match.span() for name in known if len(name) > 1 for match in _whole_word(name).finditer(text)]
     for match in _QUOTED.finditer(text):
         group = match.lastindex or 0
-        found.append(match.span(group))
+        spans.append(match.span(group))
     if language_of(text) == "zh":
-        found.extend(_chinese_names(text))
-    found.extend(_capitalised(text))
-    return _without_overlaps(found)
+        spans.extend(_chinese_names(text))
+    spans.extend(_capitalised(text))
+    return _without_overlaps(spans)
 
 
 def names_in(text: str) -> tuple[str, ...]:

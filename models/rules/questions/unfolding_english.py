@@ -77,17 +77,17 @@ def unfold_english(question: str, limit: int) -> list[str]:
 
 def _innermost(text: str) -> _Phrase | None:
     """The described noun phrase that begins last: none lies inside it."""
-    found = [phrase for phrase in (_relative(text), _by_participle(text), _of_chain(text), _possessive(text))
+    phrases = [phrase for phrase in (_relative(text), _by_participle(text), _of_chain(text), _possessive(text))
              if phrase is not None]
-    return max(found, key=lambda phrase: phrase.start, default=None)
+    return max(phrases, key=lambda phrase: phrase.start, default=None)
 
 
 def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
     """The match that begins last, overlapping ones included."""
     match = None
     position = 0
-    while found := pattern.search(text, position):
-        match, position = found, found.start() + 1
+    while later := pattern.search(text, position):
+        match, position = later, later.start() + 1
     return match
 
 
