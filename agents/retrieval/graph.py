@@ -9,6 +9,7 @@ a `TraceStep` in the state.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from langchain_core.messages import AIMessage, HumanMessage
@@ -154,22 +155,6 @@ class _Nodes:
             steps.append(tracing.data(tracing.searched(retriever, (state["round"], number, route), evidence)))
         return {"found": found, "steps": steps}
 
-    def entity_search(self, state: SearchInput) -> dict[str, Any]:
-        """The entity route."""
-        return self.search("entity", state)
-
-    def triple_search(self, state: SearchInput) -> dict[str, Any]:
-        """The triple route."""
-        return self.search("triple", state)
-
-    def community_search(self, state: SearchInput) -> dict[str, Any]:
-        """The community route."""
-        return self.search("community", state)
-
-    def dfs_search(self, state: SearchInput) -> dict[str, Any]:
-        """The path route."""
-        return self.search("dfs", state)
-
     def fuse(self, state: AskState, runtime: Runtime[AskContext]) -> dict[str, Any]:
         """Rank the passages by the evidence for all sub-queries so far."""
         retriever, switches = self._retriever(state), (runtime.context or AskContext()).switches
@@ -293,24 +278,22 @@ def build_graph(resources: Resources | None = None, checkpointer: Checkpointer =
             graph, nothing is kept with that one's state.
     """
     nodes = _Nodes(resources)
-    searches = [f"{route}_search" for route in ROUTES]
+    searches = {route: f"{route}_search" for route in ROUTES}
     graph = StateGraph(AskState, context_schema=AskContext, input_schema=AskInput, output_schema=AskOutput)
     graph.add_node("condense", nodes.condense)
     graph.add_node("decompose", nodes.decompose)
-    graph.add_node("entity_search", nodes.entity_search, input_schema=SearchInput)
-    graph.add_node("triple_search", nodes.triple_search, input_schema=SearchInput)
-    graph.add_node("community_search", nodes.community_search, input_schema=SearchInput)
-    graph.add_node("dfs_search", nodes.dfs_search, input_schema=SearchInput)
+    for route, name in searches.items():
+        graph.add_node(name, partial(nodes.search, route), input_schema=SearchInput)
     graph.add_node("fuse", nodes.fuse)
     graph.add_node("reflect", nodes.reflect)
     graph.add_node("answer", nodes.answer)
     graph.add_edge(START, "condense")
     graph.add_edge("condense", "decompose")
-    graph.add_conditional_edges("decompose", nodes.fan_out, [*searches, "fuse"])
-    for search in searches:
-        graph.add_edge(search, "fuse")
+    graph.add_conditional_edges("decompose", nodes.fan_out, [*searches.values(), "fuse"])
+    for name in searches.values():
+        graph.add_edge(name, "fuse")
     graph.add_edge("fuse", "reflect")
-    graph.add_conditional_edges("reflect", nodes.go_on, [*searches, "fuse", "answer"])
+    graph.add_conditional_edges("reflect", nodes.go_on, [*searches.values(), "fuse", "answer"])
     graph.add_edge("answer", END)
     return graph.compile(checkpointer=checkpointer, name="retrieval")
 
