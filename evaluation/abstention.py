@@ -46,15 +46,15 @@ class Area(Frozen):
 
 def point(judged: Sequence[Judged], threshold: float) -> CurvePoint:
     """What abstaining below one threshold gives; 0 where there is no question of a kind."""
-    answerable = [one for one in judged if one.answerable]
-    shown = [one for one in answerable if _place(one) >= threshold]
-    unanswerable = [one for one in judged if not one.answerable]
+    answerable = [answer for answer in judged if answer.answerable]
+    shown = [answer for answer in answerable if _position(answer) >= threshold]
+    unanswerable = [answer for answer in judged if not answer.answerable]
     return CurvePoint(
         threshold=round(threshold, 4),
-        declined=percent(sum(_place(one) < threshold for one in unanswerable), len(unanswerable)),
+        declined=percent(sum(_position(answer) < threshold for answer in unanswerable), len(unanswerable)),
         answered=percent(len(shown), len(answerable)),
-        correct=percent(sum(one.correct for one in shown), len(answerable)),
-        grounded=percent(sum(one.grounded for one in shown), len(answerable)))
+        correct=percent(sum(answer.correct for answer in shown), len(answerable)),
+        grounded=percent(sum(answer.grounded for answer in shown), len(answerable)))
 
 
 def curve(judged: Sequence[Judged]) -> tuple[CurvePoint, ...]:
@@ -64,18 +64,18 @@ def curve(judged: Sequence[Judged]) -> tuple[CurvePoint, ...]:
 
 def area(judged: Sequence[Judged]) -> Area | None:
     """The areas over all thresholds; None where all questions are of one kind."""
-    answerable = [one for one in judged if one.answerable]
-    unanswerable = [_place(one) for one in judged if not one.answerable]
+    answerable = [answer for answer in judged if answer.answerable]
+    unanswerable = [_position(answer) for answer in judged if not answer.answerable]
     if not answerable or not unanswerable:
         return None
-    above = [sum((_place(one) > other) + 0.5 * (_place(one) == other) for other in unanswerable)
-             / len(unanswerable) for one in answerable]
+    above = [sum((_position(answer) > other) + 0.5 * (_position(answer) == other) for other in unanswerable)
+             / len(unanswerable) for answer in answerable]
 
     def mean(counts: list[bool]) -> float:
         return round(sum(value for value, count in zip(above, counts, strict=True) if count) / len(answerable), 4)
 
-    return Area(answered=mean([True] * len(answerable)), correct=mean([one.correct for one in answerable]),
-                grounded=mean([one.grounded for one in answerable]))
+    return Area(answered=mean([True] * len(answerable)), correct=mean([answer.correct for answer in answerable]),
+                grounded=mean([answer.grounded for answer in answerable]))
 
 
 def percent(part: float, whole: int) -> float:
@@ -83,5 +83,5 @@ def percent(part: float, whole: int) -> float:
     return round(100 * part / whole, 2) if whole else 0.0
 
 
-def _place(one: Judged) -> float:
-    return _DECLINED if one.confidence is None else one.confidence
+def _position(answer: Judged) -> float:
+    return _DECLINED if answer.confidence is None else answer.confidence

@@ -23,7 +23,7 @@ def normal_answer(text: str) -> str:
 
 def exact_match(answer: str, expected: Sequence[str]) -> float:
     """1.0 if the answer equals one of those expected, as normalised; else 0.0."""
-    return float(any(normal_answer(answer) == normal_answer(one) for one in expected))
+    return float(any(normal_answer(answer) == normal_answer(accepted) for accepted in expected))
 
 
 def f1(answer: str, expected: Sequence[str]) -> float:
@@ -33,21 +33,21 @@ def f1(answer: str, expected: Sequence[str]) -> float:
         answer: what was answered; two empty texts agree wholly.
         expected: the accepted answers. Words are tokens, and so is each Chinese or Japanese character.
     """
-    return max((_overlap(_tokens(answer), _tokens(one)) for one in expected), default=0.0)
+    return max((_overlap(_tokens(answer), _tokens(accepted)) for accepted in expected), default=0.0)
 
 
 def holds(answer: str, expected: Sequence[str]) -> bool:
     """Whether one of the expected answers stands in the answer, not within a longer Latin word or number."""
     tokens = f" {' '.join(_tokens(answer))} "
-    return any(f" {' '.join(found)} " in tokens for one in expected if (found := _tokens(one)))
+    return any(f" {' '.join(given)} " in tokens for accepted in expected if (given := _tokens(accepted)))
 
 
 def _tokens(text: str) -> list[str]:
     return _HAN.sub(lambda match: f" {match.group()} ", normal_answer(text)).split()
 
 
-def _overlap(found: list[str], wanted: list[str]) -> float:
-    if not found or not wanted:
-        return float(found == wanted)
-    same = sum((Counter(found) & Counter(wanted)).values())
-    return 2 * same / (len(found) + len(wanted))
+def _overlap(given: list[str], wanted: list[str]) -> float:
+    if not given or not wanted:
+        return float(given == wanted)
+    same = sum((Counter(given) & Counter(wanted)).values())
+    return 2 * same / (len(given) + len(wanted))

@@ -91,23 +91,24 @@ def evaluate(resources: Resources, name: str, questions: Sequence[AnsweredQuesti
     documents = resources.knowledge_base(name).documents
     records: list[AnswerRecord] = []
     for number, question in enumerate(questions, 1):
-        said = graph.invoke({"knowledge_base": name, "question": question.question}, context=context)
-        records.append(_record(question, said, documents, threshold))
+        reply = graph.invoke({"knowledge_base": name, "question": question.question}, context=context)
+        records.append(_record(question, reply, documents, threshold))
         progress(number, len(questions))
     return _report(records, threshold)
 
 
-def _record(question: AnsweredQuestion, said: dict[str, Any], documents: Documents, threshold: float) -> AnswerRecord:
-    answer = "" if said["abstained"] else _MARKS.sub("", said["answer"])
-    short = said["short"] or answer.partition("\n")[0]
-    cited = tuple(dict.fromkeys(citation["document"] for citation in said["citations"]))
-    recall, precision = _citation_scores(question.gold, [_CitedPassage(documents, one) for one in said["citations"]])
+def _record(question: AnsweredQuestion, reply: dict[str, Any], documents: Documents, threshold: float) -> AnswerRecord:
+    answer = "" if reply["abstained"] else _MARKS.sub("", reply["answer"])
+    short = reply["short"] or answer.partition("\n")[0]
+    cited = tuple(dict.fromkeys(citation["document"] for citation in reply["citations"]))
+    passages = [_CitedPassage(documents, citation) for citation in reply["citations"]]
+    recall, precision = _citation_scores(question.gold, passages)
     return AnswerRecord(
         id=question.id, question=question.question, unanswerable=question.unanswerable, answer=answer, short=short,
-        confidence=said["confidence"], declined=said["abstained"] or said["confidence"] < threshold,
+        confidence=reply["confidence"], declined=reply["abstained"] or reply["confidence"] < threshold,
         exact_match=exact_match(short, question.answers), f1=f1(short, question.answers),
         correct=holds(f"{short}\n{answer}", question.answers), citation_recall=recall, citation_precision=precision,
-        cited=cited, curve_place=None if said["abstained"] else said["confidence"])
+        cited=cited, curve_place=None if reply["abstained"] else reply["confidence"])
 
 
 class _CitedPassage:
@@ -129,11 +130,12 @@ def _citation_scores(gold: Sequence[GoldPassage],
     """(recall, precision) of the citations; precision counts each document once."""
     if not gold:
         return None, None
-    found = [any(one.is_of(passage) for one in cited) for passage in gold]
+    hits = [any(citation.is_of(passage) for citation in cited) for passage in gold]
     right: dict[str, bool] = {}
-    for one in cited:
-        right[one.document.id] = right.get(one.document.id, False) or any(one.is_of(passage) for passage in gold)
-    return sum(found) / len(found), sum(right.values()) / len(right) if right else None
+    for citation in cited:
+        document = citation.document.id
+        right[document] = right.get(document, False) or any(citation.is_of(passage) for passage in gold)
+    return sum(hits) / len(hits), sum(right.values()) / len(right) if right else None
 
 
 def _report(records: Sequence[AnswerRecord], threshold: float) -> AnswerReport:

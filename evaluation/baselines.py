@@ -123,11 +123,11 @@ class FactWalk:
 
     def _name_weights(self, facts: Scores) -> Scores:
         """Of the best facts' ends the five best: the mean of fact score / passages of the name over its facts."""
-        said: dict[int, list[float]] = {}
+        scores_of: dict[int, list[float]] = {}
         for row in np.argsort(-facts, kind="stable")[:_FACTS]:
             for name in self._ends[row]:
-                said.setdefault(name, []).append(float(facts[row]) / max(1, len(self._passages[name])))
-        means = {name: sum(scores) / len(scores) for name, scores in said.items()}
+                scores_of.setdefault(name, []).append(float(facts[row]) / max(1, len(self._passages[name])))
+        means = {name: sum(scores) / len(scores) for name, scores in scores_of.items()}
         weights = np.zeros(self._names)
         for name in sorted(means, key=lambda one: (-means[one], one))[:_FACTS]:
             weights[name] = means[name]
@@ -137,16 +137,16 @@ class FactWalk:
 def _likenesses(names: list[str], vectors: Vectors) -> dict[tuple[int, int], float]:
     """The cosine of each name with up to 100 others of at least 0.8, nearest first."""
     asks = [row for row, name in enumerate(names) if sum(c.isascii() and c.isalnum() for c in name) > 2]  # noqa: PLR2004
-    found: dict[tuple[int, int], float] = {}
+    likenesses: dict[tuple[int, int], float] = {}
     for start in range(0, len(asks), _BLOCK):
         block = asks[start : start + _BLOCK]
         cosines = vectors[block] @ vectors.T
         cosines[np.arange(len(block)), block] = -1
-        for place, row in enumerate(block):
-            near = np.flatnonzero(cosines[place] >= _SYNONYM)
-            for other in near[np.argsort(-cosines[place, near], kind="stable")][:_SYNONYMS]:
-                found[row, int(other)] = float(cosines[place, other])
-    return found
+        for position, row in enumerate(block):
+            near = np.flatnonzero(cosines[position] >= _SYNONYM)
+            for other in near[np.argsort(-cosines[position, near], kind="stable")][:_SYNONYMS]:
+                likenesses[row, int(other)] = float(cosines[position, other])
+    return likenesses
 
 
 def _column_stochastic(weights: dict[tuple[int, int], float], nodes: int) -> sparse.csr_array:

@@ -1,4 +1,4 @@
-"""One setting beside baselines and ablations: the same questions, the same store, one table."""
+"""A setting compared with baselines and ablations: the same questions, the same store, one table."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -47,11 +47,11 @@ def evaluate(resources: Resources, name: str, questions: Sequence[Question], *,
     chunks = {chunk.id: chunk for chunk in resources.retriever(name).index.chunks}
     absent = absent_gold(questions, chunks)
     searches: dict[str, Callable[[], Search]] = {
-        row: partial(setting_search, resources, name, one, max(ks))
-        for row, one in {DEFAULT: setting, **(ablations(setting) if with_ablations else {})}.items()}
+        row: partial(setting_search, resources, name, variant, max(ks))
+        for row, variant in {DEFAULT: setting, **(ablations(setting) if with_ablations else {})}.items()}
     if with_baselines:
         methods = baselines(resources.knowledge_base(name))
-        searches.update({row: partial(_baseline_search, one, setting.sub_queries) for row, one in methods.items()})
+        searches |= {row: partial(_baseline_search, method, setting.sub_queries) for row, method in methods.items()}
     return _measured(searches, chunks, questions, ks, watch).model_copy(update={"gold_absent": absent})
 
 
@@ -59,16 +59,16 @@ def ablations(setting: Setting) -> dict[str, Setting]:
     """A setting with one of its parts off, for each part that is on, by the row's name."""
     on = setting.switches
     changes: dict[str, dict[str, object]] = {
-        f"{route} off": {"routes": tuple(one for one in on.routes if one != route)}
+        f"{route} off": {"routes": tuple(other for other in on.routes if other != route)}
         for route in ROUTES if route in on.routes}
     changes |= {f"{part} off": {part: False} for part in ("spreading", "lexical", "dense") if getattr(on, part)}
     if on.beta is None:
         changes[f"beta {_FIXED_BETA}"] = {"beta": _FIXED_BETA}
-    found = {row: setting.model_copy(update={"switches": on.model_copy(update=change)})
+    variants = {row: setting.model_copy(update={"switches": on.model_copy(update=change)})
              for row, change in changes.items()}
     if setting.agent and setting.sub_queries == "none":
-        found["agent off"] = setting.model_copy(update={"agent": False})
-    return found
+        variants["agent off"] = setting.model_copy(update={"agent": False})
+    return variants
 
 
 def _measured(searches: Mapping[str, Callable[[], Search]], chunks: Mapping[str, Chunk],
@@ -90,6 +90,6 @@ def _baseline_search(baseline: Baseline, sub_queries: SubQueries) -> Search:
     """A baseline's ranking; those of several sub-queries in turns, each chunk once."""
     def search(question: Question) -> list[str]:
         rankings = [baseline(text) for text in asked(question, sub_queries)]
-        return list(dict.fromkeys(one for turn in zip(*rankings, strict=True) for one in turn))
+        return list(dict.fromkeys(chunk for turn in zip(*rankings, strict=True) for chunk in turn))
 
     return search

@@ -67,11 +67,11 @@ def load_questions(path: Path, form: QuestionFormat) -> list[Question]:
             question with gold passages.
     """
     questions = _read(path, form)
-    found = [question for question, _ in questions if question.gold]
-    if not found:
+    usable = [question for question, _ in questions if question.gold]
+    if not usable:
         raise DatasetError(f"{path} has no question with gold passages: nothing can be measured" if questions else
                            f"{path} has no question: a {form} file is a JSON array of records, or one on each line")
-    return found
+    return usable
 
 
 def load_answered_questions(path: Path, form: QuestionFormat) -> list[AnsweredQuestion]:
@@ -89,25 +89,25 @@ def load_answered_questions(path: Path, form: QuestionFormat) -> list[AnsweredQu
         DatasetError: the file is missing or not of that form, and then names the record, or it has no
             question.
     """
-    found: list[AnsweredQuestion] = []
+    usable: list[AnsweredQuestion] = []
     for number, (question, record) in enumerate(_read(path, form)):
         unanswerable = bool(record.get("unanswerable")) or record.get("answerable") is False or not question.gold
         answers = () if unanswerable else _answers(record)
         if not answers and not unanswerable:
             raise DatasetError(f"{path}, record {number}: the question has gold passages and no answer: give it "
                                "`answers`, or say `\"unanswerable\": true`")
-        found.append(AnsweredQuestion(id=question.id, question=question.question, steps=question.steps,
+        usable.append(AnsweredQuestion(id=question.id, question=question.question, steps=question.steps,
                                       type=question.type, gold=() if unanswerable else question.gold,
                                       answers=answers, unanswerable=unanswerable))
-    if not found:
+    if not usable:
         raise DatasetError(f"{path} has no question: a {form} file is a JSON array of records, or one on each line")
-    return found
+    return usable
 
 
 def _answers(record: dict[str, Any]) -> tuple[str, ...]:
     given = record.get("answers", record.get("answer", ()))
     listed = [given] if isinstance(given, str | int | float) else list(given)
-    return tuple(dict.fromkeys(str(one) for one in [*listed, *record.get("answer_aliases", ())] if str(one).strip()))
+    return tuple(dict.fromkeys(str(item) for item in [*listed, *record.get("answer_aliases", ())] if str(item).strip()))
 
 
 def _read(path: Path, form: QuestionFormat) -> list[tuple[Question, dict[str, Any]]]:
@@ -155,7 +155,7 @@ def _titled(record: dict[str, Any]) -> Question:
 
 def _generic(record: dict[str, Any]) -> Question:
     return Question(id=str(record["id"]), question=record["question"],
-                    gold=tuple(GoldPassage(id=one) for one in dict.fromkeys(record["gold"])),
+                    gold=tuple(GoldPassage(id=item) for item in dict.fromkeys(record["gold"])),
                     steps=_steps(record.get("decomposition", ())), type=_type(record))
 
 

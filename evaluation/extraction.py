@@ -89,11 +89,11 @@ def _relations(ontology: GraphSchema) -> frozenset[str]:
     return frozenset(_label(relation.name) for relation in ontology.relation_types)
 
 
-def _agreement(gold: Iterable[Triple], said: Iterable[Triple]) -> tuple[float, float, float]:
+def _agreement(gold: Iterable[Triple], answered: Iterable[Triple]) -> tuple[float, float, float]:
     """Precision, recall and F1 of one sentence."""
     asked = {_label(relation) for _, relation, _ in gold}
     right = {_joined(triple) for triple in gold}
-    given = {_joined(triple) for triple in said if _label(triple[1]) in asked}
+    given = {_joined(triple) for triple in answered if _label(triple[1]) in asked}
     common = len(right & given)
     if not common:
         return 0.0, 0.0, 0.0
@@ -101,15 +101,15 @@ def _agreement(gold: Iterable[Triple], said: Iterable[Triple]) -> tuple[float, f
     return precision, recall, 2 * precision * recall / (precision + recall)
 
 
-def _faults(sentence: str, relations: frozenset[str], said: Sequence[Triple]) -> tuple[float, float, float, float]:
+def _faults(sentence: str, relations: frozenset[str], answered: Sequence[Triple]) -> tuple[float, float, float, float]:
     """Conformance of one sentence's triples, and subject, relation and object hallucination."""
-    if not said:
+    if not answered:
         return 1.0, 0.0, 0.0, 0.0
     source = _stemmed(sentence)
-    share = 1 / len(said)
-    conformance = share * sum(_label(relation) in relations for _, relation, _ in said)
-    subject = share * sum(_name(head) not in source for head, _, _ in said)
-    object_ = share * sum(_name(tail) not in source for _, _, tail in said)
+    share = 1 / len(answered)
+    conformance = share * sum(_label(relation) in relations for _, relation, _ in answered)
+    subject = share * sum(_name(head) not in source for head, _, _ in answered)
+    object_ = share * sum(_name(tail) not in source for _, _, tail in answered)
     return conformance, subject, 1 - conformance, object_
 
 

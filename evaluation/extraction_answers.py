@@ -27,7 +27,7 @@ def bounded_answers(bounds: Bounds, cases: Sequence[GoldCase],
     Returns:
         The admitted triples of each sentence that has an answer, in a canonical order.
     """
-    return {case.id: _admitted(_said(recorded[case.id]), case, bounds) for case in cases if case.id in recorded}
+    return {case.id: _admitted(_extraction(recorded[case.id]), case, bounds) for case in cases if case.id in recorded}
 
 
 def reasoner_answers(reasoner: Reasoner, bounds: Bounds, cases: Sequence[GoldCase], *, concurrency: int = 1,
@@ -63,7 +63,7 @@ def reasoner_answers(reasoner: Reasoner, bounds: Bounds, cases: Sequence[GoldCas
     return answers
 
 
-def _said(triples: Sequence[Triple]) -> Extraction:
+def _extraction(triples: Sequence[Triple]) -> Extraction:
     whole = [triple for triple in triples if all(part.strip() for part in triple)]
     return Extraction(
         triples=tuple(ExtractedTriple(head=head[:500], relation=relation[:200], tail=tail[:500])
@@ -71,10 +71,10 @@ def _said(triples: Sequence[Triple]) -> Extraction:
         malformed=tuple(str(triple) for triple in triples if triple not in whole))
 
 
-def _admitted(said: Extraction, case: GoldCase, bounds: Bounds) -> tuple[Triple, ...]:
+def _admitted(extraction: Extraction, case: GoldCase, bounds: Bounds) -> tuple[Triple, ...]:
     chunk = Chunk(id=content_id(case.id, case.text), document_id=case.id, ordinal=0, start=0, end=len(case.text),
                   text=case.text, title="")
-    admitted = bound(said, chunk, bounds)
+    admitted = bound(extraction, chunk, bounds)
     facts = [(fact.head, fact.relation, fact.tail) for fact in admitted.facts]
     values = [(value.entity, value.attribute, value.value) for value in admitted.attributes]
     return tuple(sorted({*facts, *values}))

@@ -18,7 +18,7 @@ SubQueries = Literal["none", "gold"]
 Search = Callable[[Question], list[str]]
 """Ranks chunks for a question, by id, best first."""
 Progress = Callable[[int, int], None]
-_PLACE = re.compile(r"#(\d+)")
+_REFERENCE = re.compile(r"#(\d+)")
 
 
 class Setting(Frozen):
@@ -73,7 +73,7 @@ def run(search: Search, chunks: Mapping[str, Chunk], questions: Sequence[Questio
         started = time.perf_counter()
         ranking = search(question)
         elapsed = (time.perf_counter() - started) * 1000
-        ranked = [chunks[one] for one in ranking]
+        ranked = [chunks[key] for key in ranking]
         records.append(QuestionRecord(
             id=question.id, question=question.question, type=question.group, milliseconds=round(elapsed, 2),
             ranks=tuple(_rank(gold, ranked) for gold in question.gold)))
@@ -112,7 +112,7 @@ def _agent_search(resources: Resources, name: str, setting: Setting) -> Search:
     def search(question: Question) -> list[str]:
         state = graph.invoke({"knowledge_base": name, "question": question.question}, context=context,
                              output_keys=["ranking"], interrupt_before=["answer"])
-        return [one for one, _ in state["ranking"]]
+        return [key for key, _ in state["ranking"]]
 
     return search
 
@@ -121,7 +121,7 @@ def _gold_search(retriever: Retriever, switches: Switches) -> Search:
     def search(question: Question) -> list[str]:
         queries = retriever.queries([SubQuery(question=text) for text in _filled(question)])
         scores = retriever.rank(queries, [retriever.evidence(query, switches.routes) for query in queries], switches)
-        return [one for one, _ in retriever.ranking(scores, len(retriever.index.chunks))]
+        return [key for key, _ in retriever.ranking(scores, len(retriever.index.chunks))]
 
     return search
 
@@ -131,13 +131,13 @@ def _filled(question: Question) -> Iterator[str]:
     if not question.steps:
         yield question.question
     for step in question.steps:
-        yield _PLACE.sub(lambda found: _answer(question.steps, found), step.question)
+        yield _REFERENCE.sub(lambda match: _answer(question.steps, match), step.question)
 
 
-def _answer(steps: Sequence[GoldStep], place: re.Match[str]) -> str:
+def _answer(steps: Sequence[GoldStep], reference: re.Match[str]) -> str:
     """The answer that `#1` stands for; a number that counts no step stays as it is."""
-    number = int(place[1])
-    return steps[number - 1].answer if 1 <= number <= len(steps) else place[0]
+    number = int(reference[1])
+    return steps[number - 1].answer if 1 <= number <= len(steps) else reference[0]
 
 
 def _rank(gold: GoldPassage, ranked: Sequence[Chunk]) -> int | None:

@@ -1,1 +1,1 @@
-"""A knowledge base written for other programs and for people: one file for each format, all from one graph."""
+"""A knowledge base written for other programs and for people: a file for each format, all from the same graph."""

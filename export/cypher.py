@@ -1,7 +1,7 @@
 """Cypher for Neo4j 5 and what understands it: `cypher-shell --file FILE`, or an editor's "run all".
 
 What documents say stands in string literals. Types and relations become labels, which cannot be literals: they are
-quoted names, without the characters by which one could be left. Their true text is a property as well.
+quoted names, without the characters that could end them. Their true text is a property as well.
 """
 
 import re
@@ -12,7 +12,7 @@ from typing import Any
 from .text import json_text
 from .tree_graph import TreeGraph
 
-# Rows of one statement, which is one transaction: what Neo4j's memory holds easily.
+# Rows of a statement, which is a transaction: what fits easily into Neo4j's memory.
 _ROWS = 500
 _ENTITY, _COMMUNITY = "Entity", "TreeCommunity"
 
@@ -31,8 +31,7 @@ def cypher(graph: TreeGraph) -> Iterator[str]:
 
     Entities are nodes `Entity` and of their type, with each attribute's values as a list and all with their sources
     as JSON text in `attributes`; communities are nodes `TreeCommunity`. A triple's relationship is named by its
-    relation; `quotes`, `starts`, `ends` and `sources` (document ids) are lists of which the equal places belong
-    together.
+    relation; `quotes`, `starts`, `ends` and `sources` (document ids) are lists, each of an entry for each source.
     """
     yield f"// Knowledge base {graph.graph['name']}. Nodes are merged by id; what is gone since an earlier run stays.\n"
     for label in (_ENTITY, _COMMUNITY):
@@ -44,21 +43,21 @@ def cypher(graph: TreeGraph) -> Iterator[str]:
 def _nodes(graph: TreeGraph) -> Iterator[str]:
     by_type: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     communities: list[Mapping[str, Any]] = []
-    for one, data in graph.nodes(data=True):
+    for node, data in graph.nodes(data=True):
         if data["kind"] == "entity":
-            by_type[data["type"]].append(_entity(one, data))
+            by_type[data["type"]].append(_entity(node, data))
         else:
-            communities.append({"id": one, **{key: value for key, value in data.items() if key != "kind"}})
+            communities.append({"id": node, **{key: value for key, value in data.items() if key != "kind"}})
     for name, rows in sorted(by_type.items()):
         label = f", n:{quoted_name(name)}" if name else ""
         yield from _statements(rows, f"MERGE (n:{_ENTITY} {{id: row.id}})\nSET n = row{label}")
     yield from _statements(communities, f"MERGE (n:{_COMMUNITY} {{id: row.id}})\nSET n = row")
 
 
-def _entity(one: str, data: Mapping[str, Any]) -> dict[str, Any]:
-    values = {f"attribute_{name}" if name in _PROPERTIES_OF_ENTITIES else name: list(found)
-              for name, found in data["attributes"].items()}
-    return {**values, "id": one, "name": data["name"], "type": data["type"], "names": data["names"],
+def _entity(node: str, data: Mapping[str, Any]) -> dict[str, Any]:
+    values = {f"attribute_{name}" if name in _PROPERTIES_OF_ENTITIES else name: list(sources)
+              for name, sources in data["attributes"].items()}
+    return {**values, "id": node, "name": data["name"], "type": data["type"], "names": data["names"],
             "documents": data["documents"], "attributes": json_text(data["attributes"])}
 
 
@@ -109,7 +108,7 @@ def literal(value: Any) -> str:
         value: a text, number, truth value, or a list or map of such.
     """
     if isinstance(value, Mapping):
-        return _joined("{}", (f"{quoted_name(key)}: {literal(one)}" for key, one in value.items()))
+        return _joined("{}", (f"{quoted_name(key)}: {literal(item)}" for key, item in value.items()))
     if isinstance(value, str):
         return "'" + _SPECIAL.sub(_escaped, value) + "'"
     if isinstance(value, Iterable):
@@ -121,6 +120,6 @@ def _joined(brackets: str, parts: Iterable[str]) -> str:
     return brackets[0] + ", ".join(parts) + brackets[1]
 
 
-def _escaped(found: re.Match[str]) -> str:
-    text = found.group()
+def _escaped(match: re.Match[str]) -> str:
+    text = match.group()
     return _ESCAPES.get(text) or f"\\u{ord(text):04x}"

@@ -8,14 +8,14 @@ from ..schemas.errors import BanyanError
 
 
 class ExportError(BanyanError):
-    """A file that cannot be written where it was asked for."""
+    """A file that cannot be written."""
 
 
 def write_file(path: Path, pieces: Iterable[str]) -> int:
-    """Write pieces of text beside `path` and move them there; a device or pipe is written to as it is.
+    """Write pieces of text to a temporary file and move it to `path`; a device or pipe is written to directly.
 
     Args:
-        path: the file; one that is there is replaced when all is written.
+        path: the file; an existing one is replaced when all is written.
         pieces: the text, in UTF-8 then.
 
     Returns:

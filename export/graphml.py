@@ -25,13 +25,13 @@ def graphml(graph: TreeGraph) -> Iterator[str]:
     Characters that XML forbids are replaced by U+FFFD; within JSON texts they are escaped and stay.
     """
     yield _HEAD
-    for place, types in (("graph", _GRAPH), ("node", _NODE), ("edge", _EDGE)):
+    for owner, types in (("graph", _GRAPH), ("node", _NODE), ("edge", _EDGE)):
         for name, kind in types.items():
-            yield f'  <key id="{place}_{name}" for="{place}" attr.name="{name}" attr.type="{kind}"/>\n'
+            yield f'  <key id="{owner}_{name}" for="{owner}" attr.name="{name}" attr.type="{kind}"/>\n'
     yield '  <graph edgedefault="directed">\n'
     yield _data("graph", _GRAPH, graph.graph)
-    for one, data in graph.nodes(data=True):
-        yield f'    <node id="{one}">{_data("node", _NODE, data)}</node>\n'
+    for node, data in graph.nodes(data=True):
+        yield f'    <node id="{node}">{_data("node", _NODE, data)}</node>\n'
     for source, target, data in graph.edges(data=True):
         # The format wants ids of edges that occur once in the file: a relation's name is none.
         identity = data.get("id") or content_id(source, data["kind"], target)
@@ -39,11 +39,11 @@ def graphml(graph: TreeGraph) -> Iterator[str]:
     yield "  </graph>\n</graphml>\n"
 
 
-def _data(place: str, types: Mapping[str, str], data: Mapping[str, Any]) -> str:
-    return "".join(f'<data key="{place}_{name}">{_text(data[name])}</data>' for name in types if name in data)
+def _data(owner: str, types: Mapping[str, str], data: Mapping[str, Any]) -> str:
+    return "".join(f'<data key="{owner}_{name}">{_text(data[name])}</data>' for name in types if name in data)
 
 
 def _text(value: Any) -> str:
-    said = value if isinstance(value, str) else json_text(value)
+    text = value if isinstance(value, str) else json_text(value)
     # A bare carriage return would be read back as a line feed.
-    return escape(printable(said), {"\r": "&#13;"})
+    return escape(printable(text), {"\r": "&#13;"})

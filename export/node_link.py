@@ -1,4 +1,4 @@
-"""JSON: NetworkX's node-link form, which `networkx.node_link_graph` reads, and the tree beside it."""
+"""JSON: NetworkX's node-link form, which `networkx.node_link_graph` reads, with the tree."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -15,12 +15,12 @@ def node_link(graph: TreeGraph) -> Iterator[str]:
     """
     outline = Outline(graph)
     yield f'{{"directed": true, "multigraph": true, "graph": {json_text(graph.graph)},\n"nodes": ['
-    yield from _lines({"id": one, **data} for one, data in graph.nodes(data=True))
+    yield from _lines({"id": node, **data} for node, data in graph.nodes(data=True))
     yield ',\n"edges": ['
     yield from _lines({"source": source, "target": target, "key": key, **data}
                       for source, target, key, data in graph.edges(keys=True, data=True))
     yield ',\n"tree": ['
-    yield from _lines(_branch(graph, outline, one) for one in outline.roots)
+    yield from _lines(_branch(graph, outline, node) for node in outline.roots)
     yield "}\n"
 
 
@@ -32,8 +32,8 @@ def _lines(items: Iterable[Any]) -> Iterator[str]:
 
 
 def _branch(graph: TreeGraph, outline: Outline, community: str) -> dict[str, Any]:
-    found = {"id": community, "name": graph.nodes[community]["name"], "keywords": outline.keywords(community)}
+    branch = {"id": community, "name": graph.nodes[community]["name"], "keywords": outline.keywords(community)}
     children = outline.children(community)
     if children:
-        return {**found, "children": [_branch(graph, outline, one) for one in children]}
-    return {**found, "members": outline.members(community)}
+        return {**branch, "children": [_branch(graph, outline, node) for node in children]}
+    return {**branch, "members": outline.members(community)}

@@ -1,4 +1,4 @@
-"""One HTML file that shows a knowledge tree: no network, nothing beside it, and readable without its script.
+"""One HTML file that shows a knowledge tree: no network, no other files, and readable without its script.
 
 All that comes from documents is escaped text. A policy in the page lets only its own style sheet and script take
 effect, by their hashes: even markup that slipped through would do nothing.
@@ -78,22 +78,22 @@ def _more(count: int) -> str:
 
 
 def _communities(graph: TreeGraph, outline: Outline, level: int) -> list[dict[str, Any]]:
-    return [graph.nodes[one] for one in outline.communities if graph.nodes[one]["level"] == level]
+    return [graph.nodes[node] for node in outline.communities if graph.nodes[node]["level"] == level]
 
 
 def _numbers(graph: TreeGraph, outline: Outline) -> Iterator[str]:
-    levels = sorted({graph.nodes[one]["level"] for one in outline.communities})
+    levels = sorted({graph.nodes[node]["level"] for node in outline.communities})
     kinds = [data["kind"] for *_, data in graph.edges(data=True)]
     about = graph.graph
     rows = [(_label("documents", "documents"), about["documents"]),
             (_label("entities", "entities"), len(outline.entities)),
             (_label("triples", "triples"), kinds.count("triple")),
             (_label("attributes", "attribute values"), sum(
-                len(values) for one in outline.entities for values in graph.nodes[one]["attributes"].values()))]
+                len(values) for node in outline.entities for values in graph.nodes[node]["attributes"].values()))]
     rows += [(_label("level", f"communities of level {level} (0: the finest)", level),
               len(_communities(graph, outline, level))) for level in levels]
-    outside = sum(not any(data["kind"] == MEMBER_OF for *_, data in graph.out_edges(one, data=True))
-                  for one in outline.entities)
+    outside = sum(not any(data["kind"] == MEMBER_OF for *_, data in graph.out_edges(node, data=True))
+                  for node in outline.entities)
     if outside:
         rows.append((_label("outside", "entities in no community"), outside))
     if about["schema"]:
@@ -131,14 +131,14 @@ class _Tree:
         yield from self._branches(self._outline.roots)
 
     def _branches(self, communities: Sequence[str]) -> Iterator[str]:
-        shown = [one for one in communities if one in self._shown]
-        for one in shown:
-            yield self._community(one)
+        shown = [node for node in communities if node in self._shown]
+        for node in shown:
+            yield self._community(node)
         if len(shown) < len(communities):
             yield f"<p>{_more(len(communities) - len(shown))}</p>\n"
 
-    def _community(self, one: str) -> str:
-        data, keywords = self._graph.nodes[one], self._outline.keywords(one)
+    def _community(self, node: str) -> str:
+        data, keywords = self._graph.nodes[node], self._outline.keywords(node)
         title = data["name"] or ", ".join(self._graph.nodes[keyword]["name"] for keyword in keywords)
         size, cohesion = data["size"], f"{data['cohesion']:.2f}"
         head = (f'<details class="c"><summary><bdi>{_safe(title)}</bdi> <span class="m">'
@@ -149,38 +149,38 @@ class _Tree:
             head += f'<p class="s"><bdi>{_safe(data["summary"], most)}</bdi></p>\n'
         room = _Room(self._share - len(head.encode()))
         body = self._keywords(keywords, room)
-        children = self._outline.children(one)
+        children = self._outline.children(node)
         if children:
             return head + body + "".join(self._branches(children)) + "</details>\n"
-        return head + body + self._members(one, set(keywords), room) + "</details>\n"
+        return head + body + self._members(node, set(keywords), room) + "</details>\n"
 
     def _keywords(self, keywords: Sequence[str], room: "_Room") -> str:
-        items = [item for one in keywords if (item := self._keyword(one, room))]
+        items = [item for node in keywords if (item := self._keyword(node, room))]
         rest = f"<li>{_more(len(keywords) - len(items))}</li>\n" if len(items) < len(keywords) else ""
         return f'<p class="m">{_label("keywords", "Keywords")}</p>\n<ul class="k">\n{"".join(items)}{rest}</ul>\n'
 
-    def _keyword(self, one: str, room: "_Room") -> str:
+    def _keyword(self, node: str, room: "_Room") -> str:
         """A keyword with its triples, as far as there is room; empty if there is none."""
-        head = f"<li><details><summary>{self._entity(one)}</summary>{self._attributes(one)}<ul>"
+        head = f"<li><details><summary>{self._entity(node)}</summary>{self._attributes(node)}<ul>"
         if not room.takes(head):
             return ""
-        triples = self._outline.triples(one)
-        shown = room.fill(self._triple(one, edge) for edge in triples[:_MOST_TRIPLES])
+        triples = self._outline.triples(node)
+        shown = room.fill(self._triple(node, edge) for edge in triples[:_MOST_TRIPLES])
         rest = f"<li>{_more(len(triples) - len(shown))}</li>" if len(shown) < len(triples) else ""
         return f"{head}{''.join(shown)}{rest}</ul></details></li>\n"
 
-    def _entity(self, one: str) -> str:
-        data = self._graph.nodes[one]
+    def _entity(self, node: str) -> str:
+        data = self._graph.nodes[node]
         return f'<bdi>{_safe(data["name"])}</bdi> <span class="y">{_safe(data["type"])}</span>'
 
-    def _attributes(self, one: str) -> str:
-        found = self._graph.nodes[one]["attributes"].items()
+    def _attributes(self, node: str) -> str:
+        attributes = self._graph.nodes[node]["attributes"].items()
         lines = [f'<li><span class="r">{_safe(name)}</span>: '
                  + ", ".join(f"<bdi>{_safe(value)}</bdi>" for value in list(values)[:_MOST_SOURCES])
                  + (f" {_more(len(values) - _MOST_SOURCES)}" if len(values) > _MOST_SOURCES else "") + "</li>"
-                 for name, values in list(found)[:_MOST_TRIPLES]]
-        if len(found) > _MOST_TRIPLES:
-            lines.append(f"<li>{_more(len(found) - _MOST_TRIPLES)}</li>")
+                 for name, values in list(attributes)[:_MOST_TRIPLES]]
+        if len(attributes) > _MOST_TRIPLES:
+            lines.append(f"<li>{_more(len(attributes) - _MOST_TRIPLES)}</li>")
         return f"<ul>{''.join(lines)}</ul>" if lines else ""
 
     def _triple(self, seen_from: str, edge: tuple[str, str, str]) -> str:
@@ -194,8 +194,8 @@ class _Tree:
                 f"{self._attributes(tail if head == seen_from else head)}</details></li>\n")
 
     def _members(self, community: str, known: set[str], room: "_Room") -> str:
-        others = [one for one in self._outline.members(community) if one not in known]
-        shown = room.fill(f"<li>{self._entity(one)}</li>" for one in others[:_MOST_MEMBERS])
+        others = [node for node in self._outline.members(community) if node not in known]
+        shown = room.fill(f"<li>{self._entity(node)}</li>" for node in others[:_MOST_MEMBERS])
         rest = f"<li>{_more(len(others) - len(shown))}</li>" if len(shown) < len(others) else ""
         if not others:
             return ""

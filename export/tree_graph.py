@@ -39,17 +39,17 @@ def tree_graph(knowledge_base: KnowledgeBase) -> TreeGraph:
     """
     graph, sources = knowledge_base.graph, Sources(knowledge_base.documents.chunks())
     version = knowledge_base.schemas.version()
-    found: TreeGraph = nx.MultiDiGraph(
+    tree: TreeGraph = nx.MultiDiGraph(
         name=knowledge_base.layout.name, schema=knowledge_base.schemas.current().name if version else "",
         schema_version=version, documents=knowledge_base.documents.count_documents(),
         current=not knowledge_base.tree.is_behind())
-    for one in graph.entity_ids():
-        found.add_node(one, **_entity(graph, one, sources))
+    for node in graph.entity_ids():
+        tree.add_node(node, **_entity(graph, node, sources))
     for edge in graph.edges():
         head, relation, tail = edge
-        found.add_edge(head, tail, relation, **_triple(graph, edge, sources))
-    _add_communities(found, knowledge_base.communities.all(level=None))
-    return found
+        tree.add_edge(head, tail, relation, **_triple(graph, edge, sources))
+    _add_communities(tree, knowledge_base.communities.all(level=None))
+    return tree
 
 
 class Sources:
@@ -61,7 +61,7 @@ class Sources:
 
     def documents(self, chunk_ids: Iterable[str]) -> list[str]:
         """The ids of the documents that some chunks are of, sorted."""
-        return sorted({self._chunks[one].document_id for one in chunk_ids if one in self._chunks})
+        return sorted({self._chunks[node].document_id for node in chunk_ids if node in self._chunks})
 
     def of(self, support: Mapping[str, Sequence[float]]) -> list[dict[str, Any]]:
         """The sources of {chunk: (start, end, ...)}; words that two overlapping chunks hold count once."""
@@ -75,10 +75,10 @@ class Sources:
                 for (document, start, end), quote in sorted(spans.items())]
 
 
-def _entity(graph: KnowledgeGraph, one: str, sources: Sources) -> dict[str, Any]:
-    entity, attributes = graph.entity(one), graph.network.nodes[one]["attributes"]
-    return {"kind": "entity", "name": entity.name, "type": entity.type, "names": graph.names(one),
-            "documents": sources.documents(graph.entity_support(one)),
+def _entity(graph: KnowledgeGraph, node: str, sources: Sources) -> dict[str, Any]:
+    entity, attributes = graph.entity(node), graph.network.nodes[node]["attributes"]
+    return {"kind": "entity", "name": entity.name, "type": entity.type, "names": graph.names(node),
+            "documents": sources.documents(graph.entity_support(node)),
             "attributes": {name: {value: sources.of(support) for value, support in sorted(values.items())}
                            for name, values in sorted(attributes.items())}}
 
@@ -91,18 +91,18 @@ def _triple(graph: KnowledgeGraph, edge: EdgeKey, sources: Sources) -> dict[str,
             "documents": sources.documents(support), "sources": sources.of(support)}
 
 
-def _add_communities(found: TreeGraph, communities: Sequence[Community]) -> None:
-    entities = set(found)
+def _add_communities(tree: TreeGraph, communities: Sequence[Community]) -> None:
+    entities = set(tree)
     for c in communities:
-        found.add_node(c.id, kind="community", name=c.name, summary=c.summary, level=c.level, size=len(c.members),
+        tree.add_node(c.id, kind="community", name=c.name, summary=c.summary, level=c.level, size=len(c.members),
                        cohesion=c.cohesion)
     for c in communities:
         # A tree that is behind the facts may name entities that are gone.
-        for one in c.members if c.level == 0 else ():
-            if one in entities:
-                found.add_edge(one, c.id, MEMBER_OF, kind=MEMBER_OF)
+        for node in c.members if c.level == 0 else ():
+            if node in entities:
+                tree.add_edge(node, c.id, MEMBER_OF, kind=MEMBER_OF)
         if c.parent:
-            found.add_edge(c.id, c.parent, MEMBER_OF, kind=MEMBER_OF)
-        for rank, one in enumerate(c.keywords, 1):
-            if one in entities:
-                found.add_edge(one, c.id, KEYWORD_OF, kind=KEYWORD_OF, rank=rank)
+            tree.add_edge(c.id, c.parent, MEMBER_OF, kind=MEMBER_OF)
+        for rank, node in enumerate(c.keywords, 1):
+            if node in entities:
+                tree.add_edge(node, c.id, KEYWORD_OF, kind=KEYWORD_OF, rank=rank)

@@ -1,1 +1,1 @@
-"""The server: REST, the web page, and what others mount beside them."""
+"""The server: REST, the web page, and what LangGraph's server mounts."""

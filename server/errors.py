@@ -1,4 +1,4 @@
-"""How errors are told: one form for all of them, with the status that says whose turn it is."""
+"""Errors as responses: one JSON form for all, with their HTTP status."""
 
 import logging
 import sqlite3
@@ -30,7 +30,7 @@ class RefusedError(BanyanError):
 
 
 class UnauthorizedError(RefusedError):
-    """No key, or one that is not known."""
+    """No key, or an unknown one."""
 
     status = 401
     headers = {"WWW-Authenticate": "Bearer"}  # noqa: RUF012
@@ -88,14 +88,11 @@ def status_of(error: BaseException) -> int:
     """The HTTP status of an error: that of the nearest class that has one."""
     if isinstance(error, RefusedError):
         return error.status
-    return next((_STATUS[one] for one in type(error).__mro__ if one in _STATUS), 500)
+    return next((_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS), 500)
 
 
 def detail_of(error: BaseException, settings: Settings, request_id: str = "") -> ErrorDetail:
-    """What a client is told of an error.
-
-    Where knowledge bases stand is not its business, and what a defect says may be anything.
-    """
+    """An error as a client sees it: without paths of the server, and without the text of a defect."""
     status = status_of(error)
     if status == HTTPStatus.INTERNAL_SERVER_ERROR:
         return ErrorDetail(type="InternalError", request_id=request_id,
@@ -107,7 +104,7 @@ def detail_of(error: BaseException, settings: Settings, request_id: str = "") ->
 
 
 def printable(text: str) -> str:
-    """A text that can be sent: half a surrogate pair has no bytes."""
+    """The text without lone surrogates, which cannot be encoded."""
     return text.encode(errors="replace").decode()
 
 
@@ -122,7 +119,7 @@ def request_id(request: Request) -> str:
 
 
 def error_told(error: Exception, request: Request) -> ErrorDetail:
-    """What a client is told of an error that ended its request; what is not its mistake is logged."""
+    """The detail of an error that ended a request; errors that are not the client's are logged."""
     if not isinstance(error, BanyanError):
         _LOG.error("request %s failed", request_id(request), exc_info=error)
     elif isinstance(error, ReasonerError):
@@ -131,7 +128,7 @@ def error_told(error: Exception, request: Request) -> ErrorDetail:
 
 
 def add_error_handlers(app: FastAPI) -> None:
-    """Answer every error of the app in the one form."""
+    """Answer every error of the app in the same form."""
 
     def refused(request: Request, error: Exception) -> JSONResponse:
         headers = error.headers if isinstance(error, RefusedError) else None

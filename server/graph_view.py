@@ -1,4 +1,4 @@
-"""The graph of a knowledge base as it is looked at: by type, by name, by who is next to whom."""
+"""The graph of a knowledge base for browsing: by type, by name, by neighbourhood."""
 
 import threading
 from collections import Counter, defaultdict
@@ -12,15 +12,15 @@ from .answers import Edge, Node
 
 
 class GraphView:
-    """Made once for a state of a knowledge base: all entities with degree and community, best connected first."""
+    """Built once for a state of a knowledge base: all entities with degree and community, best connected first."""
 
     def __init__(self, kb: KnowledgeBase) -> None:
         self._graph = kb.graph
-        of = {one: community.id for community in kb.communities.all() for one in community.members}
+        of = {entity: community.id for community in kb.communities.all() for entity in community.members}
         network = self._graph.network
-        entities = [self._graph.entity(one) for one in network.nodes]
-        nodes = [Node(id=one.id, name=one.name, type=one.type, degree=network.degree(one.id), community=of.get(one.id))
-                 for one in entities]
+        entities = [self._graph.entity(entity) for entity in network.nodes]
+        nodes = [Node(id=entity.id, name=entity.name, type=entity.type, degree=network.degree(entity.id),
+                      community=of.get(entity.id)) for entity in entities]
         self.nodes = sorted(nodes, key=lambda node: (-node.degree, node.name, node.id))
         self._by_id = {node.id: node for node in self.nodes}
         self._folded: dict[str, tuple[str, ...]] = {}
@@ -33,14 +33,14 @@ class GraphView:
         self.relations = Counter(relation for _, _, relation in network.edges(keys=True))
         self.types = Counter(node.type for node in self.nodes)
 
-    def node(self, one: str) -> Node | None:
+    def node(self, entity: str) -> Node | None:
         """An entity by its id."""
-        return self._by_id.get(one)
+        return self._by_id.get(entity)
 
     def known(self, ids: Iterable[str]) -> list[Node]:
-        """Those of some entities that are there, best connected first."""
-        found = [self._by_id[one] for one in ids if one in self._by_id]
-        return sorted(found, key=lambda node: (-node.degree, node.name, node.id))
+        """Those of the given entities that exist, best connected first."""
+        matches = [self._by_id[entity] for entity in ids if entity in self._by_id]
+        return sorted(matches, key=lambda node: (-node.degree, node.name, node.id))
 
     def of_type(self, kind: str) -> list[Node]:
         """All entities, or those of a type, best connected first."""
@@ -49,27 +49,27 @@ class GraphView:
     def search(self, words: str, kind: str, limit: int) -> list[Node]:
         """Entities with a name that holds some words: those called so first, then those that begin so."""
         wanted = normalise(words)
-        found: list[tuple[int, int, Node]] = []
-        for place, node in enumerate(self.of_type(kind)):
+        matches: list[tuple[int, int, Node]] = []
+        for position, node in enumerate(self.of_type(kind)):
             names = [name for name in self._folded[node.id] if wanted in name]
             if names:
                 rank = min(0 if name == wanted else 1 if name.startswith(wanted) else 2 for name in names)
-                found.append((rank, place, node))
-        return [node for *_, node in sorted(found, key=lambda one: one[:2])[:limit]]
+                matches.append((rank, position, node))
+        return [node for *_, node in sorted(matches, key=lambda match: match[:2])[:limit]]
 
     def named(self, names: Sequence[str]) -> list[Node]:
-        """The entities that are called so, in the order of the names."""
-        found = {node.id: node for name in names for node in self._by_name.get(canonical_name(name), ())}
-        return list(found.values())
+        """The entities with these names, in the order of the names."""
+        matches = {node.id: node for name in names for node in self._by_name.get(canonical_name(name), ())}
+        return list(matches.values())
 
-    def neighbours(self, one: str) -> list[Node]:
-        """The entities that a fact connects with one, best connected first."""
-        return self.known({end for head, _, tail in self._graph.incident(one) for end in (head, tail)} - {one})
+    def neighbours(self, entity: str) -> list[Node]:
+        """The entities that a fact connects with this one, best connected first."""
+        return self.known({end for head, _, tail in self._graph.incident(entity) for end in (head, tail)} - {entity})
 
     def among(self, nodes: Sequence[Node]) -> list[Edge]:
         """The facts whose two ends are among some entities."""
         shown = {node.id for node in nodes}
-        keys: set[EdgeKey] = {key for one in shown for key in self._graph.incident(one)
+        keys: set[EdgeKey] = {key for entity in shown for key in self._graph.incident(entity)
                               if key[0] in shown and key[2] in shown}
         return [Edge(id=triple_id(*key), source=key[0], target=key[2], relation=key[1]) for key in sorted(keys)]
 

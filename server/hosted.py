@@ -1,4 +1,4 @@
-"""What LangGraph's own server mounts (`http.app` in langgraph.json), so that one port serves all.
+"""What LangGraph's own server mounts (`http.app` in langgraph.json), so that one port serves everything.
 
 The app is mounted under its own paths and keeps its middleware, error handlers and lifetime to itself: LangGraph's
 server would put them around its own routes too, which Studio, a page of another origin, has to reach.
@@ -33,7 +33,7 @@ class Within(BaseRoute):
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         """Whether the request is for the app."""
         path = scope["path"]
-        ours = scope["type"] == "http" and (path == "/" or path.startswith(tuple(f"{one}/" for one in PREFIXES)))
+        ours = scope["type"] == "http" and (path == "/" or path.startswith(tuple(f"{prefix}/" for prefix in PREFIXES)))
         return (Match.FULL if ours else Match.NONE), {}
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -45,7 +45,7 @@ class Within(BaseRoute):
 
 
 def mounted(app: FastAPI, keys: Keys) -> Starlette:
-    """An app that has nothing but another one, and lives as long.
+    """An app that only serves another one, with its lifespan.
 
     Args:
         app: what is served below `/` and the prefixes.

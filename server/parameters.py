@@ -25,6 +25,6 @@ def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The description of a route's errors.
 
     Args:
-        statuses: those of the route, beside the ones that every route may answer.
+        statuses: those of the route, besides those that every route may answer.
     """
     return {status: {"model": ErrorBody, "description": _MEANING[status]} for status in sorted({*_ALWAYS, *statuses})}

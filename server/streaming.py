@@ -1,4 +1,4 @@
-"""Server-sent events: what all streams of the API have in common."""
+"""Server-sent events, for all streams of the API."""
 
 import json
 from collections.abc import AsyncIterator
@@ -8,9 +8,9 @@ import anyio
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 _SEND_TIMEOUT = 60.0
-"""Seconds after which a client that takes nothing is given up."""
+"""Seconds after which a client that reads nothing is disconnected."""
 _FAREWELL = 3.0
-"""Seconds that a stream has to end in when the server ends; less than what open requests have (cli_serve)."""
+"""Seconds that a stream has to end in when the server ends; less than open requests have (cli/serve.py)."""
 
 
 def event(name: str, data: Any) -> ServerSentEvent:

@@ -84,8 +84,9 @@ def answer_text(answer: Mapping[str, Any]) -> str:
         Quotes stand in quotation marks on one line each, escaped as in JSON: a document's words cannot pass for
         anything else.
     """
-    sources = [f"[{one['id']}] {on_one_line(one['document'])}, characters {one['start']}-{one['end']}: "
-               f"{json.dumps(on_one_line(one['quote']), ensure_ascii=False)}" for one in answer.get("citations", ())]
+    sources = [f"[{cited['id']}] {on_one_line(cited['document'])}, characters {cited['start']}-{cited['end']}: "
+               f"{json.dumps(on_one_line(cited['quote']), ensure_ascii=False)}"
+               for cited in answer.get("citations", ())]
     return "\n".join([answer["answer"], *(["", "Sources:", *sources] if sources else [])])
 
 

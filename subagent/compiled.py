@@ -68,13 +68,13 @@ def subagent_of(asker: Asker, *, name: str = "", about: str = "") -> Subagent:
 
     def ask(state: MessagesState) -> SubagentOutput:
         try:
-            return _said(name, asker.ask(_conversation(state["messages"])))
+            return _answered(name, asker.ask(_conversation(state["messages"])))
         except BanyanError as error:
             return _failed(name, error)
 
     async def aask(state: MessagesState) -> SubagentOutput:
         try:
-            return _said(name, await asker.aask(_conversation(state["messages"])))
+            return _answered(name, await asker.aask(_conversation(state["messages"])))
         except BanyanError as error:
             return _failed(name, error)
 
@@ -98,7 +98,7 @@ def _conversation(messages: Sequence[AnyMessage]) -> AskInput:
     return AskInput(messages=conversation)
 
 
-def _said(name: str, answer: AskOutput) -> SubagentOutput:
+def _answered(name: str, answer: AskOutput) -> SubagentOutput:
     return cast("SubagentOutput", {**answer, "messages": [AIMessage(answer_text(answer), name=name)]})
 
 

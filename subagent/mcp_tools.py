@@ -99,10 +99,11 @@ class Tools:
         with self._allowed(ctx, "read"):
             name = self._named(knowledge_base)
             async with self._turn:
-                found = await asyncio.to_thread(find, self._resources, name, query, limit)
+                passages = await asyncio.to_thread(find, self._resources, name, query, limit)
             return SearchResult(passages=tuple(
-                RetrievedPassage(document=one.document, title=one.title, start=one.start, end=one.start + len(one.text),
-                             text=one.text, score=one.score) for one in found))
+                RetrievedPassage(document=passage.document, title=passage.title, start=passage.start,
+                                 end=passage.start + len(passage.text), text=passage.text, score=passage.score)
+                for passage in passages))
 
     async def ask(
         self, ctx: Ctx,
@@ -129,12 +130,12 @@ class Tools:
         steps = 0
         async for kind, event in self._asking.astream(given, context=context, stream_mode=["custom", "values"],
                                                       output_keys=list(AskResult.model_fields)):
-            said = cast("dict[str, Any]", event)
+            step = cast("dict[str, Any]", event)
             if kind == "values":
-                answer = said
+                answer = step
             else:
                 steps += 1
-                message = on_one_line(f"{said['step']}: {'; '.join(said['found'])}")[:_MESSAGE]
+                message = on_one_line(f"{step['step']}: {'; '.join(step['found'])}")[:_MESSAGE]
                 await ctx.report_progress(steps, None, message)
         return answer
 
@@ -146,8 +147,8 @@ class Tools:
         with self._allowed(ctx, "read"):
             entries = self._resources.knowledge_base(self._named(knowledge_base)).documents.entries()
             return DocumentList(total=len(entries), documents=tuple(
-                DocumentLine(id=one.id, title=one.title, characters=one.characters)
-                for one in entries[offset:offset + limit]))
+                DocumentLine(id=item.id, title=item.title, characters=item.characters)
+                for item in entries[offset:offset + limit]))
 
     def read_document(
         self, ctx: Ctx, document: Annotated[DocumentId, Field(description="Its id, as citations and "
@@ -187,9 +188,9 @@ class Tools:
                     report = cast("dict[str, Any]", event).get("report")
                 else:
                     steps += 1
-                    said = cast("dict[str, Any]", event)
-                    of = f" of {said['total']}" if said["total"] else ""
-                    await ctx.report_progress(steps, None, f"{said['step']}: {said['done']}{of}")
+                    step = cast("dict[str, Any]", event)
+                    of = f" of {step['total']}" if step["total"] else ""
+                    await ctx.report_progress(steps, None, f"{step['step']}: {step['done']}{of}")
             return _added(document, cast("BuildReport", report))
 
     def _growth(self, name: str) -> BuildContext:

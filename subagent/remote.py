@@ -53,7 +53,7 @@ class Remote:
         """
         self.url = url
         self.knowledge_base = check_name(kb)
-        self._context = _told(context or AskContext(mode=mode))
+        self._context = _changed(context or AskContext(mode=mode))
         self._name = graph
         self._connect: dict[str, Any] = {"url": url, "api_key": api_key, "headers": headers, "timeout": timeout}
         self._graph: RemoteGraph | None = None
@@ -135,7 +135,7 @@ class Remote:
             await graph.client.aclose()
 
 
-def _told(context: AskContext) -> dict[str, Any]:
+def _changed(context: AskContext) -> dict[str, Any]:
     """What is set otherwise than by default, as JSON data: a server of another version may not know the rest."""
     default = AskContext()
     values = {field.name: getattr(context, field.name) for field in fields(context)}

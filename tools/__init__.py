@@ -1,1 +1,1 @@
-"""The retrieval routes and what they share: index, linking, spreading, fusion. Each route is also a tool."""
+"""Retrieval: routes, index, spreading and fusion. Each route is also a LangChain tool."""

@@ -1,4 +1,4 @@
-"""What retrieval holds in memory of a knowledge base: made once, read by every question."""
+"""The arrays that retrieval keeps in memory for a knowledge base: built once, read by every question."""
 
 from collections.abc import Iterable
 from functools import cached_property
@@ -42,7 +42,7 @@ class RetrievalIndex:
         self.chunk_vectors = knowledge_base.vectors.get("chunks", [chunk.id for chunk in self.chunks])
         self.lexical = LexicalIndex([chunk.titled_text() for chunk in self.chunks])
         self.entity_ids = self.graph.entity_ids()
-        self.entity_row = {one: row for row, one in enumerate(self.entity_ids)}
+        self.entity_row = {key: row for row, key in enumerate(self.entity_ids)}
         self.reliability = knowledge_base.reliability.current()
         self._facts: dict[int, Fact] = {}
 
@@ -50,7 +50,7 @@ class RetrievalIndex:
     def documents(self) -> tuple[LexicalIndex, np.ndarray]:
         """The lexical index of whole documents, and the document's number of each chunk."""
         ids = list(dict.fromkeys(chunk.document_id for chunk in self.chunks))
-        number = {one: row for row, one in enumerate(ids)}
+        number = {key: row for row, key in enumerate(ids)}
         texts: list[list[str]] = [[] for _ in ids]
         for chunk in self.chunks:
             texts[number[chunk.document_id]].append(chunk.text if texts[number[chunk.document_id]]
@@ -66,17 +66,17 @@ class RetrievalIndex:
     @cached_property
     def names(self) -> NameTrie:
         """The trie of all entities' names."""
-        return NameTrie((name, one) for one in self.entity_ids for name in self.graph.names(one))
+        return NameTrie((name, key) for key in self.entity_ids for name in self.graph.names(key))
 
     @cached_property
     def edge_of(self) -> dict[str, EdgeKey]:
         """The graph's triples by their ids in the vector store, sorted by key.
 
-        A triple that a build is just about to embed is left out, as chunks are.
+        A triple that a running build has not embedded yet is left out, as chunks are.
         """
         edges = {triple_id(*edge): edge for edge in self.graph.edges()}
         absent = set(self.store.vectors.missing("triples", list(edges)))
-        return {one: edge for one, edge in edges.items() if one not in absent}
+        return {key: edge for key, edge in edges.items() if key not in absent}
 
     @cached_property
     def edges(self) -> list[EdgeKey]:
@@ -84,7 +84,7 @@ class RetrievalIndex:
         return list(self.edge_of.values())
 
     def fact(self, row: int) -> Fact:
-        """The triple of a row, put into words when it is first asked for."""
+        """The triple of a row; its text is made when first needed."""
         if row not in self._facts:
             edge = self.edges[row]
             self._facts[row] = Fact(self.graph.triple(edge).text(), tuple(self.graph.triple_support(edge)),
@@ -103,7 +103,7 @@ class RetrievalIndex:
         for row, (head, _, tail) in enumerate(self.edges):
             for end in {head, tail}:
                 rows.setdefault(end, []).append(row)
-        return {one: np.array(found, np.intp) for one, found in rows.items()}
+        return {key: np.array(numbers, np.intp) for key, numbers in rows.items()}
 
     @cached_property
     def relation_rows(self) -> dict[str, Rows]:
@@ -111,7 +111,7 @@ class RetrievalIndex:
         rows: dict[str, list[int]] = {}
         for row, (_, relation, _) in enumerate(self.edges):
             rows.setdefault(relation, []).append(row)
-        return {one: np.array(found, np.intp) for one, found in rows.items()}
+        return {key: np.array(numbers, np.intp) for key, numbers in rows.items()}
 
     @cached_property
     def communities(self) -> dict[str, Community]:
@@ -122,47 +122,47 @@ class RetrievalIndex:
     def community_vectors(self) -> tuple[list[str], Vectors]:
         """The communities by id, and a unit vector of each, shape (communities, d).
 
-        The mean of its members' triples; where they have none, of its keywords' names. So nothing is embedded for a
-        community, however often it changes, and all its triples count: a model cuts long texts.
+        The mean of its members' triples; where they have none, of its keywords' names. No text is embedded for a
+        community, however often it changes, and all its triples count: a model truncates long texts.
         """
-        rows = {one: self.rows_of(community.members) for one, community in self.communities.items()}
-        names = sorted({name for one, community in self.communities.items() if not len(rows[one])
+        rows = {key: self.rows_of(community.members) for key, community in self.communities.items()}
+        names = sorted({name for key, community in self.communities.items() if not len(rows[key])
                         for name in community.keywords})
         absent = set(self.store.vectors.missing("entities", names))
         there = [name for name in names if name not in absent]
         named = dict(zip(there, self.store.vectors.get("entities", there), strict=True))
-        parts = {one: self.triple_vectors[rows[one]] if len(rows[one]) else
+        parts = {key: self.triple_vectors[rows[key]] if len(rows[key]) else
                  np.array([named[name] for name in community.keywords if name in named], np.float32)
-                 for one, community in self.communities.items()}
-        ids = [one for one, part in parts.items() if len(part)]
-        means = [parts[one].mean(axis=0) for one in ids]
+                 for key, community in self.communities.items()}
+        ids = [key for key, part in parts.items() if len(part)]
+        means = [parts[key].mean(axis=0) for key in ids]
         return ids, unit(np.array(means, np.float32).reshape(len(ids), self.embedder.dimension))
 
     def rows_of(self, entities: Iterable[str]) -> Rows:
         """The rows of all triples of some entities, ascending."""
-        found = [self.incident_rows[one] for one in entities if one in self.incident_rows]
-        return np.unique(np.concatenate(found)) if found else np.zeros(0, np.intp)
+        numbers = [self.incident_rows[key] for key in entities if key in self.incident_rows]
+        return np.unique(np.concatenate(numbers)) if numbers else np.zeros(0, np.intp)
 
     @cached_property
     def community_chunks(self) -> dict[str, Rows]:
         """For each community the rows of the chunks that mention one of its members, ascending."""
         support = dict(zip(self.entity_ids, self.support, strict=True))
-        rows = {one: {row for member in community.members for row in support.get(member, ())}
-                for one, community in self.communities.items()}
-        return {one: np.array(sorted(found), np.intp) for one, found in rows.items()}
+        rows = {key: {row for member in community.members for row in support.get(member, ())}
+                for key, community in self.communities.items()}
+        return {key: np.array(sorted(numbers), np.intp) for key, numbers in rows.items()}
 
     @cached_property
     def support(self) -> list[list[int]]:
         """For each entity the rows of the chunks that mention it."""
-        return [[self.chunk_row[chunk] for chunk in self.graph.entity_support(one) if chunk in self.chunk_row]
-                for one in self.entity_ids]
+        return [[self.chunk_row[chunk] for chunk in self.graph.entity_support(key) if chunk in self.chunk_row]
+                for key in self.entity_ids]
 
     @cached_property
     def spreading(self) -> SpreadingGraph:
         """The entity-chunk graph: an edge for each mention, for each triple, and between namesakes.
 
-        Entities of one name and different types are linked, because a wrong type must not cut what
-        is said of one thing into two.
+        Entities of one name and different types are linked, so that a wrong type does not separate the facts
+        about an entity.
         """
         rows: list[int] = []
         columns: list[int] = []
@@ -173,8 +173,8 @@ class RetrievalIndex:
             rows.append(self.entity_row[head])
             columns.append(self.entity_row[tail])
         by_name: dict[str, list[int]] = {}
-        for row, one in enumerate(self.entity_ids):
-            by_name.setdefault(self.graph.entity_text(one), []).append(row)
+        for row, key in enumerate(self.entity_ids):
+            by_name.setdefault(self.graph.entity_text(key), []).append(row)
         for first, *others in by_name.values():
             rows.extend([first] * len(others))
             columns.extend(others)

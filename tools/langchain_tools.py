@@ -32,10 +32,10 @@ def _tool(retriever: Retriever, route: Route, limit: int) -> BaseTool:
         query = retriever.queries([SubQuery(question=question)])[0]
         index = retriever.index
         lines = []
-        for found in retriever.search(route, query, limit):
+        for item in retriever.search(route, query, limit):
             documents = sorted({index.chunks[index.chunk_row[chunk]].document_id
-                                for chunk in found.chunk_ids if chunk in index.chunk_row})
-            lines.append(f"{found.text} [{', '.join(documents)}]" if documents else found.text)
+                                for chunk in item.chunk_ids if chunk in index.chunk_row})
+            lines.append(f"{item.text} [{', '.join(documents)}]" if documents else item.text)
         return "\n".join(lines) or "Nothing was found."
 
     return StructuredTool.from_function(search, name=f"{route}_search", description=_DESCRIPTIONS[route])

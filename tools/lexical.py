@@ -17,13 +17,13 @@ _CJK = re.compile(f"[{CJK}]")
 
 def terms(text: str) -> list[str]:
     """The index terms of a text: folded words; bigrams of each CJK run, or its one character."""
-    found: list[str] = []
+    indexed: list[str] = []
     for run in _RUN.findall(normalise(text)):
         if _CJK.match(run) and len(run) > 1:
-            found.extend(a + b for a, b in pairwise(run))
+            indexed.extend(a + b for a, b in pairwise(run))
         else:
-            found.append(run)
-    return found
+            indexed.append(run)
+    return indexed
 
 
 class LexicalIndex:

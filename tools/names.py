@@ -9,7 +9,7 @@ _END = ""  # no word is empty, so this key never clashes with one
 
 
 class Named(NamedTuple):
-    """A name in a question: its folded words, the ids of the entities so called, and where it stands."""
+    """A name in a question: its folded words, the ids of the entities so called, and its position."""
 
     name: str
     entities: tuple[str, ...]
@@ -31,27 +31,27 @@ class NameTrie:
                 node.setdefault(_END, set()).add(entity)
 
     def find(self, question: str) -> list[Named]:
-        """The longest names at each place of a question, without overlaps, from left to right.
+        """The longest names at each position of a question, without overlaps, from left to right.
 
         Returns:
             The names; their entities are sorted.
         """
-        places = word_places(question)
-        said = [word for word, _, _ in places]
-        found: list[Named] = []
+        spans = word_places(question)
+        folded = [word for word, _, _ in spans]
+        matches: list[Named] = []
         start = 0
-        while start < len(said):
-            end, entities = self._longest(said, start)
+        while start < len(folded):
+            end, entities = self._longest(folded, start)
             if entities:
-                found.append(Named(" ".join(said[start:end]), tuple(sorted(entities)),
-                                   places[start][1], places[end - 1][2]))
+                matches.append(Named(" ".join(folded[start:end]), tuple(sorted(entities)),
+                                   spans[start][1], spans[end - 1][2]))
             start = max(end, start + 1)
-        return found
+        return matches
 
-    def _longest(self, said: Sequence[str], start: int) -> tuple[int, set[str]]:
+    def _longest(self, folded: Sequence[str], start: int) -> tuple[int, set[str]]:
         node, best = self._root, (start, set[str]())
-        for position in range(start, len(said)):
-            node = node.get(said[position], {})
+        for position in range(start, len(folded)):
+            node = node.get(folded[position], {})
             if not node:
                 break
             if _END in node:

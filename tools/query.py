@@ -1,4 +1,4 @@
-"""One sub-query as the routes see it, with what was computed once for all of them."""
+"""A sub-query as the routes see it, with what is computed once for all of them."""
 
 import re
 from dataclasses import dataclass
@@ -12,22 +12,22 @@ from ..schemas.retrieval import SubQuery
 from .index import RetrievalIndex
 from .names import Named
 
-_PLACE = re.compile(r"#\d+")
+_REFERENCE = re.compile(r"#\d+")
 _SPACE = re.compile(r"\s+")
-# Triples: 0.4 MB of vectors.
+# Triples compared at once: their vectors fit into a processor's cache.
 _BLOCK = 256
 
 
 def wording(question: str) -> str:
-    """The words that are searched: without `#1`, which stands for something that is not known yet."""
-    return _SPACE.sub(" ", _PLACE.sub(" ", question)).strip()
+    """The words that are searched: without `#1`, which stands for an answer that is not known yet."""
+    return _SPACE.sub(" ", _REFERENCE.sub(" ", question)).strip()
 
 
 class Batch:
-    """Several wordings' vectors: what one of them is asked about the knowledge base is answered for all at once."""
+    """The vectors of several wordings: similarities are computed for all of them at once."""
 
     def __init__(self, index: RetrievalIndex, vectors: Vectors) -> None:
-        """Remember them: unit vectors, shape (n, d)."""
+        """Take unit vectors of shape (n, d)."""
         self._index = index
         self._vectors = vectors
         self._entities: dict[int, list[list[tuple[str, float]]]] = {}
@@ -36,11 +36,10 @@ class Batch:
     def triples(self) -> NDArray[np.float32]:
         """The cosine of each to every triple, shape (n, triples), in the order of `RetrievalIndex.edges`.
 
-        Exact, and no dearer than an approximate search: the path route reads the same numbers.
+        Exact: the path route reads the same numbers.
         """
         vectors = self._index.triple_vectors
         cosines = np.empty((len(self._vectors), len(vectors)), np.float32)
-        # Block by block, each against all wordings while it is in the processor's cache.
         for start in range(0, len(vectors), _BLOCK):
             block = slice(start, start + _BLOCK)
             np.vecdot(vectors[block], self._vectors[:, None], out=cosines[:, block])
@@ -54,15 +53,15 @@ class Batch:
 
 
 class Meaning:
-    """A wording with its unit vector of shape (d,), and what it has to do with the knowledge base."""
+    """A wording with its unit vector of shape (d,), and its relation to the knowledge base."""
 
     def __init__(self, index: RetrievalIndex, text: str, vector: Vectors,
                  together: tuple[Batch, int] | None = None) -> None:
-        """Remember them; `together`: the batch that the vector is part of, and its place there."""
+        """Take a wording; `together`: the batch that the vector belongs to, and its row there."""
         self._index = index
         self.text = text
         self.vector = vector
-        self._batch, self._place = together or (Batch(index, vector[None, :]), 0)
+        self._batch, self._row = together or (Batch(index, vector[None, :]), 0)
 
     @cached_property
     def names(self) -> list[Named]:
@@ -77,17 +76,17 @@ class Meaning:
     @cached_property
     def triples(self) -> NDArray[np.float32]:
         """Its cosine to every triple, shape (triples,), in the order of `RetrievalIndex.edges`."""
-        found: NDArray[np.float32] = self._batch.triples[self._place]
-        return found
+        cosines: NDArray[np.float32] = self._batch.triples[self._row]
+        return cosines
 
     def entities(self, limit: int) -> list[tuple[str, float]]:
         """The nearest entities as (id, cosine), best first."""
-        return self._batch.entities(limit)[self._place]
+        return self._batch.entities(limit)[self._row]
 
 
 @dataclass(frozen=True, eq=False)
 class Query:
-    """A sub-query, its meaning, and the queries whose findings stand in for the answers it waits for."""
+    """A sub-query, its meaning, and the queries whose evidence stands in for the answers that it refers to."""
 
     sub_query: SubQuery
     meaning: Meaning

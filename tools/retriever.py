@@ -1,4 +1,4 @@
-"""The retriever: embeds sub-queries together, runs routes, fuses; long-lived and read-only."""
+"""The retriever embeds sub-queries together, runs routes and fuses; long-lived and read-only."""
 
 import threading
 from collections.abc import Collection, Sequence
@@ -42,14 +42,14 @@ class Retriever:
                 in one batch.
         """
         made: list[Query] = []
-        # `#1` is a name's own in what follows nothing: "Who sang The #1 Song?"
-        texts = [wording(one.question) if one.follows else one.question for one in sub_queries]
+        # `#1` is part of a name where no query is followed: "Who sang The #1 Song?"
+        texts = [wording(part.question) if part.follows else part.question for part in sub_queries]
         for sub_query, meaning in zip(sub_queries, self._meant(texts), strict=True):
             made.append(Query(sub_query, meaning, tuple(made[number] for number in sub_query.follows)))
         return made
 
     def _meant(self, texts: Sequence[str]) -> list[Meaning]:
-        """The texts' meanings. Threads wait for each other, so that what several want at once is embedded once."""
+        """The texts' meanings. Threads wait for each other, so that a text that several need is embedded once."""
         with self._lock:
             meanings = {text: self._meanings[text] for text in texts if text in self._meanings}
             new = [text for text in dict.fromkeys(texts) if text not in meanings]
@@ -61,11 +61,11 @@ class Retriever:
         return [meanings[text] for text in texts]
 
     def second_hop(self, question: SubQuery, number: int) -> SubQuery | None:
-        """What to search after a question that was not taken apart; see `hops.second_hop`."""
+        """What to search after a question that was not decomposed; see `hops.second_hop`."""
         return second_hop(question, self.index.names.find(question.question), number)
 
     def search(self, route: Route, query: Query, limit: int = _EVIDENCE) -> list[Evidence]:
-        """What one route finds for a query, best first."""
+        """The evidence of a route for a query, best first."""
         return _SEARCHES[route](self.index, query, limit)
 
     def evidence(self, query: Query, routes: Collection[Route] = ROUTES) -> list[Evidence]:
@@ -77,14 +77,13 @@ class Retriever:
              switches: Switches = EVERYTHING) -> Scores:
         """The chunks' weights for several sub-queries, shape (chunks,).
 
-        Each sub-query's weights are scaled to its best chunk, so that each brings its own, and added
-        up: what several of them lead to stands above what only one does. A query that follows another
-        asks about something that it does not name, and finds it by meaning rather than by words: it
-        counts as far as vectors can be trusted.
+        Each sub-query's weights are scaled to its best chunk and added up: chunks to which several of them lead
+        rank above those of a single one. A query that follows another does not name what it asks about, and finds
+        it by meaning rather than by words: it counts as far as vectors can be trusted.
 
         Args:
             queries: as `queries` made them; each follows only such as stand before it.
-            evidence: what the routes found for each.
+            evidence: of the routes, for each.
             switches: what is on.
         """
         total = np.zeros(len(self.index.chunks), np.float32)

@@ -19,9 +19,9 @@ def facts_by_chunk(graph: KnowledgeGraph, schema: GraphSchema) -> dict[str, tupl
     """
     known = {attribute.name: attribute for attribute in schema.attribute_types}
     facts: dict[str, list[TypedFact]] = {}
-    for one in graph.entity_ids():
-        names = tuple(graph.names(one))
-        for name, values in sorted(graph.network.nodes[one]["attributes"].items()):
+    for node in graph.entity_ids():
+        names = tuple(graph.names(node))
+        for name, values in sorted(graph.network.nodes[node]["attributes"].items()):
             attribute = known.get(name) or AttributeType(name=name)
             for value, support in sorted(values.items()):
                 kind = attribute.kind if name in known else kind_of(value)
@@ -32,4 +32,4 @@ def facts_by_chunk(graph: KnowledgeGraph, schema: GraphSchema) -> dict[str, tupl
                     facts.setdefault(chunk_id, []).append(TypedFact(
                         entities=names, asked_by=(*attribute.all_names(), *attribute.rules.all_cues()), value=value,
                         normal=normal, start=start, end=end))
-    return {chunk_id: tuple(found) for chunk_id, found in facts.items()}
+    return {chunk_id: tuple(listed) for chunk_id, listed in facts.items()}

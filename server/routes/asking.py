@@ -19,7 +19,7 @@ from ..service import Service, Serving
 from ..streaming import event, event_stream
 
 router = APIRouter(prefix="/api", tags=["questions"])
-_GONE = "the client went away, or the server ends, before the question was answered"
+_GONE = "the client disconnected, or the server stopped, before the question was answered"
 
 ThreadName = Annotated[str, Path(pattern=THREAD_NAME)]
 KnowledgeBaseName = Annotated[str, Query(alias="kb", max_length=100, description="the knowledge base asked")]
@@ -29,9 +29,9 @@ KnowledgeBaseName = Annotated[str, Query(alias="kb", max_length=100, description
 async def ask(kb: KbName, question: Question, request: Request, service: Serving, client: Asking) -> AskAnswer:
     """Answer a question from a knowledge base, with citations, or abstain."""
     async with service.questions.answering(client, kb, question) as events:
-        async for said in events:
-            if said.event == "answer":
-                return AskAnswer(**said.data)
+        async for item in events:
+            if item.event == "answer":
+                return AskAnswer(**item.data)
             if await request.is_disconnected():
                 break
     raise UnavailableError(_GONE)
@@ -52,13 +52,13 @@ async def _events(kb: str, question: Question, request: Request, service: Servic
         async with service.questions.answering(client, kb, question) as events:
             ending = asyncio.create_task(_stop(stopping, events.stop))
             try:
-                async for said in events:
-                    yield event(said.event, said.data)
-                    if said.event == "answer":
+                async for item in events:
+                    yield event(item.event, item.data)
+                    if item.event == "answer":
                         return
             finally:
                 ending.cancel()
-    except Exception as error:  # noqa: BLE001  (the response has begun: its error is an event)
+    except Exception as error:  # noqa: BLE001  (the response has started: its error is an event)
         failure = error
     yield event("error", error_told(failure, request).model_dump())
 
@@ -75,8 +75,8 @@ def show_thread(thread: ThreadName, kb: KnowledgeBaseName, service: Serving, cli
     if not messages:
         raise NotFoundError(f"there is no thread {thread!r} about {kb!r}")
     roles: dict[type, Literal["user", "assistant"]] = {HumanMessage: "user", AIMessage: "assistant"}
-    return Conversation(messages=[Message(role=roles[type(one)], content=one.text) for one in messages
-                                  if type(one) in roles])
+    return Conversation(messages=[Message(role=roles[type(message)], content=message.text) for message in messages
+                                  if type(message) in roles])
 
 
 @router.delete("/threads/{thread}", status_code=204, responses=errors(404, 409), response_class=Response)

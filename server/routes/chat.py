@@ -1,7 +1,7 @@
 """The LangServe chat over HTTP: `/chat` for any knowledge base, `/chat/kb/{knowledge_base}` for one of them.
 
-The routes are LangServe's own handlers. What is added: errors say what is wrong (LangServe tells clients "Internal
-Server Error"), what no handler checks is refused, and playgrounds get the policy that their pages need.
+The routes are LangServe's own handlers. What is added: errors say what is wrong (LangServe says "Internal Server
+Error"), what no handler checks is refused, and playgrounds get the policy that their pages need.
 """
 
 import base64
@@ -60,7 +60,7 @@ def add_chat_routes(app: FastAPI, service: Service) -> None:
 
 
 def _of_request(config: dict[str, Any], request: Request) -> dict[str, Any]:
-    """The run's configuration, with what the request says beside its body: the knowledge base, and who asks."""
+    """The run's configuration, with what the request says outside its body: the knowledge base and the client."""
     configurable = dict(config.get("configurable") or {})
     if name := request.path_params.get("knowledge_base"):
         configurable["knowledge_base"] = check_name(name)
@@ -89,15 +89,12 @@ def _run(handle: Callable[..., Awaitable[Response]]) -> Callable[[Request], Awai
 
 
 async def _explained(events: AsyncIterable[Any], request: Request) -> AsyncIterator[Any]:
-    """The events of a stream, the one that tells of an error in the error's own words.
-
-    LangServe sends "Internal Server Error" and raises then.
-    """
+    """The events of a stream; an error has its own message, where LangServe says "Internal Server Error"."""
     try:
-        async for said in events:
-            if said.get("event") != "error":
-                yield said
-    except Exception as error:  # noqa: BLE001  (the response has begun: its error is an event)
+        async for item in events:
+            if item.get("event") != "error":
+                yield item
+    except Exception as error:  # noqa: BLE001  (the response has started: its error is an event)
         yield event("error", {"status_code": status_of(error), "message": error_told(error, request).message})
 
 

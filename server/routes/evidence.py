@@ -1,4 +1,4 @@
-"""The part of the graph that an answer rests on, and the facts among chosen entities: what a map is drawn from."""
+"""The subgraph behind an answer, and the facts among chosen entities, for drawing a map."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated
@@ -44,12 +44,12 @@ def evidence(seen: Seen, cited: Cited) -> Subgraph:
     facts: set[EdgeKey] = set()
     named: set[str] = set()
     for chunk, spans in _cited_chunks(kb, cited.citations):
-        said = kb.extractions.contribution(chunk.id)
-        for fact in said.facts if said else ():
+        contribution = kb.extractions.contribution(chunk.id)
+        for fact in contribution.facts if contribution else ():
             if _overlaps(chunk, fact.span, spans):
                 facts.add((kb.graph.canonical(entity_id(fact.head, fact.head_type)), fact.relation,
                            kb.graph.canonical(entity_id(fact.tail, fact.tail_type))))
-        for mention in said.mentions if said else ():
+        for mention in contribution.mentions if contribution else ():
             if _overlaps(chunk, mention.span, spans):
                 named.add(kb.graph.canonical(entity_id(mention.name, mention.type)))
     known = sorted(key for key in facts if kb.graph.network.has_edge(key[0], key[2], key[1]))
@@ -63,8 +63,8 @@ def evidence(seen: Seen, cited: Cited) -> Subgraph:
 def _cited_chunks(kb: KnowledgeBase, citations: Sequence[CitedSpan]) -> Iterator[tuple[Chunk, list[CitedSpan]]]:
     """The chunks that hold cited words, each with the citations of its document."""
     of: dict[str, list[CitedSpan]] = {}
-    for one in citations:
-        of.setdefault(one.document, []).append(one)
+    for citation in citations:
+        of.setdefault(citation.document, []).append(citation)
     ids = sorted(chunk for chunk, document in kb.documents.of_chunks().items() if document in of)
     for chunk in kb.documents.chunks(ids):
         spans = of[chunk.document_id]
@@ -75,7 +75,7 @@ def _cited_chunks(kb: KnowledgeBase, citations: Sequence[CitedSpan]) -> Iterator
 def _overlaps(chunk: Chunk, span: Span, cited: Iterable[CitedSpan]) -> bool:
     """Whether a span of a chunk lies in cited words, at least in part."""
     start, end = chunk.start + span.start, chunk.start + span.end
-    return any(one.start < end and one.end > start for one in cited)
+    return any(citation.start < end and citation.end > start for citation in cited)
 
 
 @router.get("/graph/among", responses=errors(404))

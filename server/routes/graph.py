@@ -58,7 +58,8 @@ def graph_types(seen: Seen, limit: Annotated[int | None, Query(ge=1, le=500, des
 
 
 def _counts(counted: Counter[str]) -> list[Count]:
-    return [Count(name=name, count=count) for name, count in sorted(counted.items(), key=lambda one: (-one[1], one[0]))]
+    return [Count(name=name, count=count)
+            for name, count in sorted(counted.items(), key=lambda item: (-item[1], item[0]))]
 
 
 @router.get("/graph/search", responses=errors(404))
@@ -78,8 +79,8 @@ def named_entities(seen: Seen, names: Annotated[list[Annotated[str, Query(max_le
 @router.get("/graph/overview", responses=errors(404))
 def graph_overview(seen: Seen, kind: TypeName = "", limit: Limit = 100) -> Subgraph:
     """The best connected entities and the facts among them."""
-    found = seen.view.of_type(kind)
-    return Subgraph(nodes=found[:limit], edges=seen.view.among(found[:limit]), total=len(found))
+    matches = seen.view.of_type(kind)
+    return Subgraph(nodes=matches[:limit], edges=seen.view.among(matches[:limit]), total=len(matches))
 
 
 @router.get("/graph/neighbourhood", responses=errors(404))
@@ -88,9 +89,9 @@ def neighbourhood(seen: Seen, entity: NodeId, limit: Limit = 50, offset: Offset 
     centre = seen.view.node(entity)
     if centre is None:
         raise NotFoundError(f"there is no entity {entity!r}")
-    found = seen.view.neighbours(entity)
-    shown = [centre, *found[offset:offset + limit]]
-    return Subgraph(nodes=shown, edges=seen.view.among(shown), total=len(found))
+    matches = seen.view.neighbours(entity)
+    shown = [centre, *matches[offset:offset + limit]]
+    return Subgraph(nodes=shown, edges=seen.view.among(shown), total=len(matches))
 
 
 @router.get("/graph/entity", responses=errors(404))
@@ -101,7 +102,7 @@ def show_entity(seen: Seen, entity: NodeId) -> EntityAnswer:
     if node is None:
         raise NotFoundError(f"there is no entity {entity!r}")
     keys = kb.graph.incident(entity)[:_FACTS]
-    wanted = {*kb.graph.entity_support(entity), *(one for key in keys for one in kb.graph.triple_support(key))}
+    wanted = {*kb.graph.entity_support(entity), *(chunk for key in keys for chunk in kb.graph.triple_support(key))}
     sources = Sources(kb.documents.chunks(sorted(wanted)))
     return EntityAnswer(
         **node.model_dump(), aliases=[name for name in kb.graph.names(entity) if name != node.name],
@@ -114,7 +115,7 @@ def _fact(kb: KnowledgeBase, view: GraphView, key: EdgeKey, sources: Sources) ->
     subject, target = view.known([head]), view.known([tail])
     support = kb.graph.network.edges[head, tail, relation]["support"]
     return Fact(id=triple_id(*key), subject=subject[0], relation=relation, object=target[0],
-                evidence=[Evidence(**one) for one in sources.of(support)])
+                evidence=[Evidence(**source) for source in sources.of(support)])
 
 
 @router.get("/tree", responses=errors(404))
@@ -122,32 +123,33 @@ def show_tree(seen: Seen, level: Annotated[int | None, Query(ge=0, le=100, descr
               parent: Annotated[str, Query(max_length=100, description="only those within this one")] = "",
               limit: Limit = 50, offset: Offset = 0) -> Tree:
     """The communities of a level, or those within one, largest first."""
-    found = seen.kb.communities.all(level=None)
-    levels = max((one.level for one in found), default=-1) + 1
+    communities = seen.kb.communities.all(level=None)
+    levels = max((item.level for item in communities), default=-1) + 1
     if parent:
-        wanted = [one for one in found if one.parent == parent]
+        wanted = [item for item in communities if item.parent == parent]
     else:
-        wanted = [one for one in found if one.level == (levels - 1 if level is None else level)]
-    wanted.sort(key=lambda one: (-len(one.members), one.id))
+        wanted = [item for item in communities if item.level == (levels - 1 if level is None else level)]
+    wanted.sort(key=lambda item: (-len(item.members), item.id))
     return Tree(levels=levels, total=len(wanted),
-                items=[_community(one, seen.view) for one in wanted[offset:offset + limit]])
+                items=[_community(item, seen.view) for item in wanted[offset:offset + limit]])
 
 
 @router.get("/tree/community", responses=errors(404))
 def show_community(seen: Seen, community: NodeId, limit: Limit = 50, offset: Offset = 0) -> CommunityAnswer:
     """A community and some of its members."""
-    found = next((one for one in seen.kb.communities.all(level=None) if one.id == community), None)
-    if found is None:
+    shown = next((item for item in seen.kb.communities.all(level=None) if item.id == community), None)
+    if shown is None:
         raise NotFoundError(f"there is no community {community!r}")
-    members = seen.view.known(found.members)
-    return CommunityAnswer(**_community(found, seen.view).model_dump(), members=members[offset:offset + limit],
+    members = seen.view.known(shown.members)
+    return CommunityAnswer(**_community(shown, seen.view).model_dump(), members=members[offset:offset + limit],
                            total=len(members))
 
 
-def _community(one: Community, view: GraphView) -> CommunityItem:
+def _community(community: Community, view: GraphView) -> CommunityItem:
     return CommunityItem(
-        id=one.id, name=one.name, summary=one.summary, size=len(one.members), cohesion=one.cohesion, level=one.level,
-        keywords=[node.name for node in view.known(one.keywords)], parent=one.parent or None)
+        id=community.id, name=community.name, summary=community.summary, size=len(community.members),
+        cohesion=community.cohesion, level=community.level, parent=community.parent or None,
+        keywords=[node.name for node in view.known(community.keywords)])
 
 
 @router.get("/export", responses=errors(404), response_class=StreamingResponse)

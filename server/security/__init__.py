@@ -1,1 +1,1 @@
-"""Who may ask: keys, hosts, rates, LangGraph's own routes."""
+"""Who may use the server: keys, hosts, rates, LangGraph's own routes."""

@@ -1,4 +1,4 @@
-"""What every request passes: its id and log, who sends it and from where, how often and how much."""
+"""Middleware for every request: id and log, client and origin, rate and size."""
 
 import logging
 import re
@@ -30,11 +30,11 @@ from .keys import SCOPES, Keys, KeysError
 _LOG = logging.getLogger("banyan.server")
 _ACCESS = logging.getLogger("banyan.access")
 LOCAL = "local"
-"""Who sends a request where no keys are set: whoever is on this machine."""
+"""The client where no keys are set: anybody on this machine."""
 _ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _SAFE = {"GET", "HEAD", "OPTIONS"}
 _FOR_ANYBODY = re.compile(r"/|/favicon\.ico|/assets/.*|/api/health|/api/ready")
-"""The page, which asks for the key, and what a supervisor looks at."""
+"""The page, which asks for the key, and what a supervisor polls."""
 _UPLOAD = re.compile(r"/api/knowledge-bases/[^/]*/builds")
 _CLIENTS = 10_000
 """Clients whose rates are remembered; those that came longest ago are forgotten, and count as new."""
@@ -46,7 +46,7 @@ _HEADERS = {"content-security-policy": _POLICY, "x-content-type-options": "nosni
 
 
 class Envelope:
-    """Gives each request an id and each response its headers, and logs both: never what is asked or said."""
+    """Gives each request an id and each response its headers, and logs both: never the content."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -56,10 +56,10 @@ class Envelope:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        said = Headers(scope=scope).get("x-request-id", "")
-        one = said if _ID.fullmatch(said) else uuid.uuid4().hex
+        given = Headers(scope=scope).get("x-request-id", "")
+        request_id = given if _ID.fullmatch(given) else uuid.uuid4().hex
         state: dict[str, Any] = scope.setdefault("state", {})
-        state["request_id"] = one
+        state["request_id"] = request_id
         started, status = time.monotonic(), HTTPStatus.INTERNAL_SERVER_ERROR.value
 
         async def send_on(message: Message) -> None:
@@ -67,7 +67,7 @@ class Envelope:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 headers = MutableHeaders(scope=message)
-                headers["X-Request-ID"] = one
+                headers["X-Request-ID"] = request_id
                 for name, value in _HEADERS.items():
                     headers.setdefault(name, value)
             await send(message)
@@ -75,14 +75,14 @@ class Envelope:
         try:
             await self._app(scope, receive, send_on)
         finally:
-            fields = {"method": scope["method"], "path": scope["path"][:200], "status": status, "request": one,
+            fields = {"method": scope["method"], "path": scope["path"][:200], "status": status, "request": request_id,
                       "milliseconds": round((time.monotonic() - started) * 1000), "client": state.get("client", "")}
             _ACCESS.info("%(method)s %(path)s %(status)s in %(milliseconds)s ms, %(client)s, request %(request)s",
                          fields, extra={"fields": fields})
 
 
 class Gate:
-    """Lets a request through, or refuses it. What it may do is left in its state, for the routes."""
+    """Lets a request through or refuses it; its client and scopes are stored in its state, for the routes."""
 
     def __init__(self, app: ASGIApp, *, settings: Settings, keys: Keys, hosts: Hosts | None, needs_keys: bool) -> None:
         """Stand before an app.
@@ -124,14 +124,15 @@ class Gate:
     async def _refuse(self, error: Exception, headers: dict[str, str], scope: Scope, receive: Receive, send: Send,
                       ) -> None:
         detail = detail_of(error, self._settings, scope["state"]["request_id"])
-        # What is left of its body is not read.
+        # The rest of its body is not read.
         response = error_response(status_of(error), detail, {**headers, "Connection": "close"})
         await response(scope, receive, send)
 
     def _check_origin(self, scope: Scope) -> None:
         hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
         if len(hosts) != 1 or (self._hosts is not None and not self._hosts.allow(hosts[0])):
-            raise RefusedError("the server is not called so: use its own name or address, or set BANYAN_SERVER_HOSTS")
+            raise RefusedError("the server does not answer to this name: use its own name or address, or set "
+                               "BANYAN_SERVER_HOSTS")
         if scope["method"] not in _SAFE and not same_origin(scope["headers"], hosts[0]):
             raise ForbiddenError("a page of another origin may change nothing here")
 
@@ -165,8 +166,8 @@ class Gate:
         name, most = (("BANYAN_MAX_UPLOAD_MB", self._settings.max_upload_mb * 1024 * 1024) if upload else
                       ("BANYAN_MAX_REQUEST_KB", self._settings.max_request_kb * 1024))
         message = f"the request is larger than {most:,.0f} bytes ({name}): send less at once"
-        said = Headers(scope=scope).get("content-length", "0")
-        if said.isdecimal() and int(said[:20]) > most:
+        given = Headers(scope=scope).get("content-length", "0")
+        if given.isdecimal() and int(given[:20]) > most:
             raise TooLargeError(message)
         read = 0
 
@@ -175,7 +176,7 @@ class Gate:
             part = await receive()
             read += len(part.get("body", b""))
             if read > most:
-                # The one exception that those who read bodies hand on.
+                # The only exception that body parsers pass on.
                 raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, message)
             return part
 

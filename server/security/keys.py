@@ -33,7 +33,7 @@ class Key(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str = Field(pattern=_NAME)
-    # A key has 256 random bits: what slows guessing of passwords down would only slow requests down.
+    # A key has 256 random bits: a slow hash, as for passwords, would only slow requests down.
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
     scopes: tuple[Scope, ...]
     created_at: str
@@ -46,7 +46,7 @@ class _File(BaseModel):
 
 
 class Keys:
-    """The keys of a file, read again when it has changed: a key that is taken back ends at once."""
+    """The keys of a file, read again when it has changed: a revoked key ends at once."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -72,34 +72,34 @@ class Keys:
             self._read = None
             return ()
         except (OSError, ValidationError) as error:
-            raise KeysError(f"the keys in {self._path} cannot be read: fix the file, or make keys anew with "
+            raise KeysError(f"the keys in {self._path} cannot be read: fix the file, or make new keys with "
                             "`banyan key`") from error
         return self._read[1]
 
-    def find(self, said: str) -> Key | None:
-        """The key that a client said, if it is one. All are compared, each in the same time."""
-        digest = _digest(said)
-        found = [key for key in self.all() if hmac.compare_digest(key.sha256, digest)]
-        return found[0] if found else None
+    def find(self, secret: str) -> Key | None:
+        """The key with this secret, if there is one. All are compared, each in constant time."""
+        digest = _digest(secret)
+        matches = [key for key in self.all() if hmac.compare_digest(key.sha256, digest)]
+        return matches[0] if matches else None
 
     def make(self, name: str, scopes: Sequence[Scope]) -> str:
-        """Make a key, in the place of the one of that name if there is one; returns it, to be shown once.
+        """Make a key, which replaces any of that name; returns its secret, to be shown once.
 
         Raises:
-            KeysError: the name is no name, or the file cannot be read.
+            KeysError: the name is not allowed, or the file cannot be read.
         """
-        said = _PREFIX + secrets.token_urlsafe(32)
+        secret = _PREFIX + secrets.token_urlsafe(32)
         try:
-            key = Key(name=name, sha256=_digest(said), scopes=tuple(one for one in SCOPES if one in scopes),
+            key = Key(name=name, sha256=_digest(secret), scopes=tuple(known for known in SCOPES if known in scopes),
                       created_at=datetime.now(UTC).isoformat(timespec="seconds"))
         except ValidationError as error:
             raise KeysError(f"{name!r} cannot name a key: use 1 to 64 letters from a to z, digits, '-' and '_'"
                             ) from error
         self._change(name, key)
-        return said
+        return secret
 
     def revoke(self, name: str) -> None:
-        """Take a key back.
+        """Revoke a key.
 
         Raises:
             KeysError: there is none of that name.
@@ -111,13 +111,13 @@ class Keys:
     def _change(self, name: str, key: Key | None) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(f"{self._path}.lock"):
-            others = [one for one in self.all() if one.name != name]
-            data = {"keys": [one.model_dump(mode="json") for one in [*others, *([key] if key else [])]]}
+            others = [known for known in self.all() if known.name != name]
+            data = {"keys": [known.model_dump(mode="json") for known in [*others, *([key] if key else [])]]}
             new = self._path.with_name(f"{self._path.name}.new")
             with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:  # noqa: PTH123
                 json.dump(data, file, indent=2)
             new.replace(self._path)
 
 
-def _digest(said: str) -> str:
-    return hashlib.sha256(said.encode(errors="replace")).hexdigest()
+def _digest(secret: str) -> str:
+    return hashlib.sha256(secret.encode(errors="replace")).hexdigest()

@@ -76,7 +76,8 @@ def _wanted(resource: str, action: str, value: dict[str, Any]) -> set[str]:
             return {"ask"}
         # A command may also change the state, or go to another node: no part of a decision.
         command = (value.get("kwargs") or {}).get("command") or {}
-        return {"review"} if [name for name, said in command.items() if said is not None] == ["resume"] else {"write"}
+        parts = [name for name, content in command.items() if content is not None]
+        return {"review"} if parts == ["resume"] else {"write"}
     if resource == "threads":
         return {"ask", "write", "review"}
     if resource == "assistants" and action in {"read", "search"}:

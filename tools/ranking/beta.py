@@ -19,14 +19,14 @@ def beta(query: Query) -> float:
         query: its names are those that the knowledge base knows.
     """
     # The words in which names are found, not index terms: of a CJK name the two share nothing.
-    said = words(query.text)
-    if not said:
+    spoken = words(query.text)
+    if not spoken:
         return 0.5
-    named = Counter(word for found in query.meaning.names for word in found.name.split(" "))
-    plain = Counter(said) - named
-    density = 1 - plain.total() / len(said)
+    named = Counter(word for name in query.meaning.names for word in name.name.split(" "))
+    plain = Counter(spoken) - named
+    density = 1 - plain.total() / len(spoken)
     abstraction = 0.0
     if len(plain) > 1:
         shares = [count / plain.total() for count in plain.values()]
-        abstraction = -sum(p * math.log(p) for p in shares) / math.log(len(said))
+        abstraction = -sum(p * math.log(p) for p in shares) / math.log(len(spoken))
     return 1 / (1 + math.exp(-(_DENSITY_WEIGHT * density - _ABSTRACTION_WEIGHT * abstraction)))

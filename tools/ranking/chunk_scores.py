@@ -28,7 +28,7 @@ def chunk_scores(index: RetrievalIndex, query: Query, evidence: Iterable[Evidenc
     Args:
         index: the knowledge base in memory.
         query: the sub-query.
-        evidence: what the routes found for it; the community route's counts here.
+        evidence: of the routes for it; the community route's counts here.
         beta: of eq. 9.
         switches: what is on.
 
@@ -70,7 +70,7 @@ def community_scores(index: RetrievalIndex, evidence: Iterable[Evidence]) -> Sco
 def lexical_scores(index: RetrievalIndex, question: str) -> Scores:
     """Reciprocal rank fusion of two rankings of the chunks: by their BM25 and by their document's.
 
-    A chunk rarely repeats what its document is about: the document's score tells reports on one
+    A chunk rarely repeats what its document is about: the document's score distinguishes reports on one
     company from those on another. Ranks are fused, because the two scores have no common scale.
 
     Returns:
@@ -82,8 +82,8 @@ def lexical_scores(index: RetrievalIndex, question: str) -> Scores:
 
 def _reciprocal_rank(scores: Scores) -> Scores:
     """1 / (60 + rank), equal for equal scores, 0 for a score of 0; 60 as in Cormack et al. 2009."""
-    _, place, counts = np.unique(-scores, return_inverse=True, return_counts=True)
-    rank = 1 + (np.cumsum(counts) - counts)[place]
+    _, position, counts = np.unique(-scores, return_inverse=True, return_counts=True)
+    rank = 1 + (np.cumsum(counts) - counts)[position]
     return np.where(scores > 0, 1 / (60 + rank), 0).astype(np.float32)
 
 

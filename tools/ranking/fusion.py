@@ -6,7 +6,7 @@ chunks do (tools/ranking/chunk_scores.py). Both are restart weights of one walk 
 weighs the two channels before the walk, where the paper adds two finished scores.
 
 A sub-query that waits for the answer of another ("Who won the election in #1?") is not held up until
-somebody has answered that one: the entities to which the other's walk leads stand in for the answer.
+that is answered: the entities to which the other's walk leads stand in for the answer.
 They restart this walk too, and a chunk counts by its own score times what it has to do with them.
 
 Everything that rests on vectors is weighted by the trust in them (graph_store/vectors/reliability.py), so
@@ -56,12 +56,12 @@ class Walk:
 
 def walk(index: RetrievalIndex, query: Query, evidence: Sequence[Evidence], switches: Switches = EVERYTHING,
          before: Sequence[Walk] = ()) -> Walk:
-    """Spread what was found for one sub-query over the entity-chunk graph.
+    """Spread the evidence for a sub-query over the entity-chunk graph.
 
     Args:
         index: the knowledge base in memory.
         query: the sub-query.
-        evidence: what the routes found for it.
+        evidence: of the routes for it.
         switches: what is on.
         before: the walks of the queries it follows, in their order.
     """
@@ -69,7 +69,7 @@ def walk(index: RetrievalIndex, query: Query, evidence: Sequence[Evidence], swit
     restart = np.zeros(entities + len(index.chunks), np.float32)
     graph_weight = beta(query) if switches.beta is None else switches.beta
     for route, share in _SHARES.items():
-        # Names are found by their letters; everything else by vectors.
+        # Names are matched by their letters; everything else by vectors.
         weight = share * graph_weight * (1.0 if route == "entity" else query.trust)
         for row, value in _entity_seeds(index, route, evidence).items():
             restart[row] += weight * value
@@ -107,9 +107,9 @@ def _lead(index: RetrievalIndex, query: Query, before: Sequence[Walk]) -> Scores
     """
     lead = np.zeros(len(index.entity_ids), np.float32)
     for earlier, walked in zip(query.follows, before, strict=True):
-        found = walked.entities.copy()
-        found[[index.entity_row[one] for named in earlier.meaning.names for one in named.entities]] = 0
-        lead += _sharpened(found, _LEAD_SEEDS, _LEAD_SHARPNESS)
+        reached = walked.entities.copy()
+        reached[[index.entity_row[node] for named in earlier.meaning.names for node in named.entities]] = 0
+        lead += _sharpened(reached, _LEAD_SEEDS, _LEAD_SHARPNESS)
     return _shared_out(lead)
 
 
@@ -122,15 +122,15 @@ def _reached(own: Scores, reach: Scores) -> Scores:
 def _entity_seeds(index: RetrievalIndex, route: Route, evidence: Iterable[Evidence]) -> dict[int, float]:
     """Restart weights of one route's entities, summing to 1, by row.
 
-    An entity counts the less the more chunks mention it: a hub tells chunks apart as little as a
+    An entity counts less the more chunks mention it: a hub distinguishes chunks as little as a
     frequent word. Of the entity route only what the question names counts; what is merely near to it
     the triples know better.
     """
-    found = (e for e in evidence if e.route == route and (route != "entity" or e.score == 1.0))
+    reached = (e for e in evidence if e.route == route and (route != "entity" or e.score == 1.0))
     weights: dict[int, float] = {}
-    for item in found:
-        # An entity may be gone since it was found: a document was deleted in between.
-        for row in (index.entity_row[one] for one in item.entity_ids if one in index.entity_row):
+    for item in reached:
+        # An entity may have gone since: a document was deleted in between.
+        for row in (index.entity_row[node] for node in item.entity_ids if node in index.entity_row):
             weights[row] = max(weights.get(row, 0.0), item.score**_EVIDENCE_SHARPNESS / max(1, len(index.support[row])))
     total = sum(weights.values())
     return {row: weight / total for row, weight in sorted(weights.items())} if total > 0 else {}

@@ -1,9 +1,8 @@
-"""The second hop of a question that was not taken apart.
+"""The second hop of a question that was not decomposed.
 
 "How many people live in the state where the Bald Hills Wind Farm operates?" names the farm, which leads
-to the state; what is asked of the state stands in the rest of the question. So the rest, without the
-names, is searched as a sub-query that follows the whole question. It needs no grammar, and so no
-language.
+to the state; what is asked about the state is in the rest of the question. So the rest, without the
+names, is searched as a sub-query that follows the whole question. This needs no grammar of any language.
 """
 
 from collections.abc import Iterable
@@ -19,7 +18,7 @@ def second_hop(question: SubQuery, names: Iterable[Named], number: int) -> SubQu
 
     Args:
         question: the whole question.
-        names: the names found in it, from left to right.
+        names: the names in it, from left to right.
         number: the question's number among all that are searched.
 
     Returns:

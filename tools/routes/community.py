@@ -25,19 +25,19 @@ def search(index: RetrievalIndex, query: Query, limit: int) -> list[Evidence]:
         Evidence, best first: communities (with no chunks of their own: a summary is no source) and
         facts of theirs, scored by cosine (UniAI-GraphRAG eq. 7) times the trust in vectors.
     """
-    facts_of_one = -(-limit // (_FACTS_SHARE * _READ)) if limit > _READ else 0
+    facts_each = -(-limit // (_FACTS_SHARE * _READ)) if limit > _READ else 0
     ids, vectors = index.community_vectors
     cosines = np.vecdot(vectors, query.vector)
     evidence: list[Evidence] = []
-    for place, row in enumerate(best_rows(cosines, limit - facts_of_one * _READ)):
+    for rank, row in enumerate(best_rows(cosines, limit - facts_each * _READ)):
         community, cosine = index.communities[ids[row]], float(cosines[row])
         if cosine <= 0:
             break
         evidence.append(Evidence(route="community", text=community.text(), score=min(1.0, cosine) * query.trust,
                                  entity_ids=community.keywords, path=(f"community {community.name}",),
                                  community_id=community.id))
-        if place < _READ:
-            evidence.extend(_facts(index, query, community, facts_of_one))
+        if rank < _READ:
+            evidence.extend(_facts(index, query, community, facts_each))
     return sorted(evidence, key=lambda e: (-e.score, e.text))
 
 
@@ -48,9 +48,9 @@ def _facts(index: RetrievalIndex, query: Query, community: Community, limit: int
         return []
     cosines = query.meaning.triples[rows]
     evidence = []
-    for place in best_rows(cosines, limit):
-        fact = index.fact(int(rows[place]))
+    for rank in best_rows(cosines, limit):
+        fact = index.fact(int(rows[rank]))
         evidence.append(Evidence(
-            route="community", text=fact.text, score=min(1.0, max(0.0, float(cosines[place]))) * query.trust,
+            route="community", text=fact.text, score=min(1.0, max(0.0, float(cosines[rank]))) * query.trust,
             chunk_ids=fact.chunk_ids, entity_ids=fact.ends, path=(f"community {community.name}", fact.text)))
     return evidence

@@ -4,7 +4,7 @@ from ...schemas.retrieval import Evidence
 from ..index import RetrievalIndex
 from ..query import Query
 
-# Shown of one entity: enough to see what it is; the chunks carry the rest.
+# Lines shown of an entity: enough to see what it is; the chunks carry the rest.
 _LINES = 6
 
 
@@ -22,19 +22,19 @@ def search(index: RetrievalIndex, query: Query, limit: int) -> list[Evidence]:
     scores: dict[str, float] = {}
     how: dict[str, str] = {}
     for named in query.meaning.names:
-        for one in named.entities:
-            scores[one], how[one] = 1.0, f"the question names {named.name!r}"
-    for one, cosine in query.meaning.entities(limit):
-        if one in index.entity_row and one not in scores and cosine > 0:
-            scores[one], how[one] = cosine * query.trust, f"near the question ({cosine:.2f})"
+        for node in named.entities:
+            scores[node], how[node] = 1.0, f"the question names {named.name!r}"
+    for node, cosine in query.meaning.entities(limit):
+        if node in index.entity_row and node not in scores and cosine > 0:
+            scores[node], how[node] = cosine * query.trust, f"near the question ({cosine:.2f})"
     wanted = set(query.sub_query.entity_types)
-    ranked = sorted(scores, key=lambda one: (-scores[one], index.graph.entity(one).type not in wanted, one))
-    return [_evidence(index, one, scores[one], how[one]) for one in ranked[:limit]]
+    ranked = sorted(scores, key=lambda node: (-scores[node], index.graph.entity(node).type not in wanted, node))
+    return [_evidence(index, node, scores[node], how[node]) for node in ranked[:limit]]
 
 
-def _evidence(index: RetrievalIndex, one: str, score: float, how: str) -> Evidence:
-    entity = index.graph.entity(one)
-    lines = [f"{name}: {', '.join(values)}" for name, values in index.graph.attributes(one).items()]
-    lines += [index.fact(int(row)).text for row in index.incident_rows.get(one, ())[:_LINES]]
+def _evidence(index: RetrievalIndex, node: str, score: float, how: str) -> Evidence:
+    entity = index.graph.entity(node)
+    lines = [f"{name}: {', '.join(values)}" for name, values in index.graph.attributes(node).items()]
+    lines += [index.fact(int(row)).text for row in index.incident_rows.get(node, ())[:_LINES]]
     return Evidence(route="entity", text=f"{entity.name} ({entity.type}). " + "; ".join(lines[:_LINES]), score=score,
-                    chunk_ids=tuple(index.graph.entity_support(one)), entity_ids=(one,), path=(how, entity.name))
+                    chunk_ids=tuple(index.graph.entity_support(node)), entity_ids=(node,), path=(how, entity.name))

@@ -1,13 +1,12 @@
 """The path route: traversal from what a question names along the triples nearest to it (eq. 10).
 
-A question that was taken apart is a chain of sub-queries, and a path answers it step by step: its first
-hop is guided by the first sub-query of the chain, its second by the second, so that the path of a later
-step sets out where the earlier one would have ended, before anybody has answered that. Beyond the chain
-the last sub-query guides, up to five hops.
+A decomposed question is a chain of sub-queries, and a path answers it step by step: its first hop is guided by
+the first sub-query of the chain, its second by the second, so that the path of a later step starts where the
+earlier one would have ended, before that is answered. Beyond the chain the last sub-query guides, up to five hops.
 
-At each depth only the best `_BEAM` paths go on, each along the best `_BRANCHES` triples of its end: the
-work is bounded by MAX_HOPS * _BEAM * _BRANCHES, whatever the degree of a node. No path comes back to an
-entity.
+At each depth only the best `_BEAM` paths are extended, each along the best `_BRANCHES` triples of its end: the
+work is bounded by MAX_HOPS * _BEAM * _BRANCHES, whatever the degree of a node. No path visits an
+entity twice.
 """
 
 from collections.abc import Iterable, Mapping
@@ -56,26 +55,26 @@ def search(index: RetrievalIndex, query: Query, limit: int) -> list[Evidence]:
         mean of its cosines times the trust in vectors.
     """
     steps = query.chain[-MAX_HOPS:]
-    found: list[_Path] = []
-    beam = _best(_Path((one,), (), score) for one, score in _starts(index, steps[0]).items()
-                 if one in index.incident_rows)
+    complete: list[_Path] = []
+    beam = _best(_Path((node,), (), score) for node, score in _starts(index, steps[0]).items()
+                 if node in index.incident_rows)
     for hop in range(MAX_HOPS):
         guide = steps[min(hop, len(steps) - 1)].meaning.triples
         beam = _best(longer for path in beam for longer in _extended(index, path, guide))
         if hop + 1 >= len(steps):
-            found.extend(beam)
-    found.sort(key=lambda path: (-path.score, len(path.rows), path.rows, path.entities))
-    return [_evidence(index, path, query.trust) for path in found[:limit]]
+            complete.extend(beam)
+    complete.sort(key=lambda path: (-path.score, len(path.rows), path.rows, path.entities))
+    return [_evidence(index, path, query.trust) for path in complete[:limit]]
 
 
 def _starts(index: RetrievalIndex, first: Query) -> Mapping[str, float]:
-    """Where paths set out, with scores: named entities (1), and the ends of the nearest triples (their cosines)."""
+    """Where paths start, with scores: named entities (1), and the ends of the nearest triples (their cosines)."""
     cosines = first.meaning.triples
-    starts = {one: 1.0 for named in first.meaning.names for one in named.entities}
+    starts = {node: 1.0 for named in first.meaning.names for node in named.entities}
     for row in best_rows(cosines, _NEAREST):
-        for one in (index.edges[row][0], index.edges[row][2]):
+        for node in (index.edges[row][0], index.edges[row][2]):
             if cosines[row] > 0:
-                starts.setdefault(one, min(1.0, float(cosines[row])))
+                starts.setdefault(node, min(1.0, float(cosines[row])))
     return starts
 
 
@@ -87,13 +86,13 @@ def _best(paths: Iterable[_Path]) -> list[_Path]:
 def _extended(index: RetrievalIndex, path: _Path, guide: np.ndarray) -> Iterable[_Path]:
     rows = index.incident_rows.get(path.entities[-1], _NONE)
     cosines = guide[rows]
-    for place in np.argsort(-cosines, kind="stable")[:_BRANCHES]:
-        if cosines[place] <= 0:
+    for position in np.argsort(-cosines, kind="stable")[:_BRANCHES]:
+        if cosines[position] <= 0:
             return
-        there = _other_end(index.edges[rows[place]], path.entities[-1])
-        if there not in path.entities:
-            yield _Path((*path.entities, there), (*path.rows, int(rows[place])),
-                        path.product * min(1.0, float(cosines[place])))
+        next_node = _other_end(index.edges[rows[position]], path.entities[-1])
+        if next_node not in path.entities:
+            yield _Path((*path.entities, next_node), (*path.rows, int(rows[position])),
+                        path.product * min(1.0, float(cosines[position])))
 
 
 def _other_end(edge: EdgeKey, here: str) -> str:

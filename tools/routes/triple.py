@@ -1,4 +1,4 @@
-"""The triple route: the triples nearest to the question (eq. 10), with a place kept for its relations."""
+"""The triple route: the triples nearest to the question (eq. 10), with a share for its relations."""
 
 import numpy as np
 
@@ -13,8 +13,8 @@ def search(index: RetrievalIndex, query: Query, limit: int) -> list[Evidence]:
 
     Args:
         index: the knowledge base in memory.
-        query: the sub-query. Where it names relations of the schema, half of the places are theirs: a
-            filter that shuts nothing out, because a decomposition may name the wrong one.
+        query: the sub-query. Where it names relations of the schema, half of the results are reserved for
+            them: a soft filter, because a decomposition may name a wrong relation.
         limit: how many at most.
 
     Returns:
@@ -32,8 +32,9 @@ def search(index: RetrievalIndex, query: Query, limit: int) -> list[Evidence]:
 
 def _of_relations(index: RetrievalIndex, query: Query) -> Rows:
     """The rows of the triples whose relation the sub-query names."""
-    found = [index.relation_rows[one] for one in query.sub_query.relations if one in index.relation_rows]
-    return np.unique(np.concatenate(found)) if found else np.zeros(0, np.intp)
+    known = index.relation_rows
+    rows = [known[relation] for relation in query.sub_query.relations if relation in known]
+    return np.unique(np.concatenate(rows)) if rows else np.zeros(0, np.intp)
 
 
 def _evidence(index: RetrievalIndex, query: Query, row: int) -> Evidence:
