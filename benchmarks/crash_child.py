@@ -31,7 +31,7 @@ import langgraph.checkpoint.sqlite
 import sklearn.cluster
 from banyan.cli import main as cli
 from banyan.graph_store.graph import snapshot
-from banyan.graph_store.graph import synchroniser as graph_keeper
+from banyan.graph_store.graph import synchroniser as graph_synchroniser
 from banyan.graph_store.vectors.store import VectorStore
 from crash_world import scripted
 from hashed_embedding import HashedEmbedder
@@ -101,7 +101,7 @@ def run_command(arguments: tuple[str, ...], fault: Fault) -> None:
     _watch(points)
     banyan.agents.resources.load_embedder = lambda _: HashedEmbedder()
     # A snapshot within these small stores, too.
-    graph_keeper._SNAPSHOT_LEAST = 8  # noqa: SLF001
+    graph_synchroniser._SNAPSHOT_LEAST = 8  # noqa: SLF001
     sys.argv = ["banyan", *arguments]
     try:
         cli.main()

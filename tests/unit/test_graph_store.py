@@ -11,7 +11,7 @@ import pytest
 from banyan.graph_store.bounding.admission import Bounds, bound
 from banyan.graph_store.errors import FormatError
 from banyan.graph_store.graph import snapshot
-from banyan.graph_store.graph import synchroniser as graph_keeper
+from banyan.graph_store.graph import synchroniser as graph_synchroniser
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
@@ -190,7 +190,7 @@ def fill(kb, numbers):
 
 
 def test_what_the_ledger_has_beyond_the_snapshot_is_replayed(home, monkeypatch):
-    monkeypatch.setattr(graph_keeper, "_SNAPSHOT_LEAST", 3)
+    monkeypatch.setattr(graph_synchroniser, "_SNAPSHOT_LEAST", 3)
     with home() as kb:
         fill(kb, range(3))
         small_base.finish(kb)
@@ -211,7 +211,7 @@ def test_the_snapshot_is_written_when_enough_has_changed_and_not_before(home, mo
     saves = []
     original = snapshot.save
     monkeypatch.setattr(snapshot, "save", lambda *a: (saves.append(a[2]), original(*a)))
-    monkeypatch.setattr(graph_keeper, "_SNAPSHOT_LEAST", 4)
+    monkeypatch.setattr(graph_synchroniser, "_SNAPSHOT_LEAST", 4)
     with home() as kb:
         for number in range(40):
             fill(kb, [number])
