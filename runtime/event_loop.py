@@ -51,7 +51,15 @@ class EventLoopThread:
         asyncio.run_coroutine_threadsafe(coroutine, self._loop)
 
 
-@cache
+_first_call = threading.Lock()
+
+
 def process_loop() -> EventLoopThread:
     """The event loop of this process, started at the first call."""
+    with _first_call:  # `cache` alone would let threads that come first at once start a loop each
+        return _started()
+
+
+@cache
+def _started() -> EventLoopThread:
     return EventLoopThread("banyan-event-loop")
