@@ -51,16 +51,6 @@ def test_without_trust_words_alone_are_left(index, beta):
     np.testing.assert_allclose(chunk_scores(index, query, found(narrow=0.9), beta), lexical(index), rtol=1e-6)
 
 
-@pytest.mark.parametrize("trust", [0.25, 1.0])
-@pytest.mark.parametrize("beta", [0.0, 0.3, 1.0])
-def test_vectors_weigh_as_they_are_trusted_and_beta_divides_words_from_communities(index, trust, beta):
-    query = graphs.asked(index, QUESTION, trust=trust)
-    weights = np.array([trust, beta / 2, trust * (1 - beta) / 2])
-    parts = np.stack([dense(index, query), lexical(index), community_scores(index, found(narrow=0.9))])
-    expected = weights @ parts / weights.sum()
-    np.testing.assert_allclose(chunk_scores(index, query, found(narrow=0.9), beta), expected, rtol=1e-5, atol=1e-7)
-
-
 def test_more_trust_moves_the_scores_from_words_to_vectors(index):
     by_trust = [chunk_scores(index, graphs.asked(index, QUESTION, trust=trust), [], 0.5) for trust in (0.1, 0.5, 1.0)]
     query = graphs.asked(index, QUESTION)
