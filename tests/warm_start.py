@@ -93,6 +93,8 @@ def serve(channel: socket.socket) -> list[str]:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for module in IMPORTED:
         importlib.import_module(module)
+    for command in Path(sys.modules["banyan.cli"].__path__[0]).glob("*.py"):
+        importlib.import_module(f"banyan.cli.{command.stem}")
     threads = len(list(Path("/proc/self/task").iterdir()))
     assert threads == 1, f"a process with {threads} threads must not be forked"
     gc.collect()

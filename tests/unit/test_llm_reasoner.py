@@ -1,8 +1,6 @@
 """The LLM reasoner over a scripted endpoint without a network: conversion, repair, cache, accounts, budget."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -390,10 +388,3 @@ def test_the_prompts_of_two_chunks_differ_in_title_and_passage_alone():
     until, passage = "<data>\nTitle: ", "Marie Curie\n\nShe was born.\n</data>"
     assert first[1][1] == until + passage
     assert second[1][1].startswith(until)
-
-
-def test_the_client_is_not_imported_before_it_is_needed():
-    code = ("import sys; from banyan.config import Settings; from banyan.models.llm import *; "
-            "LlmReasoner(Settings(_env_file=None, llm_base_url='http://127.0.0.1:9/v1'), object()); "
-            "sys.exit('openai' in sys.modules or 'langchain_openai' in sys.modules)")
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,54 @@
+"""What is imported, and when: a start that imports all takes seconds."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+from banyan.cli import main as cli
+from banyan.config import Settings
+from banyan.models.embedding.embedder import load_embedder
+
+LATE = {"chromadb", "langchain_core", "langgraph", "networkx", "numpy", "scipy", "sklearn", "torch", "fastapi"}
+
+
+def run(program: str, *arguments: str) -> str:
+    """What a program prints in an interpreter of its own."""
+    done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, timeout=120,
+                          check=True)
+    assert done.stderr == ""
+    return done.stdout
+
+
+REASONER = """
+from banyan.config import Settings
+from banyan.models.llm import LlmReasoner
+LlmReasoner(Settings(_env_file=None, llm_base_url="http://127.0.0.1:9/v1"), object())
+"""
+EMBEDDER = """
+from banyan.config import Settings
+from banyan.models.embedding.embedder import load_embedder
+load_embedder(Settings()).encode(["a"])
+"""
+
+
+@pytest.fixture(scope="module")
+def exported() -> None:
+    """The model has been exported, which takes torch."""
+    load_embedder(Settings())
+
+
+@pytest.mark.parametrize(("program", "not_imported"), [
+    ("import banyan; assert set(banyan.__all__) <= set(dir(banyan))", LATE | {"pydantic"}),
+    (REASONER, {"openai", "langchain_openai"}),
+    (EMBEDDER, {"torch", "transformers", "sentence_transformers", "onnx"})],
+    ids=["the package", "a reasoner before its first call", "an embedder that has been exported"])
+def test_what_is_not_needed_is_not_imported(exported, program, not_imported):
+    assert run(f"{program}\nimport sys; print({not_imported} & set(sys.modules))") == "set()\n"
+
+
+def test_help_lists_all_commands_and_imports_none_of_them():
+    said = run(f"import sys; from banyan.cli.main import main\ntry: main()\nfinally: print({LATE} & set(sys.modules))",
+               "--help")
+    assert said.endswith("set()\n")
+    assert set(cli._COMMANDS) <= set(re.findall(r"[a-z]+", said))
