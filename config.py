@@ -22,7 +22,7 @@ class Settings(BaseSettings):
 
     home: Path = Field(Path(".banyan"), description="folder of the knowledge bases")
 
-    chroma_url: ChromaUrl = Field("", description="Chroma server that holds the vectors; empty: they stand in the home "
+    chroma_url: ChromaUrl = Field("", description="Chroma server that holds the vectors; empty: they are in the home "
                                                   "folder")
     chroma_token: HeaderToken = Field(SecretStr(""), description="the token that it asks for, if any; never "
                                                                       "logged or stored")
@@ -33,10 +33,10 @@ class Settings(BaseSettings):
     llm_api_key: SecretStr = Field(SecretStr("none"), description="its key; never logged or stored")
     llm_model: str = Field("gpt-4o-mini", description="its model's name")
     llm_model_extract: str = Field("", description="another model for extraction; empty: llm_model, as for the others")
-    llm_model_resolve: str = Field("", description="for judging whether two names are of one thing")
+    llm_model_resolve: str = Field("", description="for judging whether two names denote the same entity")
     llm_model_summarise: str = Field("", description="for describing communities")
-    llm_model_decompose: str = Field("", description="for taking a question apart")
-    llm_model_reflect: str = Field("", description="for judging what was found, and asking on")
+    llm_model_decompose: str = Field("", description="for decomposing a question")
+    llm_model_reflect: str = Field("", description="for judging the evidence, and asking for what is missing")
     llm_model_answer: str = Field("", description="for the answer")
     llm_model_condense: str = Field("", description="for making a follow-up question stand alone")
     llm_timeout: float = Field(60.0, gt=0, description="seconds for one call")
@@ -71,7 +71,7 @@ class Settings(BaseSettings):
                                                                    "must be than those of different candidates")
     schema_growth: int = Field(20, ge=0, description="most new elements of each kind that join by themselves")
 
-    resolve: bool = Field(True, description="make one node of a thing's several names")
+    resolve: bool = Field(True, description="merge several names of an entity into one node")
 
     server_keys: Path | None = Field(None, description="JSON file of the server's API keys; none: server-keys.json in "
                                                        "the home folder")
@@ -82,8 +82,8 @@ class Settings(BaseSettings):
     server_hosts: str = Field("", description="further host names that the server answers to, with commas between")
     max_upload_mb: float = Field(200.0, gt=0, description="largest upload to the server, all its files together")
     max_request_kb: float = Field(4096.0, gt=0, description="largest request to the server that is no upload")
-    requests_per_minute: int = Field(6000, ge=1, description="requests of one client to the server; as many may come "
-                                                             "in one go")
+    requests_per_minute: int = Field(6000, ge=1, description="requests of a client to the server; as many may come "
+                                                             "at once")
     asks_at_once: int | None = Field(None, ge=1, description="questions that the server answers at once; none: 2 with "
                                                              "the rules, llm_concurrency with an LLM")
     builds_at_once: int = Field(2, ge=1, description="builds that the server runs at once; others wait")
@@ -101,7 +101,7 @@ class Settings(BaseSettings):
 
     @property
     def chroma_server(self) -> ChromaServer | None:
-        """The server that holds the vectors; None: they stand in the home folder."""
+        """The server that holds the vectors; None: they are in the home folder."""
         if not self.chroma_url:
             return None
         return ChromaServer(url=self.chroma_url, token=self.chroma_token, token_header=self.chroma_token_header)

@@ -1,4 +1,4 @@
-// The map: what is shown of the graph, drawn by Cytoscape.js. The list beside it (list.js) says the same in words.
+// The map: what is shown of the graph, drawn by Cytoscape.js. The list next to it (list.js) shows the same as text.
 
 import { spaced } from "./names.js";
 import cytoscape from "./vendor/cytoscape.esm.min.js";
@@ -125,7 +125,7 @@ export class Canvas {
     return gone.length + added.length > 0;
   }
 
-  /** A new node starts beside one that it is linked to, on a spiral: the same data gives the same picture. */
+  /** A new node starts next to a linked one, on a spiral: the same data gives the same picture. */
   #addNode(shown, node, place) {
     const near = shown
       .at(node.id)

@@ -61,7 +61,7 @@ export function leave() {
   view = null;
 }
 
-/** Show the view anew: its first build is over. */
+/** Show the view again after its first build. */
 async function again(root, base) {
   leave();
   await show(root, base);

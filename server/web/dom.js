@@ -42,7 +42,7 @@ export function button(text, click, properties = {}) {
 
 let labels = 0;
 
-/** A control with its label; the label stands above it, or beside a checkbox. */
+/** A control with its label; the label is above it, or next to a checkbox. */
 export function field(label, control, properties = {}) {
   control.id ||= `control-${(labels += 1)}`;
   const name = h("label", { for: control.id }, label);

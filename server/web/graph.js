@@ -111,7 +111,7 @@ async function keyword(name) {
   if (found) choose(found.id);
 }
 
-/** Begin anew with the entities that have most links. */
+/** Start again with the entities that have most links. */
 async function overview(type) {
   const { nodes, edges } = await get(of(view.base, "/graph/overview"), { type, limit: OVERVIEW });
   view.shown = new Shown();
