@@ -4,15 +4,15 @@ REST and the LangServe chat share them: a thread that started through one goes o
 one knowledge base and one client; what others call the same is another thread.
 """
 
+import json
 import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import NamedTuple, cast
 
-from langchain_core.messages import AnyMessage, RemoveMessage
+from langchain_core.messages import AnyMessage, messages_from_dict, messages_to_dict
 from langgraph.checkpoint.sqlite import SqliteSaver
-from langgraph.graph import END, START, MessagesState, StateGraph
 
 from ...graph_store.layout import check_name
 from ...schemas.errors import BanyanError
@@ -22,7 +22,6 @@ MAX_THREAD_NAME = 128
 THREAD_NAME = rf"^[A-Za-z0-9_.:-]{{1,{MAX_THREAD_NAME}}}$"
 KEPT_MESSAGES = 100
 """Of a thread, the newest: follow-ups are resolved from the last messages, and each is read by the reasoner."""
-_TURN = "turn"
 
 
 class ThreadNameError(BanyanError):
@@ -51,22 +50,20 @@ class Thread(NamedTuple):
 
 
 class Threads:
-    """The conversations that a saver keeps."""
+    """The conversations of a server: a table in the database of its checkpoints."""
 
     def __init__(self, saver: SqliteSaver) -> None:
         self._saver = saver
-        # A graph of messages alone: what a question's search finds (50 KB a turn) is no part of the conversation.
-        graph = StateGraph(MessagesState)
-        graph.add_node(_TURN, lambda _: {})
-        graph.add_edge(START, _TURN)
-        graph.add_edge(_TURN, END)
-        self._conversations = graph.compile(checkpointer=saver)
         self._busy: set[str] = set()
         self._lock = threading.Lock()
+        with saver.cursor() as cursor:
+            cursor.execute("CREATE TABLE IF NOT EXISTS banyan_threads (id TEXT PRIMARY KEY, messages TEXT NOT NULL)")
 
     def messages(self, thread: Thread) -> list[AnyMessage]:
-        """The messages so far, oldest first; empty for a thread that was never used."""
-        return list(self._conversations.get_state(_config(thread)).values.get("messages", ()))
+        """The conversation so far, oldest message first; empty for a thread that was never used."""
+        with self._saver.cursor(transaction=False) as cursor:
+            row = cursor.execute("SELECT messages FROM banyan_threads WHERE id = ?", (thread.key,)).fetchone()
+        return cast("list[AnyMessage]", messages_from_dict(json.loads(row[0]))) if row else []
 
     @contextmanager
     def turn(self, thread: Thread) -> Iterator[list[AnyMessage]]:
@@ -80,7 +77,9 @@ class Threads:
             before = len(messages)
             yield messages
             if len(messages) > before:
-                self._keep(thread, messages, before)
+                kept = json.dumps(messages_to_dict(messages[-KEPT_MESSAGES:]))
+                with self._saver.cursor() as cursor:
+                    cursor.execute("INSERT OR REPLACE INTO banyan_threads VALUES (?, ?)", (thread.key, kept))
 
     def delete(self, thread: Thread) -> None:
         """Forget a conversation; one that was never used is no error.
@@ -88,8 +87,8 @@ class Threads:
         Raises:
             StateError: a turn of it is not over.
         """
-        with self._alone(thread):
-            self._saver.delete_thread(thread.key)
+        with self._alone(thread), self._saver.cursor() as cursor:
+            cursor.execute("DELETE FROM banyan_threads WHERE id = ?", (thread.key,))
 
     @contextmanager
     def _alone(self, thread: Thread) -> Iterator[None]:
@@ -103,17 +102,3 @@ class Threads:
         finally:
             with self._lock:
                 self._busy.discard(key)
-
-    def _keep(self, thread: Thread, messages: list[AnyMessage], before: int) -> None:
-        forgotten = [RemoveMessage(id=str(message.id)) for message in messages[:-KEPT_MESSAGES]]
-        config = self._conversations.update_state(
-            _config(thread), {"messages": [*forgotten, *messages[before:]]}, as_node=_TURN)
-        # Every checkpoint holds the whole conversation, and nobody goes back to an earlier one.
-        with self._saver.cursor() as cursor:
-            for table in ("checkpoints", "writes"):
-                cursor.execute(f"DELETE FROM {table} WHERE thread_id = ? AND checkpoint_id <> ?",  # noqa: S608 (ours)
-                               (thread.key, config["configurable"]["checkpoint_id"]))
-
-
-def _config(thread: Thread) -> Any:
-    return {"configurable": {"thread_id": thread.key}}
