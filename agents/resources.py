@@ -4,7 +4,6 @@ import math
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from functools import cache
 from typing import Literal
 
 from ..config import Settings
@@ -23,6 +22,7 @@ from ..models.embedding.embedder import Embedder, load_embedder
 from ..models.reasoner import Reasoner
 from ..models.reranking.reranker import Reranker, load_reranker
 from ..runtime.budgets import Budget
+from ..runtime.once import once
 from ..schemas.delta import Decision
 from ..schemas.graph_schema import GraphSchema
 from ..tools.retriever import Retriever
@@ -261,7 +261,7 @@ class Resources:
         self.close()
 
 
-@cache
+@once
 def default_resources() -> Resources:
     """The resources of this process, by the settings of its environment; made at the first call."""
     return Resources()

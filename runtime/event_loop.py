@@ -8,10 +8,10 @@ import asyncio
 import threading
 from collections.abc import Coroutine
 from concurrent.futures import CancelledError
-from functools import cache
 from typing import Any, TypeVar
 
 from .cancellation import CallCancelled, current
+from .once import once
 
 _T = TypeVar("_T")
 
@@ -51,15 +51,7 @@ class EventLoopThread:
         asyncio.run_coroutine_threadsafe(coroutine, self._loop)
 
 
-_first_call = threading.Lock()
-
-
+@once
 def process_loop() -> EventLoopThread:
     """The event loop of this process, started at the first call."""
-    with _first_call:  # `cache` alone would let threads that come first at once start a loop each
-        return _started()
-
-
-@cache
-def _started() -> EventLoopThread:
     return EventLoopThread("banyan-event-loop")

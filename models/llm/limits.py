@@ -8,7 +8,6 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from functools import cache
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -16,6 +15,7 @@ from aiolimiter import AsyncLimiter
 from pydantic import SecretStr
 
 from ...config import Settings
+from ...runtime.once import once
 from ...text.tokens import estimate_tokens
 from ..reasoner import ReasonerError
 from .breaker import Breaker, EndpointFailed
@@ -135,7 +135,7 @@ class ProcessEndpoints:
         return self._capabilities.setdefault((base_url, model), Capability(f"model {model!r} at {host}"))
 
 
-@cache
+@once
 def process_endpoints() -> ProcessEndpoints:
     """The endpoints of this process."""
     return ProcessEndpoints()
