@@ -33,10 +33,10 @@ def write_and_extract(state: BuildState) -> Sequence[Send | str]:
     """What was extracted is written, and meanwhile the next batch is extracted."""
     name, run = state["knowledge_base"], state["run"]
     sends = [Send("extract", ExtractInput(knowledge_base=name, run=run, chunk=chunk)) for chunk in state["batch"]]
-    # First, as a synchronous run has fewer threads than a batch has chunks.
+    # Last: its transaction keeps others from reading the ledger, and the endpoint would have nothing to do.
     if state["extracted"] or not state["undecided"]:
-        sends.insert(0, Send("write", WriteInput(knowledge_base=name, run=run, chunks=state["extracted"],
-                                                 last=not state["batch"])))
+        sends.append(Send("write", WriteInput(knowledge_base=name, run=run, chunks=state["extracted"],
+                                              last=not state["batch"])))
     return sends or ["propose_schema_delta"]
 
 
@@ -84,9 +84,9 @@ def build_graph(resources: Resources | None = None, checkpointer: BaseCheckpoint
 def _nodes_at_once(settings: Settings) -> int:
     """How many nodes run at once: extractions, `write`, and the thread that a synchronous run's stream takes.
 
-    The rules keep a core busy; an endpoint keeps us waiting.
+    The rules keep a core busy. Calls to an endpoint have limits of their own: all of a batch wait for their turn.
     """
-    return 2 + (settings.llm_concurrency if settings.llm_base_url else _RULES_AT_ONCE)
+    return 2 + (settings.batch_chunks if settings.llm_base_url else _RULES_AT_ONCE)
 
 
 graph = build_graph()

@@ -19,7 +19,7 @@ from ...ingest.given import given_documents
 from ...ingest.loaders import LoadFailure, load_documents
 from ...ingest.recorded import RecordedPassage, load_recorded
 from ...models.llm.breaker import EndpointDown, EndpointFailed
-from ...models.reasoner import ReasonerError
+from ...models.reasoner import Reasoner, ReasonerError
 from ...runtime.budgets import Budget, BudgetExceeded, charged
 from ...schemas.delta import Candidate
 from ...schemas.documents import Chunk, Document
@@ -128,10 +128,9 @@ class Nodes:
     async def extract(self, state: ExtractInput, runtime: Runtime[BuildContext]) -> dict[str, Any]:
         """Ask the reasoner for a chunk's extraction, and store it; what was extracted before is not asked again."""
         name, run, context = state["knowledge_base"], state["run"], runtime.context or BuildContext()
-        chunk, schema, budget = await asyncio.to_thread(self._to_extract, name, run, state["chunk"], context)
+        chunk, schema, budget, reasoner = await asyncio.to_thread(self._to_extract, name, run, state["chunk"], context)
         if chunk is None:
             return {}
-        reasoner = self._resources.reasoner(name)
         request = ExtractionRequest(text=chunk.text, title=chunk.title, heading=chunk.heading)
         try:
             with charged(build=run, document=chunk.document_id, budget=budget):
@@ -146,12 +145,13 @@ class Nodes:
         return {}
 
     def _to_extract(self, name: str, run: str, chunk_id: str, context: BuildContext,
-                    ) -> tuple[Chunk | None, GraphSchema, Budget | None]:
-        """A chunk that has to be extracted, the schema to show, and the budget; no chunk if it was extracted before."""
+                    ) -> tuple[Chunk | None, GraphSchema, Budget | None, Reasoner]:
+        """A chunk, the schema to show, the budget, and whom to ask; no chunk if it was extracted before."""
         with self._resources.runs.step(name, run) as kb:
             extracted = kb.documents.status(chunk_id) == "extracted" and kb.extractions.get(chunk_id) is not None
             chunk = None if extracted else next(iter(kb.documents.chunks([chunk_id])), None)
-            return chunk, kb.schemas.base(), self._resources.budget(name, run, context.max_tokens, context.max_cost)
+            budget = self._resources.budget(name, run, context.max_tokens, context.max_cost)
+            return chunk, kb.schemas.base(), budget, self._resources.reasoner(name)
 
     async def _store(self, name: str, run: str, store: Callable[[KnowledgeBase], None]) -> None:
         def in_thread() -> None:

@@ -116,9 +116,7 @@ class LlmReasoner:
 
     async def aextract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
         """As `extract`, without holding a thread while the endpoint works."""
-        # Prompts are read from files, and an event loop must not wait for a disk.
-        asked = await asyncio.to_thread(self._extraction, request, schema)
-        return await process_loop().arun(self._chats["extract"].ask("extract", *asked))
+        return await process_loop().arun(self._chats["extract"].ask("extract", *self._extraction(request, schema)))
 
     def _extraction(self, request: ExtractionRequest, schema: GraphSchema,
                     ) -> tuple[Prompt, wire.Shape[Extraction], Language]:
