@@ -81,7 +81,7 @@ def load_prices(path: Path | None) -> Prices:
         raise PricesError(f"the price file {path} cannot be read ({error.strerror}): set BANYAN_PRICES to a file such "
                           f"as {_EXAMPLE}, prices per million tokens") from error
     except ValidationError as error:
-        said = "; ".join(f"{'.'.join(map(str, one['loc'])) or 'the file'}: {one['msg']}"
-                         for one in error.errors(include_url=False, include_context=False)[:_SHOWN_ERRORS])
-        raise PricesError(f"the price file {path} (BANYAN_PRICES) cannot be used ({said}): it is to look like "
+        problems = "; ".join(f"{'.'.join(map(str, problem['loc'])) or 'the file'}: {problem['msg']}"
+                         for problem in error.errors(include_url=False, include_context=False)[:_SHOWN_ERRORS])
+        raise PricesError(f"the price file {path} (BANYAN_PRICES) cannot be used ({problems}): it is to look like "
                           f"{_EXAMPLE}, prices per million tokens") from error

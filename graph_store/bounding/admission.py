@@ -132,7 +132,8 @@ class _Bounding:
         """Another name that the extraction gives of an entity: it is stored under the name that the source has."""
         others = sorted(a.value for a in self._extraction.attributes
                         if canonical_name(a.entity) == key and self._bounds.is_alias(a.attribute))
-        return next((grounded for other in others if (grounded := self._source.ground(other))), None)
+        return next((grounded for other in others if (grounded := self._source.ground(other))
+                     and not self._bounds.is_type_name(grounded.shown)), None)
 
     def _declare(self) -> None:
         choices: dict[str, list[tuple[float, bool, int, Known]]] = {}

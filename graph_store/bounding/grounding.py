@@ -28,7 +28,6 @@ _MARKS = "".join(chr(code) for codes in (range(0x483, 0x2000), range(0xA660, 0xA
 _WORD = re.compile(rf"[{CJK}]|\d+(?:[.,]\d+)+|(?:[^\W_{CJK}][{_MARKS}]*)+(?:\+\+|#)?")
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _ACCENTS = range(0x300, 0x370)
-_RUN = re.compile("[\\x00-\\x7f]+|[^\\x00-\\x7f]+")
 _ARTICLES = frozenset({"the", "a", "an"})
 _ASIDE = re.compile(r"\s*[(（][^()（）]*[)）]\s*$")
 _ASIDES = re.compile(r"\([^()\n]{1,80}\)|（[^（）\n]{1,80}）")
@@ -54,20 +53,8 @@ def word_places(text: str) -> list[tuple[str, int, int]]:
 
 def _fold(text: str) -> tuple[str, list[int]]:
     """The folded text and, for each of its characters, the offset in `text` that it came from."""
-    folded: list[str] = []
-    offsets: list[int] = []
-    # Most of what is not ASCII has an accented letter here and there: the rest is folded by the run.
-    for match in _RUN.finditer(text):
-        run, (start, end) = match[0], match.span()
-        if run.isascii():
-            folded.append(run.lower())
-            offsets.extend(range(start, end))
-        else:
-            for offset, character in enumerate(run, start):
-                parts = _folded_character(character)
-                folded.append(parts)
-                offsets.extend([offset] * len(parts))
-    return "".join(folded), offsets
+    folded = [_folded_character(character) for character in text]
+    return "".join(folded), [offset for offset, parts in enumerate(folded) for _ in parts]
 
 
 @lru_cache(maxsize=10_000)

@@ -39,13 +39,6 @@ class EntityFeatures:
         """The squared length of each representation, shape (n,)."""
         return np.asarray(np.einsum("ij,ij->i", self.representations, self.representations), np.float32)
 
-    @cached_property
-    def half_relations(self) -> sparse.csr_array:
-        """Half the frequencies of the relations, each row in order of relations."""
-        half = sparse.csr_array(self.relations * 0.5)
-        half.sort_indices()
-        return half
-
 
 def features(vectors: Vectors, relation_vectors: Vectors,
              triples: Sequence[tuple[int, int, int]]) -> EntityFeatures:

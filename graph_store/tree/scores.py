@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .clusters import Labels
-from .features import EntityFeatures
+from .features import EntityFeatures, shares
 
 Scores = NDArray[np.float32]
 
@@ -30,13 +30,12 @@ class Perception:
         self.sizes = np.bincount(labels, minlength=communities)
         self.representations = data.representations
         n, k = len(labels), len(self.sizes)
-        # Written as rows at once: to make them of coordinates, or to turn a matrix, takes longer than to multiply them.
-        one, starts = np.ones(n, np.float32), np.concatenate([[0], np.cumsum(self.sizes)])
-        belong = sparse.csr_array((one, labels, np.arange(n + 1)), shape=(n, k))
-        members = sparse.csr_array((one, np.argsort(labels, kind="stable"), starts), shape=(k, n))
+        belong = sparse.csr_array((np.ones(n, np.float32), labels, np.arange(n + 1)), shape=(n, k))
+        members = belong.T.tocsr()
         # Psi: for each triple its relation, and the community at its other end.
-        self.towards = _shares(sparse.csr_array(data.links @ belong))
-        self._psi = _beside(data.half_relations, self.towards * 0.5)
+        self.towards = shares(sparse.csr_array(data.links @ belong))
+        self._psi = sparse.hstack([data.relations * 0.5, self.towards * 0.5], format="csr")
+        self._psi.sort_indices()
         self._mass = np.asarray(self._psi.sum(axis=1)).ravel()
         # Sums over the members: leaving one out is then a subtraction.
         total = sparse.csr_array(members @ self._psi)
@@ -88,26 +87,6 @@ class Perception:
         itself = np.where(own, self._norms[entities], 0.0)
         squares = self._squares[communities] - np.where(own, 2 * dots, 0.0) + itself
         return np.asarray((dots - itself) / np.sqrt(np.maximum(squares, 1e-6)), np.float32)
-
-
-def _shares(counts: sparse.csr_array) -> sparse.csr_array:
-    """The same matrix, its rows divided by their sums and in order of columns."""
-    total = np.asarray(counts.sum(axis=1)).ravel()
-    counts.data *= np.repeat(np.asarray(1.0 / np.where(total > 0, total, 1.0), np.float32), np.diff(counts.indptr))
-    counts.sort_indices()
-    return counts
-
-
-def _beside(left: sparse.csr_array, right: sparse.csr_array) -> sparse.csr_array:
-    """Two matrices side by side, whose rows are in order of columns."""
-    (rows, width), starts = left.shape, left.indptr + right.indptr
-    at_left = np.arange(left.nnz) + np.repeat(right.indptr[:-1], np.diff(left.indptr))
-    at_right = np.arange(right.nnz) + np.repeat(left.indptr[1:], np.diff(right.indptr))
-    columns = np.empty(left.nnz + right.nnz, left.indices.dtype)
-    values = np.empty(len(columns), np.float32)
-    columns[at_left], columns[at_right] = left.indices, right.indices + width
-    values[at_left], values[at_right] = left.data, right.data
-    return sparse.csr_array((values, columns, starts), shape=(rows, width + right.shape[1]))
 
 
 def phi(overlap: Scores, cosine: Scores, semantic_weight: float) -> Scores:

@@ -22,6 +22,7 @@ from ...runtime.one_thread import one_thread
 from ..graph.adjacency import adjacency
 from ..graph.knowledge_graph import KnowledgeGraph
 from .clusters import places
+from .features import unit
 from .view_attributes import by_attribute
 from .view_groups import View, partition
 from .view_spec import AttributeSpec, ModularitySpec
@@ -87,7 +88,7 @@ def likeness(vectors: Vectors, attributes: sparse.csr_array, neighbours: int,
     n = len(vectors)
     if n < 2:  # noqa: PLR2004  (a pair needs two)
         return sparse.csr_array((n, n), dtype=np.float64)
-    dense = _unit(vectors - vectors.mean(axis=0))
+    dense = unit(vectors - vectors.mean(axis=0))
     values = _unit_sparse(attributes)
     length = np.sqrt(np.maximum((dense**2).sum(axis=1) + values.multiply(values).sum(axis=1), 1e-12))
     near, size = min(neighbours, n - 1), max(1, _CELLS // n)
@@ -128,11 +129,6 @@ def communities(weights: sparse.csr_array, max_members: int) -> list[int]:
     # An entity without edges is a community of its own.
     return [number.setdefault((node in community, community.get(node, node)), len(number))
             for node in range(weights.shape[0])]
-
-
-def _unit(rows: Vectors) -> Vectors:
-    length = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.asarray(rows / np.where(length > 0, length, 1.0), np.float32)
 
 
 def _unit_sparse(rows: sparse.csr_array) -> sparse.csr_array:

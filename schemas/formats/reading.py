@@ -1,4 +1,4 @@
-"""Reading the small files that a user names besides the documents: schemas, reviews, examples, questions."""
+"""Reading the small files that a user names: schemas, reviews, examples, questions."""
 
 import json
 from collections.abc import Iterator

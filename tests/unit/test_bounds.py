@@ -8,7 +8,7 @@ from banyan.graph_store.bounding.labels import Bounds, extracted_labels
 from banyan.graph_store.bounding.similar_labels import SimilarLabels
 from banyan.schemas.documents import Chunk
 from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
-from banyan.schemas.graph_schema import AttributeType, GraphSchema, open_schema
+from banyan.schemas.graph_schema import AttributeType, EntityType, GraphSchema, open_schema
 from banyan.schemas.naming import label_key
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -239,6 +239,9 @@ titles = st.sampled_from(["", "Ada Film"])
 
 @example(GraphSchema(name="s", open=True, attribute_types=(AttributeType(name="alias"),)),
          Extraction(attributes=(ExtractedAttribute(entity="x", attribute="alias", value="Ada"),)), "")
+@example(GraphSchema(name="s", open=True, entity_types=(EntityType(name="Film"),),
+                     attribute_types=(AttributeType(name="alias"),)),
+         Extraction(attributes=(ExtractedAttribute(entity="x", attribute="alias", value="film"),)), "")
 @given(schemas(), extractions, titles)
 def test_every_fact_fits_and_is_quoted_and_a_second_bounding_changes_nothing(graph_schema, extraction, title):
     bounds = Bounds(graph_schema)
