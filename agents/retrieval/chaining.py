@@ -16,7 +16,7 @@ from ...tools.query import wording
 from ...tools.retriever import Retriever
 from .planning import Plan, distinct, key
 
-PLACE = re.compile(r"#(\d+)")
+REFERENCE = re.compile(r"#(\d+)")
 # Between the items of a list, and hardly ever within a name.
 _LIST = re.compile(r"\s*[;；、\n]\s*")
 # Within many names as well: "Bosnia and Herzegovina", "Martin Luther King, Jr.", 平和县.
@@ -31,28 +31,28 @@ IsName = Callable[[str], bool]
 def names_known_to(retriever: Retriever) -> IsName:
     """Tells whether a text, as a whole, is a name in the knowledge base."""
     def is_name(text: str) -> bool:
-        return [found.name for found in retriever.index.names.find(text)] == [" ".join(words(text))]
+        return [match.name for match in retriever.index.names.find(text)] == [" ".join(words(text))]
 
     return is_name
 
 
 def waits(question: str) -> bool:
     """Whether a sub-query refers to the answer of another."""
-    return PLACE.search(question) is not None
+    return REFERENCE.search(question) is not None
 
 
 def searchable(parts: Sequence[SubQuery]) -> list[SubQuery]:
     """The sub-queries that can be searched before any is answered.
 
-    One that waits is searched by the words it has besides `#n`, with what is found for the earlier one
-    in the place of its answer. Left out is what waits for none that is searched, or has no such words.
+    A sub-query that refers to another is searched by its words besides `#n`, with the evidence of the earlier
+    one instead of its answer. It is left out if the earlier one is not searched, or if it has no such words.
     """
-    places: set[int] = set()
-    for place, part in enumerate(parts):
-        led = places.intersection(_waited_for(part, place)) and words(wording(part.question))
+    positions: set[int] = set()
+    for position, part in enumerate(parts):
+        led = positions.intersection(_waited_for(part, position)) and words(wording(part.question))
         if led or not waits(part.question):
-            places.add(place)
-    return [parts[place] for place in sorted(places)]
+            positions.add(position)
+    return [parts[position] for position in sorted(positions)]
 
 
 def following(plan: Plan, planned: Sequence[SubQuery]) -> Plan:
@@ -63,19 +63,20 @@ def following(plan: Plan, planned: Sequence[SubQuery]) -> Plan:
         planned: the sub-queries to which `#1`, `#2`, ... refer, in order.
     """
     number_of = {key(part.question): number for number, part in plan.new}
-    place_of = {key(part.question): place for place, part in enumerate(planned)}
+    position_of = {key(part.question): position for position, part in enumerate(planned)}
     linked = []
     for number, part in plan.new:
-        places = _waited_for(part, place_of.get(key(part.question), 0))
-        found = (number_of.get(key(planned[place].question), number) for place in places)
-        follows = dict.fromkeys((*part.follows, *(one for one in found if one < number)))
+        positions = _waited_for(part, position_of.get(key(part.question), 0))
+        earlier = (number_of.get(key(planned[position].question), number) for position in positions)
+        follows = dict.fromkeys((*part.follows, *(other for other in earlier if other < number)))
         linked.append((number, part.model_copy(update={"follows": tuple(follows)})))
     return replace(plan, new=tuple(linked))
 
 
-def _waited_for(part: SubQuery, place: int) -> list[int]:
-    """The places of the earlier sub-queries that one at `place` refers to."""
-    return [number for number in (int(found) - 1 for found in PLACE.findall(part.question)) if 0 <= number < place]
+def _waited_for(part: SubQuery, position: int) -> list[int]:
+    """The positions of the earlier sub-queries that the one at `position` refers to."""
+    numbers = (int(number) - 1 for number in REFERENCE.findall(part.question))
+    return [number for number in numbers if 0 <= number < position]
 
 
 def names_of(answer: str, is_name: IsName) -> tuple[str, ...]:
@@ -111,14 +112,14 @@ def fillings(question: str, answers: Sequence[str], is_name: IsName, limit: int)
 
     Args:
         question: may hold `#1`, `#2`, ...
-        answers: of the sub-queries before it, in order; empty where nothing was found.
+        answers: of the sub-queries before it, in order; empty where there is none.
         is_name: see `names_of`.
         limit: how many texts at most.
 
     Returns:
         The texts; none where an answer that it waits for is missing.
     """
-    numbers = list(dict.fromkeys(int(number) for number in PLACE.findall(question)))
+    numbers = list(dict.fromkeys(int(number) for number in REFERENCE.findall(question)))
     if not numbers or not all(0 < number <= len(answers) and answers[number - 1].strip() for number in numbers):
         return []
     choices = [names_of(answers[number - 1], is_name) for number in numbers]
@@ -126,32 +127,32 @@ def fillings(question: str, answers: Sequence[str], is_name: IsName, limit: int)
 
 
 def _fill(question: str, names: Mapping[int, str]) -> str:
-    return PLACE.sub(lambda found: names[int(found[1])], question)
+    return REFERENCE.sub(lambda match: names[int(match[1])], question)
 
 
-def merged(history: Sequence[SubAnswer], said: Sequence[SubAnswer], is_name: IsName, limit: int) -> list[SubAnswer]:
+def merged(history: Sequence[SubAnswer], proposed: Sequence[SubAnswer], is_name: IsName, limit: int) -> list[SubAnswer]:
     """The history with the answers that a reflection gave.
 
-    What an earlier round answered stands where this one says nothing. A sub-query that waited and was
-    asked for each name has the answers of those as its own, so that the chain goes on from it.
+    An earlier round's answer stays where this one gives none. A sub-query that was asked for each name gets
+    the answers of these, so that the chain continues from it.
     """
-    given = {key(item.question): item.answer for item in said if item.answer.strip()}
+    given = {key(item.question): item.answer for item in proposed if item.answer.strip()}
     known = [SubAnswer(question=item.question, answer=given.get(key(item.question), item.answer)) for item in history]
     answered = {key(item.question): item.answer for item in known if item.answer}
-    for place, item in enumerate(known):
+    for position, item in enumerate(known):
         if not item.answer:
-            filled = fillings(item.question, [one.answer for one in known[:place]], is_name, limit)
-            found = dict.fromkeys(answered[key(text)] for text in filled if key(text) in answered)
-            known[place] = SubAnswer(question=item.question, answer="; ".join(found))
+            filled = fillings(item.question, [other.answer for other in known[:position]], is_name, limit)
+            answers = dict.fromkeys(answered[key(text)] for text in filled if key(text) in answered)
+            known[position] = SubAnswer(question=item.question, answer="; ".join(answers))
     return known
 
 
-def next_parts(said: Sequence[SubQuery], planned: Sequence[SubQuery], known: Sequence[SubAnswer],
+def next_parts(proposed: Sequence[SubQuery], planned: Sequence[SubQuery], known: Sequence[SubAnswer],
                searched: Collection[str], is_name: IsName, limit: int) -> list[SubQuery]:
     """What can be searched next and was not yet.
 
     Args:
-        said: what the reasoner asks for; `#n` in it stands for the n-th answer of the history.
+        proposed: what the reasoner asks for; `#n` in it stands for the n-th answer of the history.
         planned: the sub-queries of the history, in its order.
         known: the history.
         searched: the keys of all sub-queries searched so far.
@@ -165,12 +166,13 @@ def next_parts(said: Sequence[SubQuery], planned: Sequence[SubQuery], known: Seq
     answers = [item.answer for item in known]
     ready: list[SubQuery] = []
     each: dict[str, list[SubQuery]] = {}
-    for place, part in enumerate(planned):
-        if not answers[place] and waits(part.question):
-            filled = _filled(part, answers[:place], is_name, limit)
+    for position, part in enumerate(planned):
+        if not answers[position] and waits(part.question):
+            filled = _filled(part, answers[:position], is_name, limit)
             ready.extend(filled)
-            each.update({key(text): filled for text in fillings(part.question, answers[:place], lambda _: True, 1)})
-    asked = [one for part in said for one in each.get(key(part.question)) or _filled(part, answers, is_name, limit)]
+            each.update({key(text): filled for text in fillings(part.question, answers[:position], lambda _: True, 1)})
+    asked = [one for part in proposed
+             for one in each.get(key(part.question)) or _filled(part, answers, is_name, limit)]
     return _unsearched(asked, searched) or _unsearched(ready, searched)
 
 

@@ -1,4 +1,4 @@
-"""Turning a draft into an answer whose every citation was found in its source."""
+"""Turning a draft into an answer whose citations are all verified in their sources."""
 
 import re
 from collections.abc import Sequence
@@ -92,10 +92,10 @@ def cite(draft: DraftAnswer, passages: Sequence[Passage], documents: Documents, 
 
 def _plain(text: str) -> str:
     """A model's words on one line, without marks of citations, and without markup that a viewer would act on."""
-    said, before = " ".join(UNSEEN.sub("", text).split()), ""
-    while said != before:  # a mark within a mark leaves another one
-        said, before = _MARK.sub("", said), said
-    return _LINK.sub("] ", _TAG.sub("‹", said)).strip()
+    plain, before = " ".join(UNSEEN.sub("", text).split()), ""
+    while plain != before:  # a mark within a mark leaves another one
+        plain, before = _MARK.sub("", plain), plain
+    return _LINK.sub("] ", _TAG.sub("‹", plain)).strip()
 
 
 def _cited(claim: Claim, passages: Sequence[Passage], documents: Documents, citations: list[Citation]) -> list[int]:
@@ -103,12 +103,12 @@ def _cited(claim: Claim, passages: Sequence[Passage], documents: Documents, cita
     numbers: list[int] = []
     for quote in claim.quotes:
         if 1 <= quote.passage <= len(passages):
-            found = _locate(quote.words, passages[quote.passage - 1], documents)
-            if found is not None:
-                same = (c.id for c in citations if (c.document, c.start, c.end) == found[:3])
+            located = _locate(quote.words, passages[quote.passage - 1], documents)
+            if located is not None:
+                same = (c.id for c in citations if (c.document, c.start, c.end) == located[:3])
                 number = next(same, len(citations) + 1)
                 if number > len(citations):
-                    document, start, end, words = found
+                    document, start, end, words = located
                     citations.append(Citation(id=number, document=document, start=start, end=end, quote=words))
                 numbers.append(number)
     return list(dict.fromkeys(numbers))
@@ -118,13 +118,13 @@ def _locate(words: str, passage: Passage, documents: Documents) -> tuple[str, in
     """Where a quote stands in its document, with the document's own words."""
     text = SourceText(passage.text)
     # Letter by letter where possible; else as names are compared, for a model that changed case or spaces.
-    found = text.verbatim(words) or text.find(words)
-    if found is None:
+    located = text.verbatim(words) or text.find(words)
+    if located is None:
         return None
-    start, end = passage.start + found.start, passage.start + found.end
+    start, end = passage.start + located.start, passage.start + located.end
     try:
         source = documents.get(passage.document).text[start:end]
     except UnknownDocumentError:
         return None
     # The document may have been replaced or deleted since the passage was read: then there is no such quote.
-    return (passage.document, start, end, source) if source == found.quote else None
+    return (passage.document, start, end, source) if source == located.quote else None

@@ -145,7 +145,7 @@ class _Nodes:
         return sends or [Send("fuse", state)]
 
     def search(self, route: Route, state: SearchInput) -> dict[str, Any]:
-        """What one route finds for the sub-queries that take it."""
+        """Search one route for the sub-queries that take it."""
         retriever = self._retriever(state)
         queries = retriever.queries([SubQuery(**data) for data in state["asked"]])
         found, steps = list[Found](), list[dict[str, Any]]()
@@ -169,7 +169,7 @@ class _Nodes:
 
     def _reranked(self, retriever: Retriever, questions: Sequence[str],
                   ranking: list[tuple[str, float]]) -> tuple[list[tuple[str, float]], str]:
-        """The ranking, its best passages reordered by a cross-encoder if one is set, and a word on that."""
+        """The ranking, its best passages reordered by a cross-encoder if one is set, and a note on that."""
         reranker, best = self._resources.reranker, self._resources.settings.rerank_passages
         if reranker is None:
             return ranking, ""

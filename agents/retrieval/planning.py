@@ -108,14 +108,14 @@ def in_schema(part: SubQuery, bounds: Bounds) -> tuple[SubQuery, list[str]]:
 
 
 def _known(kind: ElementKind, labels: Sequence[str], bounds: Bounds, notes: list[str]) -> tuple[str, ...]:
-    found: list[str] = []
+    names: list[str] = []
     for label in labels:
         known = bounds.find(kind, label)
-        thing = kind.replace("_", " ")
+        element = kind.replace("_", " ")
         if known is None:
-            notes.append(f"{thing} {label!r} is not in the schema: dropped")
+            notes.append(f"{element} {label!r} is not in the schema: dropped")
             continue
         if known.name != label:
-            notes.append(f"{thing} {label!r} is {known.name!r} in the schema")
-        found.append(known.name)
-    return tuple(dict.fromkeys(found))
+            notes.append(f"{element} {label!r} is {known.name!r} in the schema")
+        names.append(known.name)
+    return tuple(dict.fromkeys(names))

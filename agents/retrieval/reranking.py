@@ -28,18 +28,18 @@ def reranked(reranker: Reranker, questions: Sequence[str], texts: Sequence[str],
         ranking: (id, weight), best first.
 
     Returns:
-        As many (id, weight), best first: weights stay with the places, so that those of the rest,
-        whose order stands, are never above. Of passages that tie the one ranked first stays first.
+        As many (id, weight), best first: weights stay with the ranks, so that the rest, whose order
+        stays, never ranks above. Of passages that tie the one ranked first stays first.
     """
     count = len(texts)
     if not count:
         return list(ranking)
-    places = np.arange(1, count + 1)
+    ranks = np.arange(1, count + 1)
     best = np.min([_ranks(reranker.scores(question, texts)) for question in questions], axis=0)
-    fused = 1 / (_RANK_OFFSET + places) + 1 / (_RANK_OFFSET + best)
+    fused = 1 / (_RANK_OFFSET + ranks) + 1 / (_RANK_OFFSET + best)
     order = np.argsort(-np.round(fused, 12), kind="stable")
     weights = [weight for _, weight in ranking]
-    ids = [ranking[int(place)][0] for place in order] + [one for one, _ in ranking[count:]]
+    ids = [ranking[int(row)][0] for row in order] + [chunk for chunk, _ in ranking[count:]]
     return list(zip(ids, weights, strict=True))
 
 

@@ -1,7 +1,7 @@
 """Making the steps of a trace: short, bounded, without whole passages.
 
 A trace holds `FINDINGS` findings of each search and `PASSAGES` passages of each ranking, and searches
-and rounds are capped (agents/retrieval/planning.py), so that it stays small beside the evidence in the state.
+and rounds are capped (agents/retrieval/planning.py), so that it stays small compared with the evidence in the state.
 """
 
 from collections.abc import Sequence
@@ -33,9 +33,9 @@ def decomposed(plan: Plan, notes: Sequence[str]) -> TraceStep:
     return TraceStep(step="decompose", notes=_notes([*notes, *plan.notes]), sub_queries=_numbered(plan))
 
 
-def searched(retriever: Retriever, place: tuple[int, int, Route], evidence: Sequence[Evidence]) -> TraceStep:
-    """The best of what a search found; `place` is its round, its sub-query's number, and its route."""
-    number, sub_query, route = place
+def searched(retriever: Retriever, search: tuple[int, int, Route], evidence: Sequence[Evidence]) -> TraceStep:
+    """The best of what a search found; `search` is its round, its sub-query's number and its route."""
+    number, sub_query, route = search
     best = tuple(TracedFinding(text=short(item.text), score=round(item.score, _DIGITS), documents=_documents(
         retriever, item.chunk_ids), how=_how(item)) for item in evidence[:FINDINGS])
     return TraceStep(step="search", round=number, number=sub_query, route=route, found=best, total=len(evidence))
@@ -43,7 +43,8 @@ def searched(retriever: Retriever, place: tuple[int, int, Route], evidence: Sequ
 
 def fused(retriever: Retriever, number: int, ranking: Sequence[tuple[str, float]], text: str) -> TraceStep:
     """The best passages of a round's ranking."""
-    chunks = [(retriever.index.chunks[retriever.index.chunk_row[one]], score) for one, score in ranking[:PASSAGES]]
+    index = retriever.index
+    chunks = [(index.chunks[index.chunk_row[chunk_id]], score) for chunk_id, score in ranking[:PASSAGES]]
     return TraceStep(step="fuse", round=number, text=text, total=len(ranking), passages=tuple(
         TracedPassage(chunk_id=chunk.id, document=short(chunk.document_id), title=short(chunk.title),
                       score=round(score, _DIGITS)) for chunk, score in chunks))
@@ -99,5 +100,6 @@ def _notes(notes: Sequence[str]) -> tuple[str, ...]:
 
 def _documents(retriever: Retriever, chunk_ids: Sequence[str]) -> tuple[str, ...]:
     index = retriever.index
-    found = dict.fromkeys(index.chunks[index.chunk_row[one]].document_id for one in chunk_ids if one in index.chunk_row)
-    return tuple(short(one) for one in list(found)[:_DOCUMENTS])
+    rows = (index.chunk_row[chunk_id] for chunk_id in chunk_ids if chunk_id in index.chunk_row)
+    documents = dict.fromkeys(index.chunks[row].document_id for row in rows)
+    return tuple(short(document) for document in list(documents)[:_DOCUMENTS])
