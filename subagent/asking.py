@@ -13,9 +13,9 @@ from ..agents.retrieval.state import AskContext, AskInput, AskOutput
 from ..config import Settings
 from ..graph_store.layout import check_name
 
-# What OpenAI-compatible endpoints take as the name of a function, or of who said a message.
+# What OpenAI-compatible endpoints accept as the name of a function, or of a message's author.
 _ASKABLE = re.compile(r"[A-Za-z0-9_-]{1,64}")
-# The graph ends by caps of its own; a caller's limit, which it would inherit, counts the caller's steps.
+# The graph has its own caps; a caller's limit, which it would inherit, counts the caller's steps.
 _STEPS = 10_000
 
 
@@ -48,7 +48,7 @@ class LocalAsker:
     def __post_init__(self) -> None:
         """Check the name, and make the graph."""
         check_name(self.knowledge_base)
-        # Inside another graph it would else write every step into the caller's checkpoints.
+        # Otherwise it would write every step into a calling graph's checkpoints.
         graph = build_graph(self.resources, checkpointer=False).with_config(recursion_limit=_STEPS)
         object.__setattr__(self, "_graph", graph)
 
@@ -81,7 +81,7 @@ def answer_text(answer: Mapping[str, Any]) -> str:
         answer: an `AskOutput`.
 
     Returns:
-        Quotes stand in quotation marks on one line each, escaped as in JSON: a document's words cannot pass for
+        Each quote is in quotation marks on a line, escaped as in JSON: a document's words cannot pass for
         anything else.
     """
     sources = [f"[{cited['id']}] {on_one_line(cited['document'])}, characters {cited['start']}-{cited['end']}: "
@@ -96,7 +96,7 @@ def on_one_line(text: str) -> str:
 
 
 def default_name(prefix: str, knowledge_base: str) -> str:
-    """A name that endpoints take for a tool or an agent.
+    """A name that endpoints accept for a tool or an agent.
 
     Args:
         prefix: what it begins with.
@@ -109,7 +109,7 @@ def default_name(prefix: str, knowledge_base: str) -> str:
 
 
 def description_of(knowledge_base: str, about: str) -> str:
-    """What a calling agent is told.
+    """The description for a calling agent.
 
     Args:
         knowledge_base: which is asked.

@@ -1,4 +1,4 @@
-"""Banyan as a subagent: a small graph over messages, for deepagents, supervisors and any graph of one's own."""
+"""Banyan as a subagent: a small graph over messages, for deepagents, supervisors and your own graphs."""
 
 from collections.abc import Sequence
 from typing import Any, cast
@@ -25,7 +25,7 @@ class SubagentOutput(AskOutput, total=False):
 
 
 class Subagent(TypedDict):
-    """What deepagents takes as `CompiledSubAgent`, and what a graph of one's own adds as a node."""
+    """What deepagents takes as `CompiledSubAgent`; your own graph adds the runnable as a node."""
 
     name: str
     description: str
@@ -46,14 +46,13 @@ def as_subagent(kb: str, *, name: str = "", about: str = "", mode: Mode = "rejec
         name: what the subagent is called; none: `documents_` and the knowledge base.
         about: what the documents are about, for the calling agent.
         mode: "reject": it abstains where the documents do not answer; "open": own knowledge, marked.
-        context: all that a question can be answered with, instead of `mode`.
+        context: every option of a question, instead of `mode`.
         settings: home, models and limits; none: those of the environment.
         resources: those that your own code has opened, instead of `settings`; what shares them loads models once.
 
     Returns:
-        Name, description and runnable. The last human message is the question, what stands before it the
-        conversation from which a follow-up is understood. What goes wrong for a reason that can be repaired is the
-        last message and `error`; the calling graph goes on.
+        Name, description and runnable. The last human message is the question; a follow-up is understood from the
+        messages before it. An error that can be fixed is the last message and `error`; the calling graph continues.
 
     Raises:
         KnowledgeBaseNameError: `kb` cannot be a knowledge base's name.
@@ -63,7 +62,7 @@ def as_subagent(kb: str, *, name: str = "", about: str = "", mode: Mode = "rejec
 
 
 def subagent_of(asker: Asker, *, name: str = "", about: str = "") -> Subagent:
-    """The subagent over whatever answers."""
+    """The subagent over an asker."""
     name = name or default_name("documents", asker.knowledge_base)
 
     def ask(state: MessagesState) -> SubagentOutput:

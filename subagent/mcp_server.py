@@ -1,7 +1,7 @@
 """Banyan as an MCP server: over standard input and output, or as a part of an HTTP application.
 
-What documents say goes out as data, in fields of its own or in quotation marks; what agents send passes the same
-checks as anybody's input, and no tool reads a path of theirs.
+Documents' words are sent as data, in separate fields or in quotation marks; agents' input passes the same checks as
+any other, and no tool reads a path that they name.
 """
 
 import logging
@@ -37,7 +37,7 @@ def mcp_server(resources: Resources, *, knowledge_base: str = "", writes: bool =
 
     Args:
         resources: models and open knowledge bases; the caller closes them.
-        knowledge_base: meant where a call names none; empty: each call names one.
+        knowledge_base: used where a call names none; empty: each call names one.
         writes: whether documents can be added.
         decides: whether decisions on the schema can be taken.
         permits: asked before each call whether its request may; none: every request may do all that is on offer.
@@ -64,19 +64,19 @@ def mcp_http_app(resources: Resources, *, path: str = "/mcp", knowledge_base: st
                  security: TransportSecuritySettings | None = None, max_body: int = MAX_BODY) -> Starlette:
     """The server over streamable HTTP, without sessions: each request stands alone, any worker can answer it.
 
-    To serve it with an application of one's own, let its route be the application's, and run its lifespan within the
+    To serve it with your own application, add its route to the application's, and run its lifespan within the
     application's (a mount would answer the path itself with a redirect, and a mounted lifespan is not run):
 
         mcp = mcp_http_app(resources, permits=lambda request, access: access in request.state.scopes)
         app.router.routes.extend(mcp.routes)
         ... in the application's lifespan: `async with mcp.router.lifespan_context(mcp): yield`
 
-    The application's own middleware sees these requests as all others. A lifespan can run once.
+    The application's own middleware applies to these requests, too. A lifespan can run once.
 
     Args:
         resources: models and open knowledge bases; the caller closes them.
         path: where it is served.
-        knowledge_base: meant where a call names none; empty: each call names one.
+        knowledge_base: used where a call names none; empty: each call names one.
         permits: asked with Starlette's `Request` and what a call needs ("read", "ask", "write", "review"); none:
             every request may add documents and decide on the schema, too.
         turn: as for `mcp_server`; with the application's own limit, MCP's questions count among all.
@@ -95,7 +95,7 @@ def _everybody(request: Any, access: Access) -> bool:  # noqa: ARG001  (what `pe
 
 @contextmanager
 def _logging_left_alone() -> Iterator[None]:
-    """The SDK sets up the log of the whole process, unless somebody has: that is for the process to decide."""
+    """The SDK configures the root logger unless it has a handler; that is left to the process."""
     somebody = logging.NullHandler()
     logging.getLogger().addHandler(somebody)
     try:

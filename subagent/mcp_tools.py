@@ -58,7 +58,7 @@ class Tools:
 
     def __init__(self, resources: Resources, knowledge_base: str, permits: Permits,
                  turn: AbstractAsyncContextManager[Any]) -> None:
-        """Remember what is served; `knowledge_base` is meant where a call names none, `turn` is entered to search."""
+        """Set what is served; `knowledge_base` is used where a call names none, `turn` is entered to search."""
         self._resources = resources
         self._turn = turn
         self._default = knowledge_base
@@ -68,7 +68,7 @@ class Tools:
 
     @contextmanager
     def _allowed(self, ctx: Ctx, access: Access) -> Iterator[None]:
-        """Within the block, what the caller can fix is told in its words; nothing is done that the key may not."""
+        """Check the scope; within the block, errors that the caller can fix become tool errors with their message."""
         if not self._permits(ctx.request_context.request, access):
             raise ToolError(f"your key may not do this: it lacks the scope {access!r}")
         try:
@@ -194,7 +194,7 @@ class Tools:
             return _added(document, cast("BuildReport", report))
 
     def _growth(self, name: str) -> BuildContext:
-        """Where persons decide on the schema, a document that an agent adds changes nothing of that."""
+        """Where persons decide on the schema, adding a document does not change it."""
         if name not in knowledge_bases(self._resources.settings.home):
             return BuildContext()
         return BuildContext(evolve=self._resources.knowledge_base(name).schema_control.policy == "auto")

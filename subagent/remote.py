@@ -22,28 +22,28 @@ _TIMEOUT = 300.0
 
 
 class RemoteError(BanyanError):
-    """A remote Banyan that cannot be reached, or says why it cannot answer."""
+    """A remote Banyan cannot be reached, or reports why it cannot answer."""
 
 
 class Remote:
     """The retrieval graph of a server (`langgraph dev`, or a deployment), open within a `with` or `async with` block.
 
-    Use what it gives within the block alone; its connections are closed with it. In an `async with` block the tool,
-    the subagent and the graph are awaited; in a `with` block they are invoked, or awaited by way of a thread. Never
-    call the server from within itself.
+    Use its tools and graphs only within the block; its connections are closed with it. In an `async with` block the
+    tool, the subagent and the graph are awaited; in a `with` block they are invoked, or awaited through a thread.
+    Never call the server from within itself.
     """
 
     def __init__(self, url: str, kb: str, *, mode: Mode = "reject", context: AskContext | None = None,
                  graph: str = "retrieval", api_key: str | None = None, headers: Mapping[str, str] | None = None,
                  timeout: float = _TIMEOUT) -> None:
-        """Say where it is; nothing is sent yet.
+        """Set the address; nothing is sent yet.
 
         Args:
             url: the server, such as "http://127.0.0.1:2024".
             kb: the knowledge base that is asked, one of the server's.
             mode: "reject": abstain where the documents do not answer; "open": own knowledge, marked.
-            context: all that a question can be answered with, instead of `mode`.
-            graph: what the server calls the graph.
+            context: every option of a question, instead of `mode`.
+            graph: the graph's name on the server.
             api_key: the server's key; none is looked for in the environment.
             headers: sent with each request.
             timeout: seconds without a sign of the server.
@@ -136,7 +136,7 @@ class Remote:
 
 
 def _changed(context: AskContext) -> dict[str, Any]:
-    """What is set otherwise than by default, as JSON data: a server of another version may not know the rest."""
+    """The values that differ from the defaults, as JSON data: a server of another version may not know the rest."""
     default = AskContext()
     values = {field.name: getattr(context, field.name) for field in fields(context)}
     return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()

@@ -17,7 +17,7 @@ from .searching import search
 
 
 class BanyanRetriever(BaseRetriever):
-    """The best passages of a knowledge base for a query, for chains of one's own.
+    """The best passages of a knowledge base for a query, for your own chains.
 
     Each `Document` holds a passage; its id is the passage's, and its metadata are `document` (the document's id),
     `title`, `start` and `end` (characters of the document, so that `document.text[start:end]` is the passage) and
@@ -26,7 +26,7 @@ class BanyanRetriever(BaseRetriever):
 
     kb: str = Field(description="the knowledge base")
     k: int = Field(default=4, ge=1, le=100, description="passages returned at most")
-    agent: bool = Field(default=False, description="take the query apart and search in rounds, which asks the model "
+    agent: bool = Field(default=False, description="decompose the query and search in rounds, which asks the model "
                                                    "of the settings; else one round")
     settings: Settings | None = Field(default=None, exclude=True, repr=False,
                                       description="home, models and limits; none: those of the environment")

@@ -24,14 +24,14 @@ def as_tool(kb: str, *, name: str = "", about: str = "", mode: Mode = "reject", 
         name: what the tool is called; none: `ask_` and the knowledge base.
         about: what the documents are about ("the company's travel rules"), for the calling agent.
         mode: "reject": the tool abstains where the documents do not answer; "open": own knowledge, marked.
-        context: all that a question can be answered with, instead of `mode`.
+        context: every option of a question, instead of `mode`.
         settings: home, models and limits; none: those of the environment.
         resources: those that your own code has opened, instead of `settings`; what shares them loads models once.
 
     Returns:
         A tool with one argument, `question`, for invoke and ainvoke. Its content is the answer with numbered,
-        quoted sources, its artifact the whole `AskOutput`. What goes wrong for a reason that the caller can fix
-        is a tool message of status "error".
+        quoted sources, its artifact the whole `AskOutput`. An error that the caller can fix is a
+        tool message of status "error".
 
     Raises:
         KnowledgeBaseNameError: `kb` cannot be a knowledge base's name.
@@ -41,7 +41,7 @@ def as_tool(kb: str, *, name: str = "", about: str = "", mode: Mode = "reject", 
 
 
 def tool_of(asker: Asker, *, name: str = "", about: str = "") -> BaseTool:
-    """The tool over whatever answers; arguments as those of `as_tool`."""
+    """The tool over an asker; arguments as those of `as_tool`."""
     def ask(question: str) -> tuple[str, AskOutput]:
         try:
             return _replied(asker.ask(AskInput(question=question)))
@@ -70,8 +70,8 @@ def _cannot(error: ToolException) -> str:
 
 def cannot_answer(reason: str) -> str:
     """What a calling agent reads instead of an answer."""
-    return (f"The question could not be answered: {reason}. Mend that and ask again if you can; else tell the user, "
-            "and do not answer in the documents' name.")
+    return (f"The question could not be answered: {reason}. Fix that and ask again if you can; else tell the user, "
+            "and do not answer on the documents' behalf.")
 
 
 def _not_a_question(error: ValidationError | OldValidationError) -> str:

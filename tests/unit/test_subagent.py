@@ -100,7 +100,7 @@ class TestTool:
         assert message.status == "error"
         assert "there is no knowledge base 'nowhere'" in message.content
         assert "there are: people" in message.content
-        assert "do not answer in the documents' name" in message.content
+        assert "do not answer on the documents' behalf" in message.content
 
     @pytest.mark.parametrize(("arguments", "said"), [
         ({"question": "  "}, "the question is empty"), ({"question": "x" * 10_001}, "10,001 characters"),
