@@ -1,8 +1,8 @@
-"""What follows from a change of the ledger: the one sequence that everything which changes it ends with.
+"""What has to happen after the ledger has changed.
 
-Builds, deletions, decisions on the schema or on entities, and reindexing differ in what they write to the ledger; what
-is derived from it is brought up here. Functions, because they have no state of their own: how far each part has come
-stands in the ledger, so a sequence that was killed is taken up by the next one, whatever began it.
+Builds, deletions, and decisions on the schema or on entities differ in what they write to the ledger. Everything that
+is derived from it is brought up to date here, in one sequence for all of them. It needs no state of its own: the ledger
+says how far each part has come, so a sequence that was killed is taken up by the next one, whatever that is part of.
 """
 
 from ..models.reasoner import Reasoner
@@ -39,14 +39,17 @@ def bring_up_to_date(kb: KnowledgeBase, reasoner: Reasoner, thresholds: Threshol
     if kb.tree.is_behind():
         kb.reliability.measure()
     if reasoner.resolves:  # it is asked about entities with similar vectors
-        _resolve(kb, reasoner)
+        try:
+            _resolve(kb, reasoner)
+        finally:
+            kb.vector_synchroniser.sync()
     kb.tree.update(reasoner.summarise)
 
 
 def reindex(kb: KnowledgeBase, reasoner: Reasoner) -> None:
     """Derive everything from the ledger again: contributions, graph, entities, vectors, tree.
 
-    The old vectors stand until the new ones are whole, and for their readers until something is written again.
+    The old vectors stay in service until the new ones are complete, and open for their readers for a while longer.
     """
     kb.schema_control.write_all()
     kb.graph_synchroniser.clear()
@@ -62,7 +65,4 @@ def _resolve(kb: KnowledgeBase, reasoner: Reasoner) -> None:
     """Make one node of each entity that has several names, if the ledger has moved on since that was last done."""
     ask, fingerprint = (reasoner.resolve, reasoner.fingerprint) if reasoner.resolves else (None, "")
     if kb.resolution.is_behind(fingerprint):
-        try:
-            kb.resolution.resolve(ask, fingerprint)
-        finally:
-            kb.vector_synchroniser.sync()
+        kb.resolution.resolve(ask, fingerprint)
