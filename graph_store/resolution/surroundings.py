@@ -1,8 +1,11 @@
 """What stands around an entity in the graph of mentions: what speaks for or against two of them being one."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property, lru_cache
+from operator import attrgetter
+
+from cachetools import cachedmethod
 
 from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
 from ...schemas.naming import label_key
@@ -41,10 +44,10 @@ class Surroundings:
         self._network = graph.network
         self._schema = schema
         self._chain = cache(schema.ancestors)
-        self._once = cache(self._dated)
-        self._names_of_type = cache(self._all_names)
-        self._neighbours: dict[str, frozenset[str]] = {}
-        self._support: dict[str, frozenset[str]] = {}
+        self._supports: dict[Hashable, frozenset[str]] = {}
+        self._type_names: dict[Hashable, frozenset[str]] = {}
+        self._neighbourhoods: dict[Hashable, frozenset[str]] = {}
+        self._dates: dict[Hashable, dict[str, set[str]]] = {}
 
     @cached_property
     def names(self) -> dict[str, str]:
@@ -64,11 +67,10 @@ class Surroundings:
         """An entity's type."""
         return str(self._network.nodes[entity]["type"])
 
+    @cachedmethod(attrgetter("_supports"))
     def support(self, entity: str) -> frozenset[str]:
         """The chunks that mention an entity."""
-        if entity not in self._support:
-            self._support[entity] = frozenset(self._graph.entity_support(entity))
-        return self._support[entity]
+        return frozenset(self._graph.entity_support(entity))
 
     def documents(self, chunks: Iterable[str]) -> frozenset[str]:
         """The documents of some chunks."""
@@ -117,7 +119,8 @@ class Surroundings:
         """Whether the types of some entities all say that they are persons."""
         return all(self._names_of_type(self.type(entity)) & _PERSONS for entity in entities)
 
-    def _all_names(self, type_name: str) -> frozenset[str]:
+    @cachedmethod(attrgetter("_type_names"))
+    def _names_of_type(self, type_name: str) -> frozenset[str]:
         """What a type and those above it are called."""
         known = [(above, self._schema.entity_type(above)) for above in self._chain(type_name)]
         return frozenset(label_key(name) for above, element in known
@@ -125,14 +128,13 @@ class Surroundings:
 
     # Facts.
 
+    @cachedmethod(attrgetter("_neighbourhoods"))
     def neighbours(self, entity: str) -> frozenset[str]:
         """The folded names of what an entity is tied to, and its attributes' values."""
-        if entity not in self._neighbours:
-            ends = {end for head, _, tail in self._graph.incident(entity) for end in (head, tail)} - {entity}
-            attributes = self._graph.attributes(entity)
-            values = {f"{name} {value}" for name in attributes for value in attributes[name]}
-            self._neighbours[entity] = frozenset({fold(self.names[end]).key for end in ends} | values) - {""}
-        return self._neighbours[entity]
+        ends = {end for head, _, tail in self._graph.incident(entity) for end in (head, tail)} - {entity}
+        attributes = self._graph.attributes(entity)
+        values = {f"{name} {value}" for name in attributes for value in attributes[name]}
+        return frozenset({fold(self.names[end]).key for end in ends} | values) - {""}
 
     @cached_property
     def _known_to(self) -> Mapping[str, int]:
@@ -174,7 +176,8 @@ class Surroundings:
         here, there = self._once(first), self._once(second)
         return any(not _compatible(here[kind], there[kind]) for kind in here.keys() & there.keys())
 
-    def _dated(self, entity: str) -> dict[str, set[str]]:
+    @cachedmethod(attrgetter("_dates"))
+    def _once(self, entity: str) -> dict[str, set[str]]:
         labelled = [(name, value) for name, values in self._graph.attributes(entity).items() for value in values]
         labelled += [(relation, self.names[tail]) for head, relation, tail in self._graph.incident(entity)
                      if head == entity]
