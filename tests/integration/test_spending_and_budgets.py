@@ -152,8 +152,8 @@ def test_what_the_endpoint_says_it_cached_and_what_was_of_no_use_is_told_apart(t
     server.faults.append(llm_server.Fault("text"))
     send = OpenAiEndpoint.send
 
-    def cached(self: OpenAiEndpoint, *arguments: Any) -> Reply:
-        reply = send(self, *arguments)
+    async def cached(self: OpenAiEndpoint, *arguments: Any) -> Reply:
+        reply = await send(self, *arguments)
         return reply._replace(cached_tokens=reply.prompt_tokens // 2)
 
     monkeypatch.setattr(OpenAiEndpoint, "send", cached)
@@ -171,8 +171,8 @@ def test_what_was_paid_teaches_the_estimate_how_an_endpoint_counts(tmp_path, has
     """An endpoint whose tokenizer is not our estimator, and a model that answers in short."""
     send = OpenAiEndpoint.send
 
-    def counted(self: OpenAiEndpoint, *arguments: Any) -> Reply:
-        reply = send(self, *arguments)
+    async def counted(self: OpenAiEndpoint, *arguments: Any) -> Reply:
+        reply = await send(self, *arguments)
         return reply._replace(prompt_tokens=round(factor * reply.prompt_tokens),
                               completion_tokens=round(factor * reply.completion_tokens))
 
