@@ -111,11 +111,17 @@ def _line(level: int, what: str, fields: dict[str, Any]) -> None:
 @cache
 def _tracer() -> "Tracer | None":
     """The tracer of OpenTelemetry's API, if that is installed; without an SDK set up its spans are nothing."""
+    trace = _api()
+    return trace.get_tracer("banyan") if trace else None
+
+
+def _api() -> Any:
+    """The module `opentelemetry.trace`, if it is installed."""
     try:
         from opentelemetry import trace  # noqa: PLC0415  (only what makes a call needs it)
     except ImportError:
         return None
-    return trace.get_tracer("banyan")
+    return trace
 
 
 @contextmanager
@@ -124,10 +130,9 @@ def _span(name: str, attributes: dict[str, Any], *, client: bool = False) -> Ite
     if tracer is None:
         yield None
         return
-    from opentelemetry.trace import SpanKind  # noqa: PLC0415
-
+    kinds = _api().SpanKind
     # An exception's text may quote what an endpoint repeated of a document: its type is told, by `_close`.
-    with tracer.start_as_current_span(name, kind=SpanKind.CLIENT if client else SpanKind.INTERNAL,
+    with tracer.start_as_current_span(name, kind=kinds.CLIENT if client else kinds.INTERNAL,
                                       attributes=attributes, record_exception=False,
                                       set_status_on_exception=False) as span:
         yield span
@@ -138,7 +143,5 @@ def _close(span: "Span | None", attributes: dict[str, Any], outcome: str) -> Non
         return
     span.set_attributes(attributes)
     if outcome != "ok":
-        from opentelemetry.trace import StatusCode  # noqa: PLC0415
-
         span.set_attribute("error.type", outcome)
-        span.set_status(StatusCode.ERROR)
+        span.set_status(_api().StatusCode.ERROR)
