@@ -32,7 +32,7 @@ def serve(
     """Serve the knowledge bases: a web page, REST, chat and MCP, on one port."""
     settings, beyond = Settings(), not is_loopback(host)
     if beyond and not Keys.of(settings).all():
-        raise CommandError(f"{host} can be reached from other machines, and there is no API key: make one with `banyan "
+        raise CommandError(f"{host} can be reached from other machines, and no API key is set: make one with `banyan "
                            "key NAME --scope read --scope ask`, or omit --host")
     with opened() as resources:
         service = create_app(resources, hosts=Hosts.bound(host, settings.server_hosts), needs_keys=beyond)
