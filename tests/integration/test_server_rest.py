@@ -379,7 +379,7 @@ def test_it_ends_cleanly_while_it_streams_and_builds(to_slow, endpoint, slow, ho
 def test_beyond_this_machine_it_starts_with_keys_alone(tmp_path):
     refused = serving.command_line.CommandLine(tmp_path)("serve", "--host", "0.0.0.0")
     assert refused.code == 1
-    assert "there is no API key" in refused.err
+    assert "no API key is set" in refused.err
     stored = Keys(tmp_path / "home" / KEYS_FILE)
     keys = {"reader": stored.make("reader", ["read"]), "writer": stored.make("writer", ["read", "write"]),
             "asker": stored.make("asker", ["ask"])}
