@@ -22,10 +22,11 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 # Chroma writes a collection's whole index again after so many changes, and indexes at each opening what changed since.
-# The first time soon: as long as no index was written, each opening writes an empty one. Then after 500 changes, and
-# from 2,000 elements on after a quarter of them: each byte is written a bounded number of times, and opening is quick.
+# The first time soon: as long as no index was written, each opening writes an empty one. Then after 1,000 changes, as
+# is Chroma's default, and from 4,000 elements on after a quarter of them: each byte is written a bounded number of
+# times.
 _SYNC_FIRST = 10
-_SYNC_LEAST = 500
+_SYNC_LEAST = 1000
 _SYNC_SHARE = 4
 _SYNC_TOLERANCE = 1.5
 # Chroma touches its catalogue's indexes in random places, and SQLite writes whole pages: small ones are less.
