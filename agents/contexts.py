@@ -17,9 +17,6 @@ class ContextError(BanyanError):
 def check_context(context: object) -> None:
     """Check that all values of a context have the types that it declares.
 
-    Args:
-        context: a dataclass.
-
     Raises:
         ContextError: one has another type; names the field, and the type.
     """

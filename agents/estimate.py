@@ -11,6 +11,7 @@ from ..graph_store.tree.description import digests
 from ..ingest.chunking import chunk_document
 from ..ingest.loaders import load_documents
 from ..models.llm.reasoner import extraction_prompt, prompt_language, summary_batches, summary_prompt
+from ..models.rules.tables import read_rows
 from ..schemas.documents import Chunk, Frozen
 from ..schemas.extraction import ExtractionRequest
 from ..schemas.formats.loading import load_schema
@@ -108,7 +109,7 @@ def estimate_build(resources: Resources, name: str, paths: Sequence[Path], schem
         chunks += [chunk for chunk in chunk_document(document, max_tokens=settings.chunk_tokens,
                                                      overlap_tokens=settings.chunk_overlap) if chunk.id not in known]
     extraction, later, most, learnt_from = Amount(), Amount(), Amount(), 0
-    if settings.llm_base_url and chunks:
+    if settings.uses_llm and chunks:
         extraction = _extraction(resources, chunks, graph_schema)
         most = _later(sum(estimate_tokens(chunk.text) for chunk in chunks))
         if stored:
@@ -138,11 +139,14 @@ def _extraction(resources: Resources, chunks: Iterable[Chunk], schema: GraphSche
     """What extracting chunks takes, by the estimator's count and the usual answers."""
     calls, prompt, completion = 0, 0, 0.0
     for chunk in chunks:
-        request = ExtractionRequest(text=chunk.text, title=chunk.title, heading=chunk.heading)
-        asked = extraction_prompt(request, schema, prompt_language(resources.settings, chunk.text))
+        _, prose = read_rows(chunk.text, chunk.title, chunk.heading, schema)  # rows of tables are read without a call
+        if not prose.strip():
+            continue
+        request = ExtractionRequest(text=prose, title=chunk.title, heading=chunk.heading)
+        asked = extraction_prompt(request, schema, prompt_language(resources.settings, prose))
         calls += 1
         prompt += sum(map(estimate_tokens, asked))
-        completion += ANSWER + ANSWER_SHARE * estimate_tokens(chunk.text)
+        completion += ANSWER + ANSWER_SHARE * estimate_tokens(prose)
     return Amount(calls=calls, prompt_tokens=round(_COUNTED * prompt), completion_tokens=round(completion))
 
 

@@ -12,12 +12,13 @@ from langchain_core.runnables.config import ContextThreadPoolExecutor
 
 from ..graph_store.bounding.admission import Bounds, bound
 from ..graph_store.bounding.similar_labels import SimilarLabels
-from ..graph_store.evolution.editing import KIND_NAMES, elements, replaced
+from ..graph_store.evolution.editing import KIND_NAMES, replaced
 from ..graph_store.evolution.growth import Grounds, Thresholds, grow
 from ..graph_store.ledger.schema_requests import AskCount
 from ..ingest.chunking import chunk_document
 from ..ingest.loaders import FORMATS, IngestError, load_documents
 from ..models.reasoner import Reasoner
+from ..models.rules.tables import read_rows
 from ..schemas.delta import Candidate, Decided, ElementKind, Example
 from ..schemas.documents import Chunk, Frozen
 from ..schemas.extraction import Ask, ExtractionRequest
@@ -62,7 +63,7 @@ def infer_schema(resources: Resources, reasoner: Reasoner, paths: Sequence[Path]
     """
     failures: list[str] = []
     sample, documents = _sample(resources, paths, chunks, failures)
-    asks = _asks(reasoner, sample, resources.settings.llm_concurrency if resources.settings.llm_base_url else 1,
+    asks = _asks(reasoner, sample, resources.settings.llm_concurrency if resources.settings.uses_llm else 1,
                  progress)
     empty = GraphSchema(name=name)
     grounds = Grounds(counts=_counts(asks), declined=(), similar=SimilarLabels(resources.embedder, empty),
@@ -92,8 +93,10 @@ def _asks(reasoner: Reasoner, sample: Sequence[Chunk], workers: int, progress: C
     bounds, opened = Bounds(GraphSchema(name="empty")), open_schema()
 
     def read(chunk: Chunk) -> list[tuple[Chunk, Ask]]:
-        request = ExtractionRequest(text=chunk.text, title=chunk.title, heading=chunk.heading)
-        return [(chunk, ask) for ask in bound(reasoner.extract(request, opened), chunk, bounds).asks]
+        rows, prose = read_rows(chunk.text, chunk.title, chunk.heading, opened)
+        request = ExtractionRequest(text=prose, title=chunk.title, heading=chunk.heading)
+        extraction = rows.joined(reasoner.extract(request, opened)) if prose.strip() else rows
+        return [(chunk, ask) for ask in bound(extraction, chunk, bounds).asks]
 
     asked: list[tuple[Chunk, Ask]] = []
     with ContextThreadPoolExecutor(workers) as pool:
@@ -128,7 +131,7 @@ def _described(schema: GraphSchema, decided: Sequence[Decided]) -> GraphSchema:
     items = {(d.decision.kind, label): d.evidence.examples[0].item
              for d in decided if d.evidence and d.evidence.examples for label in d.evidence.labels}
     for kind in KIND_NAMES:
-        for element in elements(schema, kind):
+        for element in schema.elements(kind):
             item = next((items[kind, key] for key in map(label_key, element.all_names()) if (kind, key) in items), "")
             if item:
                 schema = replaced(schema, kind, element, element.model_copy(update={"description": f"as in {item}"}))

@@ -34,7 +34,7 @@ def check_models(models: Mapping[AskStep, str], settings: Settings, *, served: b
     if unknown := set(models) - set(_STEPS):
         raise ModelChoiceError(f"no model can be chosen for {', '.join(sorted(map(repr, unknown)))}: a question has "
                                f"the steps {', '.join(_STEPS)}; a build's models are set by BANYAN_LLM_MODEL_...")
-    if not settings.llm_base_url:
+    if not settings.uses_llm:
         raise ModelChoiceError("no model can be chosen while the rules answer: set BANYAN_LLM_BASE_URL")
     offered = {settings.model_of(step) for step in LLM_STEPS} | {
         name for name in map(str.strip, settings.server_models.split(",")) if name}

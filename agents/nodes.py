@@ -9,7 +9,7 @@ from langchain_core.runnables import RunnableLambda
 from langgraph.errors import GraphBubbleUp
 from langgraph.runtime import get_runtime
 
-from ..runtime.cancellation import cancellable
+from ..runtime.cancellation import cancellable, current
 from ..runtime.event_loop import process_loop
 
 
@@ -31,6 +31,7 @@ def as_node(step: Callable[..., Any], abandon: Callable[[Any], None]) -> Runnabl
 
     def run(state: Any) -> Any:
         try:
+            current().check()
             return process_loop().run(call(state)) if waits else call(state)
         except GraphBubbleUp:  # an interrupt for a person's decision
             raise

@@ -1,5 +1,6 @@
 """The knowledge bases that this process reads."""
 
+import gc
 import threading
 from collections.abc import Callable
 
@@ -13,15 +14,20 @@ from ..tools.retriever import Retriever
 
 
 class Readers:
-    """One frozen reader for each knowledge base, replaced when a run has ended. Safe to use from several threads."""
+    """One frozen reader for each knowledge base, replaced when a run has ended. Safe to use from several threads.
 
-    def __init__(self, settings: Settings, embedder: Callable[[], Embedder]) -> None:
+    Those used longest ago are let go of, so that descriptors, threads and memory do not grow with their number.
+    """
+
+    def __init__(self, settings: Settings, embedder: Callable[[], Embedder], forgotten: Callable[[str], None]) -> None:
         """Nothing is opened yet.
 
         Args:
             settings: where knowledge bases are.
             embedder: gives the embedding model when it is first needed.
+            forgotten: told the name of each knowledge base that is let go of.
         """
+        self._forgotten = forgotten
         self._settings = settings
         self._embedder = embedder
         self._opened: dict[str, KnowledgeBase] = {}
@@ -39,25 +45,50 @@ class Readers:
             UnknownKnowledgeBaseError: there is none of that name.
         """
         with self._lock:
-            opened = self._opened.get(check_name(name))
+            self._forget_if_gone(check_name(name))
+            opened = self._opened.pop(name, None)
+            if opened is not None:
+                self._opened[name] = opened  # the last one is the one used last
             if (opened is None or opened.vectors.generation.lost
                     or published(opened.database) != published(self.ledger(name))):
                 settings = self._settings
                 self._opened[name] = opened = KnowledgeBase.open(settings.home, name, self._embedder(),
                                                                  server=settings.chroma_server)
                 opened.freeze()
+                self._let_go()
             return opened
 
-    def ledger(self, name: str) -> Database:
-        """The ledger of an existing knowledge base as it is at any moment: readers are frozen.
+    def _let_go(self) -> None:
+        while len(self._opened) > self._settings.open_bases:
+            self.forget(next(iter(self._opened)))
+            # A graph, its index and their users refer to each other, and their files wait for all of them.
+            gc.collect()
 
-        Raises:
-            UnknownKnowledgeBaseError: there is none of that name.
-        """
+    def _forget_if_gone(self, name: str) -> None:
+        """Another process may have dropped or renamed it, and made one of that name."""
+        kept = [self._ledgers[name]] if name in self._ledgers else []
+        kept += [self._opened[name].database] if name in self._opened else []
+        if any(database.gone for database in kept):
+            self.forget(name)
+
+    def forget(self, name: str) -> None:
+        """Let go of a knowledge base; what is open of it closes when its last user lets go of it."""
         with self._lock:
-            if name not in self._ledgers:
-                self._ledgers[name] = Database(Layout.of(self._settings.home, name).require().ledger)
-            return self._ledgers[name]
+            for kept in (self._opened, self._ledgers, self._retrievers):
+                kept.pop(name, None)
+            self._forgotten(name)
+
+    def ledger(self, name: str) -> Database:
+        """The ledger of an existing knowledge base as it is at any moment: readers are frozen."""
+        with self._lock:
+            self._forget_if_gone(name)
+            ledger = self._ledgers.pop(name, None)
+            if ledger is None:
+                ledger = Database(Layout.of(self._settings.home, name).require().ledger)
+                while len(self._ledgers) >= self._settings.open_bases:
+                    self.forget(next(iter(self._ledgers)))
+            self._ledgers[name] = ledger  # the last one is the one used last
+            return ledger
 
     def retriever(self, name: str) -> Retriever:
         """The retriever of a knowledge base, made again only when the knowledge base has changed."""

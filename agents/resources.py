@@ -7,11 +7,13 @@ from contextlib import closing, contextmanager
 from typing import Literal
 
 from ..config import Settings
+from ..graph_store import moving
 from ..graph_store.bounding.labels import Bounds
 from ..graph_store.bounding.similar_labels import SimilarLabels
 from ..graph_store.evolution.editing import KIND_NAMES
 from ..graph_store.evolution.growth import Thresholds
 from ..graph_store.knowledge_base import KnowledgeBase
+from ..graph_store.layout import Layout
 from ..graph_store.ledger.accounts import Calls
 from ..graph_store.ledger.communities import Community
 from ..graph_store.ledger.database import Database
@@ -52,8 +54,8 @@ class Resources:
         self._reranker = reranker
         self._reasoners: dict[str, dict[tuple[tuple[str, str], ...], Reasoner]] = {}
         self.spending = Spending(self.settings)
-        self.readers = Readers(self.settings, lambda: self.embedder)
-        self.runs = Runs(self._open_writer, self.spending.forget)
+        self.readers = Readers(self.settings, lambda: self.embedder, self._forget)
+        self.runs = Runs(self._open_writer, self.spending.forget, self.settings.open_bases, self._forget)
         # Of the models alone: while it is held, neither readers nor runs are asked for anything.
         self._lock = threading.RLock()
 
@@ -90,26 +92,30 @@ class Resources:
         """How much of files and folders is read."""
         settings = self.settings
         return Limits(file_bytes=math.ceil(settings.max_file_mb * MEGABYTE), documents=settings.max_documents,
-                      json_depth=settings.max_json_depth, folder_depth=settings.max_folder_depth)
+                      json_depth=settings.max_json_depth, folder_depth=settings.max_folder_depth,
+                      seconds=settings.max_file_seconds, memory_mb=settings.max_file_memory_mb)
+
+    def use_settings(self, settings: Settings) -> None:
+        """Work with another model from now on; calls under way end with the one they began with.
+
+        Args:
+            settings: those in use, with another LLM; whatever else differs is not followed everywhere.
+        """
+        with self._lock:
+            self.settings = settings
+            self.spending.follow(settings)
+            self._reasoners.clear()
 
     def bounds(self, schema: GraphSchema) -> Bounds:
         """A schema prepared for bounding as in a build, outside any knowledge base."""
         return Bounds(schema, SimilarLabels(self.embedder, schema))
 
     def knowledge_base(self, name: str) -> KnowledgeBase:
-        """A knowledge base for reading, as its ledger has it now (see `Readers.knowledge_base`).
-
-        Raises:
-            UnknownKnowledgeBaseError: there is none of that name.
-        """
+        """A knowledge base for reading, as its ledger has it now (see `Readers.knowledge_base`)."""
         return self.readers.knowledge_base(name)
 
     def retriever(self, name: str) -> Retriever:
-        """The retriever of a knowledge base: an immutable view of it as its ledger has it now.
-
-        Raises:
-            UnknownKnowledgeBaseError: there is none of that name.
-        """
+        """The retriever of a knowledge base: an immutable view of it as its ledger has it now."""
         return self.readers.retriever(name)
 
     def _open_writer(self, name: str, any_embedding: bool) -> KnowledgeBase:
@@ -120,14 +126,7 @@ class Resources:
         return KnowledgeBase.create(settings.home, name, self.embedder, server=settings.chroma_server)
 
     def budget(self, name: str, run: str, max_tokens: int | None, max_cost: float | None) -> Budget | None:
-        """What a run may spend, less what it has spent; None: any amount.
-
-        Args:
-            name: the knowledge base that the run writes to.
-            run: identifies the run, whose parts may be in several processes.
-            max_tokens: prompt and completion together.
-            max_cost: in the currency of the price file.
-        """
+        """What a run may spend, less what it has spent; None: any amount."""
         return self.spending.budget(run, max_tokens, max_cost, lambda: self._calls(name))
 
     def _calls(self, name: str) -> Calls:
@@ -152,16 +151,22 @@ class Resources:
                 reasoner = reasoners[chosen] = reasoners.get(chosen) or self._make_reasoner(calls, chosen)
         return reasoner
 
+    def _forget(self, name: str) -> None:
+        """A knowledge base was let go of: its reasoners keep accounts through a connection to it."""
+        with self._lock:
+            self._reasoners.pop(name, None)
+
     def _make_reasoner(self, calls: Calls, models: Sequence[tuple[str, str]] = ()) -> Reasoner:
         # Either implementation is a second of imports that the other has no use for.
-        if self.settings.llm_base_url:
+        if self.settings.uses_llm:
             from ..models.llm.reasoner import LlmReasoner  # noqa: PLC0415
 
             return LlmReasoner(self.settings.model_copy(
                 update={f"llm_model_{step}": model for step, model in models}), calls)
+        from ..models.parsing.parser import Parser  # noqa: PLC0415
         from ..models.rules.reasoner import RulesReasoner  # noqa: PLC0415
 
-        return RulesReasoner(self.embedder)
+        return RulesReasoner(self.embedder, Parser(self.settings.spacy_pipelines))
 
     @contextmanager
     def standalone_reasoner(self, token_limit: int | None = None) -> Iterator[tuple[Reasoner, Calls]]:
@@ -185,8 +190,18 @@ class Resources:
         Raises:
             UnknownDocumentError: there is none of that id.
         """
+        self.delete_documents(name, [document_id])
+
+    def delete_documents(self, name: str, document_ids: Sequence[str]) -> None:
+        """Delete documents with all that only they support; what follows from it is worked out once.
+
+        Raises:
+            UnknownDocumentError: there is none of one of the ids; none was deleted.
+        """
         with self._change(name) as kb:
-            kb.documents.delete(document_id)
+            with kb.database.transaction():  # one that was killed before its end is asked for again by the same id
+                for document_id in document_ids:
+                    kb.documents.delete(document_id)
             bring_up_to_date(kb, self.reasoner(name), self.thresholds)
             kb.documents.finish_deletion()
 
@@ -239,6 +254,33 @@ class Resources:
             with self._lock:
                 self._reasoners.pop(name, None)  # their connection to the ledger is closed
             raise
+
+    # Whole knowledge bases.
+
+    def drop(self, name: str) -> None:
+        """Delete a knowledge base with all that was stored of it.
+
+        Raises:
+            UnknownKnowledgeBaseError: there is none of that name.
+            WriterBusyError: something is writing to it.
+        """
+        self._let_go(name)
+        moving.drop(Layout.of(self.settings.home, name, self.settings.chroma_server))
+
+    def rename(self, old: str, new: str) -> None:
+        """Give a knowledge base another name.
+
+        Raises:
+            UnknownKnowledgeBaseError: there is none of the old name.
+            KnowledgeBaseNameError: the new name is taken, or cannot be one.
+            WriterBusyError: something is writing to it.
+        """
+        self._let_go(old)
+        moving.rename(Layout.of(self.settings.home, old), new)
+
+    def _let_go(self, name: str) -> None:
+        self.readers.forget(name)
+        self.runs.forget(name)
 
     @contextmanager
     def _change(self, name: str) -> Iterator[KnowledgeBase]:

@@ -33,13 +33,18 @@ class _Writer:
 class Runs:
     """At most one run at a time for each knowledge base. Safe to use from several threads."""
 
-    def __init__(self, open_writer: Open, ended: Callable[[str], None]) -> None:
+    def __init__(self, open_writer: Open, ended: Callable[[str], None], most_open: int,
+                 forgotten: Callable[[str], None]) -> None:
         """Nothing is opened yet.
 
         Args:
             open_writer: opens a knowledge base.
             ended: told the id of each run that ends.
+            most_open: how many knowledge bases stay open without a run; those of the oldest runs are closed.
+            forgotten: told the name of each that is closed.
         """
+        self._most_open = most_open
+        self._forgotten = forgotten
         self._open = open_writer
         self._ended = ended
         self._writers: dict[str, _Writer] = {}
@@ -48,7 +53,9 @@ class Runs:
     def knowledge_base(self, name: str) -> KnowledgeBase | None:
         """The knowledge base as this process writes to it; None: it never did."""
         with self._lock:
-            writer = self._writers.get(name)
+            writer = self._writers.pop(name, None)
+            if writer is not None:
+                self._writers[name] = writer  # the last one is the one used last
             return writer.kb if writer else None
 
     @contextmanager
@@ -59,10 +66,6 @@ class Runs:
         interrupt for a person's decision may last for days, and must not keep others out. Steps that are at work when
         another one fails end first. One that begins only then is a writer for itself alone: nobody would end the run
         again.
-
-        Args:
-            name: the knowledge base.
-            run: identifies the run.
 
         Raises:
             WriterBusyError: another run or process is writing to it.
@@ -82,6 +85,7 @@ class Runs:
             with self._lock:
                 writer.steps -= Counter([run])
                 writer.kb.release()
+                self._close_oldest()
 
     @contextmanager
     def single_step(self, name: str, *, any_embedding: bool = False) -> Iterator[KnowledgeBase]:
@@ -135,6 +139,8 @@ class Runs:
             return writer
 
     def _opened(self, name: str, *, any_embedding: bool = False) -> _Writer:
+        if name in self._writers and self._writers[name].kb.database.gone:
+            self._close_idle(name)  # another process dropped or renamed it
         if name not in self._writers:
             self._writers[name] = _Writer(self._open(name, any_embedding))
         return self._writers[name]
@@ -150,6 +156,17 @@ class Runs:
             if writer.run == run:
                 writer.run = ""
                 writer.kb.release()
+
+    def _close_oldest(self) -> None:
+        idle = [name for name, writer in self._writers.items() if not writer.run and not writer.steps]
+        for name in idle[:max(0, len(self._writers) - self._most_open)]:
+            self._writers.pop(name).kb.close()
+            self._forgotten(name)
+
+    def forget(self, name: str) -> None:
+        """Close a knowledge base unless a run is writing to it."""
+        self._close_idle(name)
+        self._forgotten(name)
 
     def _close_idle(self, name: str) -> None:
         with self._lock:

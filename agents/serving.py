@@ -6,7 +6,7 @@ from pathlib import Path
 
 from langgraph.config import get_config
 
-from ..ingest.loaders import IngestError
+from ..ingest.failures import IngestError
 from ..schemas.formats.loading import seed_names
 from ..schemas.graph_schema import OPEN_SCHEMA
 

@@ -20,6 +20,11 @@ class Spending:
         self._budgets: dict[str, Budget] = {}
         self._lock = RLock()
 
+    def follow(self, settings: Settings) -> None:
+        """Other models are asked from now on; budgets and prices stay."""
+        with self._lock:
+            self._settings = settings
+
     @property
     def prices(self) -> Prices:
         """What models cost, as the price file says.
@@ -39,7 +44,7 @@ class Spending:
             PricesError: a price is missing, or cannot be read; names the model and the fix.
         """
         prices, settings = self.prices, self._settings
-        if max_cost is None or not settings.llm_base_url:
+        if max_cost is None or not settings.uses_llm:
             return
         for model in _building_models(settings):
             if model not in prices:

@@ -20,7 +20,7 @@ from typing import Any
 import banyan.agents.construction.graph
 import banyan.agents.resources
 import banyan.agents.retrieval.graph
-import banyan.cli.progress
+import banyan.api.progress
 import banyan.graph_store.integrity.verify
 import banyan.models.llm.chat
 import banyan.models.rules.reasoner
@@ -31,7 +31,6 @@ import langgraph.checkpoint.sqlite
 import sklearn.cluster
 from banyan.cli import main as cli
 from banyan.graph_store.graph import snapshot
-from banyan.graph_store.graph import synchroniser as graph_synchroniser
 from banyan.graph_store.vectors.store import VectorStore
 from crash_world import scripted
 from hashed_embedding import HashedEmbedder
@@ -100,8 +99,6 @@ def run_command(arguments: tuple[str, ...], fault: Fault) -> None:
     points = _Points(fault)
     _watch(points)
     banyan.agents.resources.load_embedder = lambda _: HashedEmbedder()
-    # A snapshot within these small stores, too.
-    graph_synchroniser._SNAPSHOT_LEAST = 8  # noqa: SLF001
     sys.argv = ["banyan", *arguments]
     try:
         cli.main()

@@ -105,7 +105,7 @@ def retrieval_alone(retriever: Retriever) -> Ask:
 
 def whole_graph(resources: Resources, name: str, *, agent: bool) -> Ask:
     """The retrieval graph up to its answer."""
-    graph, context = build_graph(resources), AskContext(agent=agent)
+    graph, context = build_graph(resources), AskContext(agent=agent, decompose=agent)
 
     def ask(question: str) -> object:
         return graph.invoke({"knowledge_base": name, "question": question}, context=context,

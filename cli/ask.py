@@ -1,17 +1,21 @@
 """`banyan ask` and `banyan chat`: answers from a knowledge base."""
 
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, cast
 
 import typer
+from rich.table import Table
 
 from ..agents.resources import Resources
 from ..agents.retrieval.graph import build_graph
 from ..agents.retrieval.state import AskContext
+from ..runtime.start import without_collecting
 from .console import err, escape, on_a_line, out, print_json
-from .session import AnswerMode, AsJson, Kb, NoAgent, opened
+from .session import AnswerMode, AsJson, Kb, NoAgent, NoDecompose, opened
 from .trace import print_trace
 
 app = typer.Typer()
+
+_LONGEST_LINE = 100
 
 
 @app.command()
@@ -21,13 +25,18 @@ def ask(
     mode: AnswerMode = "reject",
     *,
     no_agent: NoAgent = False,
+    no_decompose: NoDecompose = False,
     trace: Annotated[bool, typer.Option("--trace", help="Show every step: sub-queries, what each route found and "
                                                         "how, the ranking, and what was missing.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Answer a question from a knowledge base, with citations, or abstain."""
     with opened() as resources:
-        answer = _ask(resources, kb, mode, [("user", question)], agent=not no_agent, trace=trace)
+        with without_collecting():
+            resources.retriever(kb)
+            resources.reasoner(kb)
+        context = AskContext(mode=mode, agent=not no_agent, decompose=not no_decompose, trace=trace)
+        answer = _ask(resources, kb, context, [("user", question)])
         if as_json:
             print_json(answer)
             return
@@ -48,21 +57,20 @@ def chat(kb: Kb, mode: AnswerMode = "reject") -> None:
                 return
             if not question:
                 return
-            answer = _ask(resources, kb, mode, [*messages, ("user", question)], agent=True)
+            answer = _ask(resources, kb, AskContext(mode=mode), [*messages, ("user", question)])
             messages += [("user", question), ("assistant", answer["answer"])]
             _print_answer(answer)
 
 
-def _ask(resources: Resources, kb: str, mode: Literal["reject", "open"], messages: list[tuple[str, str]], *,
-         agent: bool, trace: bool = False) -> dict[str, Any]:
+def _ask(resources: Resources, kb: str, context: AskContext, messages: list[tuple[str, str]]) -> dict[str, Any]:
 
     answer: dict[str, Any] = {}
     with err.status("thinking") as status:
         events = build_graph(resources).stream(
             cast("Any", {"knowledge_base": kb, "messages": messages}),
-            context=AskContext(mode=mode, agent=agent, trace=trace), stream_mode=["custom", "values"],
+            context=context, stream_mode=["custom", "values"],
             output_keys=["answer", "abstained", "confidence", "citations", "sub_queries", "iterations",
-                         *(["trace"] if trace else [])])
+                         *(["trace"] if context.trace else [])])
         for kind, event in events:
             if kind == "custom":
                 progress = cast("dict[str, Any]", event)
@@ -73,7 +81,20 @@ def _ask(resources: Resources, kb: str, mode: Literal["reject", "open"], message
 
 
 def _print_answer(answer: dict[str, Any]) -> None:
-    out.print(escape(answer["answer"]), style="dim" if answer["abstained"] else "")
+    out.print(escape(answer["answer"]), style="dim" if answer["abstained"] else "", width=_width())
     for citation in answer["citations"]:
-        out.print(f"  [dim]\\[{citation['id']}] {on_a_line(citation['document'])} "
-                   f"{citation['start']}-{citation['end']}:[/dim] {on_a_line(citation['quote'])}")
+        number = f"\\[{citation['id']}]"
+        said = (f"[dim]{on_a_line(citation['document'])} {citation['start']}-{citation['end']}:[/dim] "
+                f"{on_a_line(citation['quote'])}")
+        if out.is_terminal:
+            # What does not fit a line goes on below its own beginning, not below its number.
+            line = Table.grid(padding=(0, 1))
+            line.add_row(f"  [dim]{number}[/dim]", said)
+            out.print(line, width=_width())
+        else:
+            out.print(f"  [dim]{number}[/dim] {said}")
+
+
+def _width() -> int:
+    """Columns of an answer: longer lines are hard to read. What goes to a file or program is not cut into lines."""
+    return min(out.width, _LONGEST_LINE) if out.is_terminal else out.width

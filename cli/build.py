@@ -14,10 +14,10 @@ from ..agents.construction.graph import build_graph
 from ..agents.construction.state import BuildContext, BuildInput, BuildReport
 from ..agents.estimate import BuildEstimate, estimate_build
 from ..agents.resources import Resources
+from ..api.progress import build_progress
 from .console import err, escape, money, on_a_line, out, print_json
-from .progress import BuildProgress
 from .review import resume_value
-from .session import AsJson, Kb, MaxCost, MaxTokens, opened
+from .session import AsJson, MaxCost, MaxTokens, NewKb, opened
 
 app = typer.Typer()
 
@@ -29,7 +29,7 @@ NoResolve = Annotated[bool, typer.Option("--no-resolve", help="Keep every name a
 @app.command()
 def build(  # noqa: PLR0913  (its options)
     paths: Annotated[list[Path], typer.Argument(help="Files and folders to read.")],
-    kb: Kb,
+    kb: NewKb,
     schema: Schema = "",
     examples: Annotated[Path | None, typer.Option(help="Sentences with their triples (JSON lines), which teach the "
                                                        "rules the schema's words; only at the first build.")] = None,
@@ -58,7 +58,7 @@ def build(  # noqa: PLR0913  (its options)
 def import_triples(
     file: Annotated[Path, typer.Argument(help="File with recorded triples.")],
     form: Annotated[Literal["hipporag", "triples"], typer.Option("--format", help="How the file is written.")],
-    kb: Kb,
+    kb: NewKb,
     schema: Schema = "",
     *, no_resolve: NoResolve = False, as_json: AsJson = False,
 ) -> None:
@@ -74,9 +74,9 @@ def _run_build(resources: Resources, given: BuildInput, context: BuildContext) -
     graph, config = build_graph(resources, InMemorySaver()), RunnableConfig(configurable={"thread_id": "build"})
 
     async def run(step: Any) -> Any:
-        with BuildProgress(err) as progress:
+        with build_progress(err) as show:
             async for event in graph.astream(step, config, context=context, stream_mode="custom", durability="exit"):
-                progress.show(cast("dict[str, Any]", event))
+                show(cast("dict[str, Any]", event))
         return await graph.aget_state(config)
 
     step: Any = given

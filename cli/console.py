@@ -18,7 +18,7 @@ from rich.segment import Segment
 
 from ..schemas.naming import UNSEEN
 
-__all__ = ["SafeConsole", "err", "escape", "json_line", "money", "on_a_line", "out", "print_json", "visible"]
+__all__ = ["SafeConsole", "counted", "err", "escape", "json_line", "money", "on_a_line", "out", "print_json", "visible"]
 
 _SEPARATORS = "\x0b-\x1f\x85\u2028\u2029"
 _SURROGATES = "\ud800-\udfff"
@@ -37,9 +37,6 @@ _TWINS = re.compile("[\u0391\u0392\u0395-\u0397\u0399\u039a\u039c\u039d\u039f\u0
 
 def visible(text: str) -> str:
     """The text as it may be sent to a terminal.
-
-    Args:
-        text: any text.
 
     Returns:
         The text, each control or invisible character but tab and line feed as ‹U+001B›, and each Greek or
@@ -80,7 +77,8 @@ class SafeConsole(Console):
         stream = sys.stderr if stderr else sys.stdout
         # Rich takes 80 columns where there is no terminal: paths would be broken in two, and names cut off.
         width = None if stream.isatty() else _WHOLE_LINES
-        super().__init__(stderr=stderr, emoji=False, width=width)  # ":warning:" in a text is text
+        # ":warning:" in a text is text, and the numbers in an answer are of no other kind than its words.
+        super().__init__(stderr=stderr, emoji=False, highlight=False, width=width)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """Render; all that is printed, live displays included, comes through here."""
@@ -96,6 +94,11 @@ def json_line(data: Any) -> str:
 def print_json(data: object) -> None:
     """Print one JSON value on a line."""
     sys.stdout.write(json_line(data) + "\n")
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """A number of things in words: `many` is the plural where it is not `one` and an s."""
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
 def money(cost: float | None) -> str:

@@ -10,8 +10,7 @@ from ..graph_store.knowledge_base import KnowledgeBase
 from ..schemas.naming import canonical_name
 from ..schemas.resolution import Alias, EntityGroup
 from .console import err, on_a_line, out, print_json
-from .errors import CommandError
-from .session import AsJson, Kb, opened
+from .session import AsJson, Kb, default_kb, opened
 
 app = typer.Typer()
 entities_app = typer.Typer(help="List entities that have several names; merge and split them.")
@@ -34,10 +33,8 @@ def entities(
     """List the entities that have several names, with what tied each name to the others."""
     if context.invoked_subcommand is not None:
         return
-    if not kb:
-        raise CommandError("which knowledge base? Name it: --kb NAME")
     with opened(reasons=False) as resources:
-        knowledge_base = resources.knowledge_base(kb)
+        knowledge_base = resources.knowledge_base(kb or default_kb())
         wanted = canonical_name(search)
         groups = [group for group in knowledge_base.graph.groups()
                   if any(wanted in canonical_name(name) for name in (group.name, *(a.name for a in group.aliases)))]

@@ -8,6 +8,7 @@ import typer
 from rich import box
 from rich.table import Table
 
+from ..api.progress import track
 from ..evaluation import answers, comparison
 from ..evaluation.datasets import QuestionFormat, load_answered_questions, load_questions
 from ..evaluation.extraction import ExtractionScores, score, unknown_relations
@@ -23,8 +24,7 @@ from ..schemas.graph_schema import GraphSchema
 from ..schemas.retrieval import ROUTES, Route, Switches
 from .console import err, escape, on_a_line, out, print_json
 from .errors import CommandError
-from .progress import track
-from .session import AnswerMode, AsJson, Kb, MaxTokens, NoAgent, opened
+from .session import AnswerMode, AsJson, Kb, MaxTokens, NoAgent, NoDecompose, opened
 
 app = typer.Typer()
 evaluation_app = typer.Typer(no_args_is_help=True, help="Measure a knowledge base, or the extraction of facts.")
@@ -50,6 +50,7 @@ def eval_retrieval(  # noqa: PLR0913  (its options)
         min=0, max=1, help="A fixed share of the graph routes against communities; else by the question.")] = None,
     *,
     no_agent: NoAgent = False,
+    no_decompose: NoDecompose = False,
     no_spreading: Annotated[bool, typer.Option("--no-spreading", help="No walk over the graph.")] = False,
     no_lexical: Annotated[bool, typer.Option("--no-lexical", help="No search of passages by words.")] = False,
     no_dense: Annotated[bool, typer.Option("--no-dense", help="No search of passages by vectors.")] = False,
@@ -70,7 +71,8 @@ def eval_retrieval(  # noqa: PLR0913  (its options)
     _check_writable(records)
     with opened() as resources:
         report = comparison.evaluate(resources, kb, loaded, ks=ks, with_baselines=baselines, with_ablations=ablations,
-                                     setting=Setting(switches=switches, agent=not no_agent, sub_queries=sub_queries),
+                                     setting=Setting(switches=switches, agent=not no_agent, decompose=not no_decompose,
+                                                     sub_queries=sub_queries),
                                      watch=lambda name: track(err, name))
     if report.gold_absent:
         err.print(f"[yellow]gold passages that are not in the knowledge base:[/yellow] {report.gold_absent}; "
@@ -140,7 +142,7 @@ def _with_intervals(values: Percent, intervals: Interval, *, signed: bool = Fals
 
 
 @evaluation_app.command("qa")
-def eval_qa(
+def eval_qa(  # noqa: PLR0913  (its options)
     kb: Kb,
     questions: Questions,
     form: Form,
@@ -149,6 +151,7 @@ def eval_qa(
     records: Annotated[Path | None, typer.Option(help="Write a JSON line for each question.")] = None,
     *,
     no_agent: NoAgent = False,
+    no_decompose: NoDecompose = False,
     as_json: AsJson = False,
 ) -> None:
     """Measure answers: exact match, F1, citations, and abstention as a curve over the confidence."""
@@ -157,7 +160,8 @@ def eval_qa(
         loaded = [loaded[number * len(loaded) // limit] for number in range(limit)]
     _check_writable(records)
     with opened() as resources, track(err, "questions") as progress:
-        report = answers.evaluate(resources, kb, loaded, mode=mode, agent=not no_agent, progress=progress)
+        report = answers.evaluate(resources, kb, loaded, mode=mode, agent=not no_agent,
+                                  decompose=not no_decompose, progress=progress)
     if _finished(report, records, as_json=as_json):
         return
     _print_answers(report)
@@ -217,7 +221,7 @@ def _read_sentences(schema: GraphSchema, cases: Sequence[GoldCase], examples: Pa
         if examples is not None:
             with err.status("learning"):
                 schema = learn_schema(schema, load_examples(examples, schema), resources.embedder)
-        at_once = resources.settings.llm_concurrency if resources.settings.llm_base_url else 1
+        at_once = resources.settings.llm_concurrency if resources.settings.uses_llm else 1
         with track(err, "sentences") as progress:
             read = reasoner_answers(reasoner, resources.bounds(schema), cases, on_failure=failed.append,
                                     concurrency=at_once, progress=progress)

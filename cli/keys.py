@@ -32,7 +32,8 @@ def key(
         out.print(table)
     elif revoke:
         keys.revoke(name)
-        err.print(f"revoked: {name}")
+        err.print(f"revoked: {name}" if keys.all() else f"revoked: {name}; no key is left, so the server answers "
+                  "nobody: make another one, or delete the file of keys to open it to this machine again")
     else:
         wanted: list[Scope] = [known for known in SCOPES if known in (scope or ())]
         if not scope or len(wanted) != len(set(scope)):

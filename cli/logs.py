@@ -45,11 +45,7 @@ def _time(record: logging.LogRecord) -> str:
 
 
 def set_up_logs(settings: Settings) -> None:
-    """Log what the settings ask for. Other libraries' loggers are left alone: theirs show prompts.
-
-    Args:
-        settings: the level and the form.
-    """
+    """Log what the settings ask for. Other libraries' loggers are left alone: theirs show prompts."""
     logger = logging.getLogger(_NAME)
     logger.setLevel(settings.log_level)
     for handler in [handler for handler in logger.handlers if isinstance(handler, _OnStandardError)]:

@@ -1,35 +1,48 @@
 """The command line: `banyan COMMAND`. A command's module is imported when the command is chosen."""
 
 from importlib import import_module
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
+from ..runtime.start import without_collecting
 from .errors import CommandError, explained
+from .examples import epilogue
 
+_FIRST, _BASES, _FOUND, _CARE, _OTHERS = (
+    "Begin here", "Your knowledge bases", "What was found", "Care", "For other programs, and measuring")
 _COMMANDS = {
-    "build": ("build", "Read documents into a knowledge base; what is unchanged costs nothing."),
-    "import": ("build", "Import triples that an LLM extracted earlier, with their passages; no LLM is asked."),
-    "ask": ("ask", "Answer a question from a knowledge base, with citations, or abstain."),
-    "chat": ("ask", "Ask one question after another; follow-ups are understood."),
-    "documents": ("knowledge_base", "List the documents of a knowledge base."),
-    "status": ("knowledge_base", "Show what a knowledge base holds, what failed, and what was spent."),
-    "verify": ("knowledge_base", "Check a knowledge base against its invariants; exits 1 if something is wrong."),
-    "delete": ("knowledge_base", "Delete a document with all that only it supports."),
-    "reindex": ("knowledge_base", "Rebuild graph, vectors and tree from the ledger, with the current embedding model."),
-    "schema": ("schema", "Show the schema and its history, decide on candidates, or infer a seed schema."),
-    "entities": ("entities", "List entities that have several names; merge and split them."),
-    "tree": ("tree", "Print the knowledge tree: communities, their keywords, the facts about those, and attributes."),
-    "export": ("transfer", "Write a knowledge base with its tree as GraphML, JSON, Cypher statements or an HTML page."),
-    "backup": ("transfer", "Write a knowledge base to one file, also while a build runs."),
-    "restore": ("transfer", "Make a knowledge base from a backup, under any name, without a call to an LLM."),
-    "eval": ("evaluation", "Measure a knowledge base, or the extraction of facts."),
-    "serve": ("serve", "Serve the knowledge bases: a web page, REST, chat and MCP, on one port."),
-    "key": ("keys", "Make, list or revoke API keys of the server."),
-    "mcp": ("mcp", "Serve search, ask, documents and schema to an agent over MCP, on standard input and output."),
+    "build": ("build", _FIRST, "Read documents into a knowledge base; what is unchanged costs nothing."),
+    "ask": ("ask", _FIRST, "Answer a question from a knowledge base, with citations, or abstain."),
+    "chat": ("ask", _FIRST, "Ask one question after another; follow-ups are understood."),
+    "serve": ("serve", _FIRST, "Serve the knowledge bases: a web page, REST, chat and MCP, on one port."),
+    "list": ("bases", _BASES, "List the knowledge bases there are, and where."),
+    "status": ("status", _BASES, "Show what a knowledge base holds, what failed, and what was spent."),
+    "documents": ("knowledge_base", _BASES, "List the documents of a knowledge base."),
+    "delete": ("knowledge_base", _BASES, "Delete a document with all that only it supports."),
+    "rename": ("bases", _BASES, "Give a knowledge base another name."),
+    "drop": ("bases", _BASES, "Delete a knowledge base with all that was stored of it; asks first."),
+    "schema": ("schema", _FOUND, "Show the schema and its history, decide on candidates, or infer a seed schema."),
+    "entities": ("entities", _FOUND, "List entities that have several names; merge and split them."),
+    "tree": ("tree", _FOUND,
+             "Print the knowledge tree: communities, their keywords, the facts about those, and attributes."),
+    "export": ("transfer", _FOUND,
+               "Write a knowledge base with its tree as GraphML, JSON, Cypher statements or an HTML page."),
+    "verify": ("knowledge_base", _CARE,
+               "Check a knowledge base against its invariants; exits 1 if something is wrong."),
+    "reindex": ("knowledge_base", _CARE,
+                "Rebuild graph, vectors and tree from the ledger, with the current embedding model."),
+    "backup": ("transfer", _CARE, "Write a knowledge base to one file, also while a build runs."),
+    "restore": ("transfer", _CARE, "Make a knowledge base from a backup, under any name, without a call to an LLM."),
+    "mcp": ("mcp", _OTHERS,
+            "Serve search, ask, documents and schema to an agent over MCP, on standard input and output."),
+    "key": ("keys", _OTHERS, "Make, list or revoke API keys of the server."),
+    "import": ("build", _OTHERS, "Import triples that an LLM extracted earlier, with their passages; no LLM is asked."),
+    "eval": ("evaluation", _OTHERS, "Measure a knowledge base, or the extraction of facts."),
 }
-"""The module and the short help of each command. Importing all modules takes seconds, which `--help` does not wait."""
+"""The module, the panel and the short help of each command, in the order in which they are needed. Importing all
+modules takes seconds, which `--help` does not wait."""
 
 
 class _Commands(TyperGroup):
@@ -52,19 +65,40 @@ def command(name: str) -> Any:
     Raises:
         CommandError: packages that it needs are not installed.
     """
-    module, _ = _COMMANDS[name]
+    module, _, _ = _COMMANDS[name]
     try:
-        commands = typer.main.get_command(import_module(f".{module}", __package__).app)
+        with without_collecting():
+            commands = typer.main.get_command(import_module(f".{module}", __package__).app)
     except ModuleNotFoundError as error:
         if (error.name or "banyan").startswith("banyan"):
             raise
         raise CommandError(f"the packages of `banyan {name}` are not installed ({error.name} is missing): run "
                            "`pip install 'banyan-graphrag[server]'`") from error
-    return commands.commands[name] if isinstance(commands, TyperGroup) else commands
+    chosen = commands.commands[name] if isinstance(commands, TyperGroup) else commands
+    chosen.epilog = epilogue(name)
+    for part, of_group in getattr(chosen, "commands", {}).items():
+        of_group.epilog = epilogue(f"{name} {part}")
+    return chosen
 
 
-for _name, (_, _help) in _COMMANDS.items():
-    app.command(_name, help=_help)(lambda: None)
+for _name, (_, _panel, _help) in _COMMANDS.items():
+    app.command(_name, help=_help, rich_help_panel=_panel)(lambda: None)
+
+
+def _show_version(*, wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version  # noqa: PLC0415  (a tenth of a second, for this alone)
+
+        typer.echo(f"banyan {version('banyan-graphrag')}")
+        raise typer.Exit
+
+
+@app.callback(epilog=epilogue(""))
+def _options(
+    *, shows_version: Annotated[bool, typer.Option("--version", help="Show the version and exit.", is_eager=True,
+                                             callback=lambda value: _show_version(wanted=value))] = False,
+) -> None:
+    pass
 
 
 def main() -> None:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ..subagent.mcp_server import mcp_server
+from ..subagent.mcp_server import mcp_server, serve_stdio
 from .session import opened
 
 app = typer.Typer()
@@ -25,4 +25,4 @@ def mcp(
         # A thread that reads standard input cannot be woken: Ctrl-C ends the process at once, as agents' SIGTERM does.
         # The ledger stays sound, as after any kill.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-        asyncio.run(server.run_stdio_async())
+        asyncio.run(serve_stdio(server))

@@ -11,6 +11,7 @@ from rich.table import Table
 from ..agents.construction.review import REVIEWED_AT_ONCE
 from ..agents.inference import infer_schema
 from ..agents.resources import Resources
+from ..api.progress import track
 from ..schemas.delta import Candidate, Verdict
 from ..schemas.diff import ElementChange
 from ..schemas.diff import diff as differences
@@ -20,7 +21,6 @@ from ..schemas.graph_schema import GraphSchema, SchemaElement
 from ..schemas.review import load_review, read_review
 from .console import err, escape, on_a_line, out, print_json
 from .errors import CommandError
-from .progress import track
 from .review import ask_decisions, print_evidence
 from .session import AsJson, Kb, MaxTokens, opened
 

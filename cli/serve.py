@@ -2,7 +2,11 @@
 
 import os
 import signal
+import socket
 import sys
+import threading
+import webbrowser
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -10,6 +14,7 @@ import uvicorn
 
 from ..config import Settings
 from ..server.app import create_app
+from ..server.connections import MAX_HEAD, Connection, most_connections
 from ..server.security.hosts import Hosts, is_loopback
 from ..server.security.keys import Keys
 from .console import err
@@ -18,9 +23,9 @@ from .session import opened
 
 app = typer.Typer()
 
+_DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
 _GRACE = 5
 """Seconds in which open requests may finish when the server is told to stop."""
-_MOST_CONNECTIONS = 1000
 
 
 @app.command()
@@ -28,6 +33,7 @@ def serve(
     host: Annotated[str, typer.Option(help="Address to listen on; beyond this machine only with API keys.")]
     = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65535)] = 8000,
+    *, no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open the page in the browser.")] = False,
 ) -> None:
     """Serve the knowledge bases: a web page, REST, chat and MCP, on one port."""
     settings, beyond = Settings(), not is_loopback(host)
@@ -37,10 +43,12 @@ def serve(
     with opened() as resources:
         service = create_app(resources, hosts=Hosts.bound(host, settings.server_hosts), needs_keys=beyond)
         # Addresses that proxies claim are not trusted: rates are counted by them.
-        server = uvicorn.Server(uvicorn.Config(
+        address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+        server = _Server(uvicorn.Config(
             service, host=host, port=port, log_level="warning", access_log=False, server_header=False,
-            proxy_headers=False, ws="none", timeout_graceful_shutdown=_GRACE, limit_concurrency=_MOST_CONNECTIONS))
-        err.print(f"Banyan is at http://{f'[{host}]' if ':' in host else host}:{port} (Ctrl-C ends it)", soft_wrap=True)
+            proxy_headers=False, http=Connection, h11_max_incomplete_event_size=MAX_HEAD, ws="none",
+            timeout_graceful_shutdown=_GRACE, limit_concurrency=most_connections()),
+            lambda: _listening(address, browser=not (no_browser or beyond)))
         # uvicorn sends itself the signal that stopped it again when all is done: resources are to be closed first.
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: None)
@@ -51,3 +59,29 @@ def serve(
             os._exit(0)  # its thread cannot be stopped, and the interpreter would wait for it
         if not server.started:
             raise typer.Exit(1)
+
+
+class _Server(uvicorn.Server):
+    """Says when it listens: an address that does not answer yet is of no use."""
+
+    def __init__(self, config: uvicorn.Config, listening: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._listening = listening
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._listening()
+
+
+def _listening(address: str, *, browser: bool) -> None:
+    """Say where the server is, and open the page there, if a person at this machine started it."""
+    err.print(f"Banyan is at {address} (Ctrl-C ends it)", soft_wrap=True)
+    if browser and sys.stdin.isatty() and sys.stderr.isatty() and _has_windows():
+        # A browser that is slow to start must not keep the server from answering it.
+        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+
+
+def _has_windows() -> bool:
+    """Whether a browser would have a window: in a terminal without a display it would take over the terminal."""
+    return sys.platform in ("darwin", "win32") or any(os.environ.get(name) for name in _DISPLAYS)

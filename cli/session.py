@@ -8,17 +8,51 @@ import typer
 
 from ..agents.resources import Resources
 from ..config import Settings
+from ..graph_store.layout import knowledge_bases
 from ..runtime.cancellation import cancelled_by_ctrl_c
 from .console import err
+from .errors import CommandError
 from .logs import set_up_logs
 
-Kb = Annotated[str, typer.Option("--kb", help="Name of the knowledge base.")]
+
+def default_kb() -> str:
+    """The knowledge base of a command that names none: the one that is set, or the only one.
+
+    Raises:
+        CommandError: there is none, or more than one; names them.
+    """
+    settings = Settings()
+    known = [settings.kb] if settings.kb else knowledge_bases(settings.home)
+    if not known:
+        raise CommandError(f"there is no knowledge base in {settings.home} yet: make one with `banyan build PATH --kb "
+                           "NAME`")
+    if len(known) > 1:
+        raise CommandError(f"which knowledge base? There are {', '.join(known)}: name one with --kb, or set BANYAN_KB")
+    return known[0]
+
+
+def set_kb() -> str:
+    """The knowledge base that is set, for commands that make one: a name is not to be guessed then.
+
+    Raises:
+        CommandError: none is set.
+    """
+    if not (name := Settings().kb):
+        raise CommandError("which knowledge base? Name it with --kb; it is made if there is none of that name")
+    return name
+
+
+Kb = Annotated[str, typer.Option("--kb", help="Name of the knowledge base.", default_factory=default_kb,
+                                 show_default="BANYAN_KB, or the only one")]
+NewKb = Annotated[str, typer.Option("--kb", help="Name of the knowledge base.", default_factory=set_kb,
+                                    show_default="BANYAN_KB")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 MaxTokens = Annotated[int | None, typer.Option(min=0, help="Stop cleanly when this many tokens were paid.")]
 MaxCost = Annotated[float | None, typer.Option(min=0, help="Stop cleanly when this much was paid, by the prices in the "
                                                            "file that BANYAN_PRICES names.")]
 AnswerMode = Annotated[Literal["reject", "open"], typer.Option(help="open: own knowledge allowed, and marked.")]
-NoAgent = Annotated[bool, typer.Option("--no-agent", help="One round, no decomposition.")]
+NoAgent = Annotated[bool, typer.Option("--no-agent", help="One round: no second search for what is missing.")]
+NoDecompose = Annotated[bool, typer.Option("--no-decompose", help="The question as it is, no sub-queries.")]
 
 
 @contextmanager
@@ -27,6 +61,6 @@ def opened(*, reasons: bool = True) -> Iterator[Resources]:
     settings = Settings()
     set_up_logs(settings)
     with cancelled_by_ctrl_c(), Resources(settings) as resources:
-        if reasons and not resources.settings.llm_base_url:
+        if reasons and not resources.settings.uses_llm:
             err.print("[dim]No LLM is configured (BANYAN_LLM_BASE_URL): the rules reasoner is used.[/dim]")
         yield resources

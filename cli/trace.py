@@ -11,12 +11,7 @@ from .console import on_a_line
 
 
 def print_trace(console: Console, steps: Iterable[dict[str, Any]]) -> None:
-    """Print a trace down to where the answer follows.
-
-    Args:
-        console: where to.
-        steps: `TraceStep` data in the order of the steps.
-    """
+    """Print a trace down to where the answer follows."""
     for tree in _trees([TraceStep(**data) for data in steps]):
         console.print(tree)
     console.print("[bold]answer[/bold]")
@@ -35,6 +30,8 @@ def _trees(steps: Sequence[TraceStep]) -> list[Tree]:
             this.notes(step.notes)
         elif step.step == "search":
             this.search(step)
+        elif step.step == "survey":
+            this.survey(step)
         elif step.step == "fuse":
             this.passages(step)
         elif step.step == "reflect":
@@ -66,6 +63,11 @@ class _Round:
             sources = f" [dim]\\[{on_a_line(', '.join(item.documents))}][/dim]" if item.documents else ""
             how = f" [dim]({on_a_line(item.how)})[/dim]" if item.how else ""
             branch.add(f"{item.score:.2f} {on_a_line(item.text)}{sources}{how}")
+
+    def survey(self, step: TraceStep) -> None:
+        branch = self.tree.add(f"[cyan]survey[/cyan] [dim]{step.total} reports and facts read[/dim]")
+        for item in step.found:
+            branch.add(f"{item.score:.2f} {on_a_line(item.text)} [dim]\\[{on_a_line(', '.join(item.documents))}][/dim]")
 
     def passages(self, step: TraceStep) -> None:
         said = f"; {step.text}" if step.text else ""

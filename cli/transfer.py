@@ -7,17 +7,16 @@ from typing import Annotated
 import typer
 
 from ..agents.resources import Resources
+from ..api.progress import track
 from ..config import Settings
 from ..export.files import write_file
 from ..export.formats import FORMATS, ExportFormat
-from ..export.tree_graph import tree_graph
 from ..graph_store.errors import EmbeddingMismatchError
 from ..graph_store.integrity.backup import back_up
 from ..graph_store.integrity.restore import restore as restore_ledger
 from ..graph_store.layout import Layout
 from .console import err, on_a_line, out, print_json
-from .progress import track
-from .session import AsJson, Kb, opened
+from .session import AsJson, Kb, NewKb, opened
 
 app = typer.Typer()
 
@@ -35,7 +34,7 @@ def export(
     An existing file is replaced only when all is written.
     """
     with opened(reasons=False) as resources, err.status("reading"):
-        graph = tree_graph(resources.knowledge_base(kb))
+        graph = resources.knowledge_base(kb).tree_graph()
     if not graph.graph["current"]:
         err.print(f"[yellow]the tree is behind the facts:[/yellow] build again, or run `banyan reindex --kb {kb}`")
     pieces = FORMATS[form].write(graph)
@@ -71,18 +70,18 @@ def backup(kb: Kb, output: Annotated[Path, typer.Option("--output", "-o", help="
 
 
 @app.command()
-def restore(file: Annotated[Path, typer.Argument(help="A file that `banyan backup` wrote.")], kb: Kb, *,
+def restore(file: Annotated[Path, typer.Argument(help="A file that `banyan backup` wrote.")], kb: NewKb, *,
             force: Annotated[bool, typer.Option("--force", help="Replace a knowledge base of that name.")] = False,
             as_json: AsJson = False) -> None:
     """Make a knowledge base from a backup, under any name, without a call to an LLM.
 
-    Form, sizes, checksum and every table of the file are checked before anything is changed. If interrupted, either
+    Form, sizes, checksum and every row of the file are checked before anything is changed. If interrupted, either
     the old knowledge base or the new one is in effect.
     """
     with opened(reasons=False) as resources:
         layout = Layout.of(resources.settings.home, kb)
         with track(err, "restoring") as progress:
-            manifest = restore_ledger(file, layout, progress, force=force)
+            manifest = restore_ledger(file, layout, resources.embedder, progress, force=force)
         fix = _derive(resources, kb)
     if as_json:
         print_json({"kb": kb, **manifest.model_dump(exclude={"name"}), "derived": not fix})

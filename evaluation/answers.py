@@ -16,7 +16,7 @@ from .abstention import Area, CurvePoint, Judged, area, curve, percent, point
 from .answer_scores import exact_match, f1, holds
 from .datasets import AnsweredQuestion, GoldPassage
 
-_MARKS = re.compile(r"\s*\[\d+\]")
+_MARKS = re.compile(r"(?:(?<!\s)\s++)?+\[\d++\]")
 
 
 class AnswerRecord(Frozen):
@@ -68,7 +68,8 @@ class AnswerReport(Frozen):
 
 
 def evaluate(resources: Resources, name: str, questions: Sequence[AnsweredQuestion], *, mode: Mode = "reject",
-             agent: bool = True, progress: Callable[[int, int], None] = lambda *_: None) -> AnswerReport:
+             agent: bool = True, decompose: bool = True,
+             progress: Callable[[int, int], None] = lambda *_: None) -> AnswerReport:
     """Ask every question and score the answers.
 
     Each is asked once, with the threshold of abstention at 0; the answers' confidence then tells
@@ -79,15 +80,13 @@ def evaluate(resources: Resources, name: str, questions: Sequence[AnsweredQuesti
         name: the knowledge base.
         questions: with their expected answers and gold passages.
         mode: "reject", or "open", in which the threshold withholds nothing.
-        agent: decompose and reflect; else one round with the question as it is.
+        agent: judge the evidence and search again; else one round.
+        decompose: split questions into sub-queries.
         progress: told (done, all) after each question.
-
-    Returns:
-        The report.
     """
     threshold = resources.settings.abstain_below if mode == "reject" else 0.0
     graph = build_graph(resources)
-    context = AskContext(mode=mode, agent=agent, abstain_below=0.0)
+    context = AskContext(mode=mode, agent=agent, decompose=decompose, abstain_below=0.0)
     documents = resources.knowledge_base(name).documents
     records: list[AnswerRecord] = []
     for number, question in enumerate(questions, 1):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..graph_store.knowledge_base import KnowledgeBase
-from ..models.embedding.embedder import Vectors
+from ..models.embedding.embedder import Vectors, as_queries
 from ..schemas.naming import triple_id
 from ..tools.lexical import LexicalIndex
 
@@ -47,7 +47,7 @@ def baselines(knowledge_base: KnowledgeBase) -> dict[str, Baseline]:
     walk = FactWalk(knowledge_base, ids, vectors)
 
     def embedded(question: str) -> Vectors:
-        return np.asarray(knowledge_base.embedder.encode([question])[0])
+        return np.asarray(as_queries(knowledge_base.embedder).encode([question])[0])
 
     def by_words(question: str) -> list[str]:
         order = np.argsort(-lexical.scores(question), kind="stable")

@@ -68,6 +68,8 @@ def ablations(setting: Setting) -> dict[str, Setting]:
              for row, change in changes.items()}
     if setting.agent and setting.sub_queries == "none":
         variants["agent off"] = setting.model_copy(update={"agent": False})
+    if setting.decompose and setting.sub_queries == "none":
+        variants["decomposition off"] = setting.model_copy(update={"decompose": False})
     return variants
 
 

@@ -61,9 +61,6 @@ def score(ontology: GraphSchema, gold: Sequence[GoldCase],
         gold: the sentences with what they state; at least one.
         answers: the triples said, by the sentence's id; those of other ids do not count.
 
-    Returns:
-        The benchmark's seven scores, to four digits.
-
     Raises:
         ValueError: there is no gold sentence.
     """

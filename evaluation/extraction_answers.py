@@ -17,16 +17,7 @@ Progress = Callable[[int, int], None]
 
 def bounded_answers(bounds: Bounds, cases: Sequence[GoldCase],
                     recorded: Mapping[str, Sequence[Triple]]) -> dict[str, tuple[Triple, ...]]:
-    """What bounding and grounding admit of recorded triples.
-
-    Args:
-        bounds: the schema that bounds them.
-        cases: the sentences that the triples were read from.
-        recorded: triples by the sentence's id; they name no entity types, and their confidence is 1.
-
-    Returns:
-        The admitted triples of each sentence that has an answer, in a canonical order.
-    """
+    """What bounding and grounding admit of recorded triples."""
     return {case.id: _admitted(_extraction(recorded[case.id]), case, bounds) for case in cases if case.id in recorded}
 
 

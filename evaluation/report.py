@@ -58,12 +58,7 @@ class RetrievalReport(Group):
 
 
 def summarise(records: Sequence[QuestionRecord], ks: Sequence[int]) -> RetrievalReport:
-    """Recall and latency of at least one question.
-
-    Args:
-        records: one for each question.
-        ks: the cut-offs.
-    """
+    """Recall and latency of at least one question."""
     whole = _group(records, ks)
     types = sorted({record.type for record in records} - {""})
     return RetrievalReport(

@@ -24,23 +24,18 @@ _REFERENCE = re.compile(r"#(\d+)")
 class Setting(Frozen):
     """How questions are searched.
 
-    `agent`: decompose and reflect; else one round with the question as it is. `sub_queries` "gold":
-    the dataset's own decomposition, earlier answers filled in, instead of the agent's.
+    `agent`: judge the evidence and search again; else one round. `decompose`: split questions into sub-queries.
+    `sub_queries` "gold": the dataset's own decomposition, earlier answers filled in, instead of the agent's.
     """
 
     switches: Switches = EVERYTHING
     agent: bool = True
+    decompose: bool = True
     sub_queries: SubQueries = "none"
 
 
 def setting_search(resources: Resources, name: str, setting: Setting, depth: int) -> Search:
     """Searching a knowledge base in one setting.
-
-    Args:
-        resources: models and knowledge bases.
-        name: the knowledge base.
-        setting: how.
-        depth: how many documents matter.
 
     Raises:
         DatasetError: fewer chunks are ranked than that.
@@ -55,17 +50,7 @@ def setting_search(resources: Resources, name: str, setting: Setting, depth: int
 
 def run(search: Search, chunks: Mapping[str, Chunk], questions: Sequence[Question],
         progress: Progress = lambda *_: None) -> list[QuestionRecord]:
-    """Rank the passages for each question and see where the gold ones stand.
-
-    Args:
-        search: what ranks them.
-        chunks: all chunks by id.
-        questions: with their gold passages.
-        progress: told (done, all) after each question.
-
-    Returns:
-        A record for each question, in their order.
-    """
+    """Rank the passages for each question and see where the gold ones stand."""
     # What is made at the first question and kept must not count as that question's time.
     search(Question(id="", question=next(iter(chunks.values())).titled_text()[:200], gold=()))
     records = []
@@ -107,7 +92,7 @@ def absent_gold(questions: Sequence[Question], chunks: Mapping[str, Chunk]) -> i
 
 def _agent_search(resources: Resources, name: str, setting: Setting) -> Search:
     graph = build_graph(resources)
-    context = AskContext(agent=setting.agent, **dict(setting.switches))
+    context = AskContext(agent=setting.agent, decompose=setting.decompose, **dict(setting.switches))
 
     def search(question: Question) -> list[str]:
         state = graph.invoke({"knowledge_base": name, "question": question.question}, context=context,

@@ -9,8 +9,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from ..graph_store.graph.tree_graph import TreeGraph
 from .text import json_text
-from .tree_graph import TreeGraph
 
 # Rows of a statement, which is a transaction: what fits easily into Neo4j's memory.
 _ROWS = 500
@@ -102,11 +102,7 @@ def quoted_name(text: str) -> str:
 
 
 def literal(value: Any) -> str:
-    """A value in Cypher on one line: a literal, or several literals that are joined.
-
-    Args:
-        value: a text, number, truth value, or a list or map of such.
-    """
+    """A value in Cypher on one line: a literal, or several literals that are joined."""
     if isinstance(value, Mapping):
         return _joined("{}", (f"{quoted_name(key)}: {literal(item)}" for key, item in value.items()))
     if isinstance(value, str):

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterator
 from typing import Literal, NamedTuple
 
+from ..graph_store.graph.tree_graph import TreeGraph
 from .cypher import cypher
 from .graphml import graphml
 from .node_link import node_link
 from .page import page
-from .tree_graph import TreeGraph
 
 ExportFormat = Literal["graphml", "json", "cypher", "html"]
 

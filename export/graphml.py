@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from xml.sax.saxutils import escape
 
+from ..graph_store.graph.tree_graph import TreeGraph
 from ..schemas.naming import content_id
 from .text import json_text, printable
-from .tree_graph import TreeGraph
 
 _HEAD = """<?xml version="1.0" encoding="UTF-8"?>
 <graphml xmlns="http://graphml.graphdrawing.org/xmlns" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" \

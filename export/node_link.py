@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from ..graph_store.graph.tree_graph import TreeGraph
 from .outline import Outline
 from .text import json_text
-from .tree_graph import TreeGraph
 
 
 def node_link(graph: TreeGraph) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from functools import cached_property
 
-from .tree_graph import KEYWORD_OF, MEMBER_OF, TreeGraph
+from ..graph_store.graph.tree_graph import KEYWORD_OF, MEMBER_OF, TreeGraph
 
 
 class Outline:

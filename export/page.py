@@ -12,9 +12,9 @@ from importlib.resources import files
 from itertools import takewhile
 from typing import Any
 
+from ..graph_store.graph.tree_graph import MEMBER_OF, TreeGraph
 from .outline import Outline
 from .text import printable
-from .tree_graph import MEMBER_OF, TreeGraph
 
 # What the tree may take in all, in bytes: a page of 10 MB opens in seconds, several times as much in minutes.
 _TREE_BYTES = 8_000_000

@@ -1,6 +1,14 @@
 """What can go wrong with a knowledge base, each with its cause and its fix in the message."""
 
+from collections.abc import Sequence
+from pathlib import Path
+
 from ..schemas.errors import BanyanError
+
+
+def named(path: Path) -> str:
+    """A file of a knowledge base as messages name it: where the home folder is, is not every client's business."""
+    return f"{path.parent.name}/{path.name}"
 
 
 class StoreError(BanyanError):
@@ -12,7 +20,17 @@ class KnowledgeBaseNameError(StoreError):
 
 
 class UnknownKnowledgeBaseError(StoreError):
-    """There is no knowledge base of that name."""
+    """There is no knowledge base of that name.
+
+    Its message goes to whoever asks, also to a client that may not list the knowledge bases. `here` says as well where
+    the home folder is and which there are: for who can read that folder.
+    """
+
+    def __init__(self, name: str, home: Path, known: Sequence[str] = ()) -> None:
+        make = "make one with `banyan build`, or in Python with `add`"
+        super().__init__(f"there is no knowledge base {name!r}; {make}")
+        self.here = f"there is no knowledge base {name!r} in {home}; " + (
+            f"there are: {', '.join(known)}" if known else make)
 
 
 class UnknownDocumentError(StoreError):

@@ -17,6 +17,7 @@ from .errors import WriterBusyError
 from .evolution.control import SchemaControl
 from .graph.resolved_graph import ResolvedGraph
 from .graph.synchroniser import GraphSynchroniser
+from .graph.tree_graph import TreeGraph, tree_graph
 from .layout import Layout
 from .ledger.accounts import Calls
 from .ledger.aliases import AliasTable
@@ -105,12 +106,11 @@ class KnowledgeBase:
             UnknownKnowledgeBaseError: there is none of that name.
         """
         opened = cls(Layout.of(home, name, server).require(), embedder, any_embedding=any_embedding)
-        damaged = opened.graph_synchroniser.damaged
-        if not any_embedding and (opened.vector_synchroniser.is_behind() or damaged):
+        if not any_embedding and (opened.vector_synchroniser.is_behind() or opened.graph_synchroniser.lost):
             try:
                 with opened.writing():
                     opened.vector_synchroniser.sync()
-                    opened.graph_synchroniser.save(force=damaged)
+                    opened.save_graph()
             except WriterBusyError:
                 # The writer is bringing them up to date; until then what is there answers.
                 _LOG.info("%s is being written to; answering from what is there", opened.layout.name)
@@ -166,11 +166,7 @@ class KnowledgeBase:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Be the one writer for a while; readers are told of what was written if all goes well.
-
-        Raises:
-            WriterBusyError: another process is.
-        """
+        """Be the one writer for a while; readers are told of what was written if all goes well."""
         self.acquire()
         try:
             yield
@@ -189,6 +185,28 @@ class KnowledgeBase:
     def graph(self) -> ResolvedGraph:
         """The graph in memory."""
         return self.graph_synchroniser.graph
+
+    def tree_graph(self) -> TreeGraph:
+        """The graph with its tree as a NetworkX graph of plain values, for others; see `graph.tree_graph`.
+
+        Of the whole it notes `name`, `schema`, `schema_version`, `documents` (how many) and `current` (whether the
+        tree reflects the facts as they are).
+        """
+        version = self.schemas.version()
+        about = {"name": self.layout.name, "schema": self.schemas.current().name if version else "",
+                 "schema_version": version, "documents": self.documents.count_documents(),
+                 "current": not self.tree.is_behind()}
+        return tree_graph(self.graph, self.documents.chunks(), self.communities.all(level=None), about)
+
+    def save_graph(self) -> None:
+        """Write the graph's file, if it is due: see `GraphSynchroniser.due`.
+
+        Raises:
+            OSError: it cannot be written; the old one is unchanged.
+        """
+        state = [*self.version(), self.documents.count_documents()]
+        if self.graph_synchroniser.due(state):
+            self.graph_synchroniser.save(self.tree_graph(), state)
 
     def refresh(self) -> None:
         """Bring the graph in memory up to the ledger."""

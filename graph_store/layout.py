@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..schemas.chroma_server import ChromaServer
-from .errors import KnowledgeBaseNameError, LedgerDamagedError, UnknownKnowledgeBaseError
+from .errors import KnowledgeBaseNameError, LedgerDamagedError, UnknownKnowledgeBaseError, named
 
 MAX_NAME = 64
 MAX_NAME_BYTES = 200
@@ -94,22 +94,19 @@ class Layout:
         if size or (size is not None and logged):
             return
         if logged or self.graph.exists() or self.vectors.exists():
-            raise LedgerDamagedError(f"{self.ledger} is {'missing' if size is None else 'empty'}, and what "
+            raise LedgerDamagedError(f"{named(self.ledger)} is {'missing' if size is None else 'empty'}, and what "
                                      "was made from it is there")
 
     def require(self) -> "Layout":
         """Check that the knowledge base exists, and return its layout.
 
         Raises:
-            UnknownKnowledgeBaseError: it does not exist; names those that do.
+            UnknownKnowledgeBaseError: it does not exist.
             LedgerDamagedError: only a part of it exists.
         """
         self.check_ledger()
         if not self.ledger.is_file():
-            known = knowledge_bases(self.root.parent)
-            raise UnknownKnowledgeBaseError(
-                f"there is no knowledge base {self.name!r} in {self.root.parent}; "
-                + (f"there are: {', '.join(known)}" if known else "make one with `banyan build`"))
+            raise UnknownKnowledgeBaseError(self.name, self.root.parent, knowledge_bases(self.root.parent))
         return self
 
 

@@ -5,7 +5,8 @@ is derived from it is brought up to date here, in one sequence for all of them. 
 says how far each part has come, so a sequence that was killed is taken up by the next one, whatever that is part of.
 """
 
-from ..models.reasoner import Reasoner
+from ..models.reasoner import Reasoner, ReasonerError
+from ..runtime.budgets import BudgetExceeded
 from .evolution.growth import Thresholds
 from .knowledge_base import KnowledgeBase
 
@@ -34,8 +35,17 @@ def bring_up_to_date(kb: KnowledgeBase, reasoner: Reasoner, thresholds: Threshol
     if not reasoner.resolves:  # then names that become aliases are never embedded
         _resolve(kb, reasoner)
     kb.vector_synchroniser.sync()
+    try:
+        _follow_graph(kb, reasoner)
+    except (BudgetExceeded, ReasonerError):
+        kb.save_graph()  # what is done by then is whole
+        raise
     # Not before the vectors: those that are older than the snapshot have to be compared with the whole graph.
-    kb.graph_synchroniser.save()
+    kb.save_graph()
+
+
+def _follow_graph(kb: KnowledgeBase, reasoner: Reasoner) -> None:
+    """Bring up entities and tree, whose vectors are there."""
     if kb.tree.is_behind():
         kb.reliability.measure()
     if reasoner.resolves:  # it is asked about entities with similar vectors
@@ -58,7 +68,7 @@ def reindex(kb: KnowledgeBase, reasoner: Reasoner) -> None:
     kb.vector_synchroniser.rebuild()
     kb.reliability.measure()
     kb.tree.build(reasoner.summarise, whole=True)
-    kb.graph_synchroniser.save(force=True)
+    kb.save_graph()
 
 
 def _resolve(kb: KnowledgeBase, reasoner: Reasoner) -> None:

@@ -15,6 +15,9 @@ _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF32_LE, "utf-32"), (codec
 # A page that names the older, smaller set is written in its superset, as browsers read it.
 _SUPERSETS = {"gb2312": "gb18030", "gbk": "gb18030", "iso8859-1": "cp1252", "ascii": "cp1252",
               "shift_jis": "cp932", "euc_kr": "cp949", "big5": "big5hkscs", "iso8859-9": "cp1254"}
+# Python's own codecs of text that are no character sets: a page that names one would be rewritten by it.
+_NO_CHARSETS = frozenset({"idna", "punycode", "unicode-escape", "raw-unicode-escape", "utf-7", "undefined", "mbcs",
+                          "oem"})
 _BLOCK = 1024 * 1024
 _SAMPLE = 64 * 1024
 
@@ -131,7 +134,7 @@ def _unicode_encoding(data: bytes) -> str:
 def _is_valid(data: bytes, encoding: str) -> bool:
     try:
         data.decode(encoding)
-    except UnicodeDecodeError:
+    except (UnicodeError, LookupError):  # LookupError: a codec such as "hex", which is none of text
         return False
     return True
 
@@ -150,7 +153,7 @@ def _legacy_encoding(data: bytes, declared: str | None = None) -> str:
         except LookupError:
             name = "utf-8"
         encoding = _SUPERSETS.get(name, name)
-        if _is_valid(data, encoding):
+        if encoding.replace("_", "-") not in _NO_CHARSETS and _is_valid(data, encoding):
             return encoding
     best = from_bytes(sample).best()
     if best is None:

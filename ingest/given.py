@@ -9,6 +9,8 @@ from ..schemas.documents import Document
 from .decoding import clean_text
 from .failures import IngestError
 from .limits import DEFAULT_LIMITS, Limits
+from .markdown_tables import with_rows
+from .metadata import clean_metadata, with_metadata
 from .sections import headings
 
 SOURCE = "given as text"
@@ -18,7 +20,8 @@ def given_documents(given: Sequence[Mapping[str, Any]], limits: Limits = DEFAULT
     """The documents, checked as those of files are.
 
     Args:
-        given: of each document its `id`, its `text`, and a `title`; left out, it is the text's first heading.
+        given: of each document its `id`, its `text`, a `title`; left out, it is the text's first heading; and
+            `metadata`, fields of which any may be left out.
         limits: how many documents there may be, and how long each.
 
     Returns:
@@ -43,19 +46,26 @@ def given_documents(given: Sequence[Mapping[str, Any]], limits: Limits = DEFAULT
 
 def _document(number: int, given: Mapping[str, Any], limits: Limits) -> Document:
     where = f"`documents[{number}]`"
-    if not isinstance(given, dict) or not all(isinstance(value, str) for value in given.values()) or (
-            not {"id", "text"} <= given.keys() <= {"id", "title", "text"}):
-        raise IngestError(f'{where} is not {{"id": text, "title": text, "text": text}} (the title may be left out): '
-                          "fix the input")
+    if not _has_the_form(given):
+        raise IngestError(f'{where} is not {{"id": text, "title": text, "text": text, "metadata": {{name: value}}}} '
+                          "(title and metadata may be left out): fix the input")
     if len(given["text"].encode(errors="replace")) > limits.file_bytes:
         raise IngestError(f"the text of {where} is larger than {limits.size()}: split it into smaller documents")
     text = clean_text(given["text"])
     if not text.strip():
         raise IngestError(f"there is no text in {where}: fill it or take it out")
     heading = next(headings(text), None)
-    title = given.get("title") or (heading.title if heading else "")
+    title = " ".join(clean_text(given.get("title") or (heading.title if heading else "")).split())
+    metadata = clean_metadata(given.get("metadata") or {})
     try:
-        return Document(id=given["id"], title=" ".join(clean_text(title).split()), text=text, source=SOURCE)
+        return Document(id=given["id"], title=title, source=SOURCE, metadata=metadata,
+                        text=with_metadata(with_rows(text, title), given["id"], title, metadata))
     except ValidationError as error:
         raise IngestError(f"the id of {where} cannot be stored ({error.errors()[0]['msg']}): choose one of at most "
                           "1000 characters of valid Unicode") from error
+
+
+def _has_the_form(given: object) -> bool:
+    return (isinstance(given, dict) and {"id", "text"} <= given.keys() <= {"id", "title", "text", "metadata"}
+            and all(isinstance(value, str) for name, value in given.items() if name != "metadata")
+            and isinstance(given.get("metadata", {}), dict))

@@ -14,6 +14,11 @@ class Limits(Frozen):
                             "in memory several times over while it is parsed, and is a hundred thousand chunks then")
     documents: int = Field(1_000_000, ge=1, description="documents of one run, tiny ones included")
     json_depth: int = Field(64, ge=1, description="nesting of a JSON record")
+    table_columns: int = Field(1000, ge=1, description="columns of a table: each row is written with all headers")
+    seconds: float = Field(120.0, gt=0, description="reading one file that is no plain text")
+    memory_mb: int = Field(4096, ge=256, description="address space of the process that reads it, with its libraries")
+    title: int = Field(500, ge=1, description="characters of a title: it is embedded and shown with each of its chunks")
+    failures: int = Field(100, ge=1, description="bad records of a file that are told one by one; the rest are counted")
     folder_depth: int = Field(64, ge=1, description="nesting of folders")
 
     def size(self) -> str:

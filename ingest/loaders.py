@@ -6,43 +6,29 @@ from typing import NamedTuple
 
 from pydantic import ValidationError
 
+from ..runtime.cancellation import current
 from ..schemas.documents import Document
-from .decoding import clean_text, decode, read_bytes, undecodable
+from .decoding import clean_text, read_bytes, undecodable
 from .failures import IngestError, LoadFailure, UnreadableError
+from .formats import PARSED, PLAIN
 from .limits import DEFAULT_LIMITS, Limits
-from .pdf_files import read_pdf
+from .markdown_tables import with_rows
+from .metadata import clean_metadata, with_metadata
+from .reading_process import ReadingProcess
 from .records import Record, Report, read_csv, read_json, read_jsonl
-from .sections import headings
-from .web_pages import read_html
-from .word_files import read_docx
 
 __all__ = ["FORMATS", "IngestError", "LoadFailure", "load_documents"]
+
+_LOOK = 1000
+"""Records between two looks at whether the run was cancelled."""
 
 OnFailure = Callable[[LoadFailure], None]
 
 
-def _read_txt(data: bytes, _: Limits) -> tuple[str, str]:
-    return decode(data), ""
-
-
-def _read_markdown(data: bytes, _: Limits) -> tuple[str, str]:
-    text = decode(data)
-    first = next(headings(clean_text(text)), None)
-    return text, first.title if first else ""
-
-
-def _read_page(data: bytes, _: Limits) -> tuple[str, str]:
-    return read_html(data)
-
-
-_SINGLE: dict[str, Callable[[bytes, Limits], tuple[str, str]]] = {
-    ".txt": _read_txt, ".md": _read_markdown, ".html": _read_page, ".htm": _read_page, ".pdf": read_pdf,
-    ".docx": read_docx}
-"""Readers of files that are one document: bytes to (text, title or an empty string)."""
 _MANY: dict[str, Callable[[Path, Limits, Report], Iterator[Record]]] = {
-    ".csv": read_csv, ".json": read_json, ".jsonl": read_jsonl}
+    ".csv": read_csv, ".tsv": read_csv, ".json": read_json, ".jsonl": read_jsonl}
 """Readers of files whose records are documents."""
-FORMATS = tuple(sorted([*_SINGLE, *_MANY]))
+FORMATS = tuple(sorted([*PLAIN, *PARSED, *_MANY]))
 """The file endings that are read, in any case."""
 
 
@@ -69,7 +55,7 @@ def load_documents(paths: Sequence[Path], *, on_failure: OnFailure,
         name of the file given; for a record of a csv, json or jsonl file its own id, else the
         file's id, `#` and the record's number from 0. A document whose id was there before is a
         failure. A record without a title has an empty one; a file has its first heading or, for
-        pdf and html, its own title, else its name without the ending.
+        most formats, its own title, else its name without the ending.
 
     Raises:
         IngestError: a path does not exist; raised at once, before anything is read.
@@ -81,11 +67,18 @@ def load_documents(paths: Sequence[Path], *, on_failure: OnFailure,
 
 
 def _load(paths: Sequence[Path], on_failure: OnFailure, limits: Limits) -> Iterator[Document]:
+    with ReadingProcess(limits) as process:
+        yield from _load_with(process, paths, on_failure, limits)
+
+
+def _load_with(process: ReadingProcess, paths: Sequence[Path], on_failure: OnFailure, limits: Limits,
+               ) -> Iterator[Document]:
     sources: dict[str, str] = {}
     for path in paths:
         files = _walk(path, on_failure, limits) if path.is_dir() else iter([_File(path, path.name, named=True)])
         for file in files:
-            for document in _documents(file, on_failure, limits):
+            current().check()
+            for document in _documents(file, process, on_failure, limits):
                 if document.id in sources:
                     _fail(on_failure, file.path, f"the id {document.id!r} was already given by "
                           f"{sources[document.id]}: rename one, or load them into two knowledge bases")
@@ -121,7 +114,7 @@ def _walk(root: Path, on_failure: OnFailure, limits: Limits) -> Iterator[_File]:
             _fail(on_failure, entry, _cannot_read(error))
 
 
-def _documents(file: _File, on_failure: OnFailure, limits: Limits) -> Iterator[Document]:
+def _documents(file: _File, process: ReadingProcess, on_failure: OnFailure, limits: Limits) -> Iterator[Document]:
     """The documents of one file; its failures are reported, and end only this file."""
     def report(reason: str) -> None:
         _fail(on_failure, file.path, reason)
@@ -136,7 +129,10 @@ def _documents(file: _File, on_failure: OnFailure, limits: Limits) -> Iterator[D
         elif suffix in _MANY:
             yield from _records(file, _MANY[suffix], limits, report)
         else:
-            yield from _single(file, *_SINGLE[suffix](read_bytes(file.path, limits), limits), report)
+            read = PLAIN.get(suffix)
+            content = read(read_bytes(file.path, limits), limits) if read else process.read(file.path)
+            title = " ".join(clean_text(content.title).split())[:limits.title] or file.path.stem
+            yield from _document(file.id, title, content.text, str(file.path), clean_metadata(content.metadata), report)
     except UnreadableError as error:
         report(str(error))
     except UnicodeDecodeError as error:
@@ -145,35 +141,39 @@ def _documents(file: _File, on_failure: OnFailure, limits: Limits) -> Iterator[D
         report(_cannot_read(error))
 
 
-def _single(file: _File, text: str, title: str, report: Report) -> Iterator[Document]:
-    yield from _document(file.id, title or file.path.stem, text, str(file.path), report)
-
-
 def _records(file: _File, read: Callable[[Path, Limits, Report], Iterator[Record]], limits: Limits,
              report: Report) -> Iterator[Document]:
-    any_record = False
+    count = failures = 0
+
     def note(reason: str) -> None:
-        nonlocal any_record
-        any_record = True
-        report(reason)
+        nonlocal failures
+        failures += 1
+        if failures <= limits.failures:
+            report(reason)
 
     for record in read(file.path, limits, note):
-        any_record = True
-        yield from _document(record.id or f"{file.id}#{record.number}", record.title, record.text,
-                             f"{file.path}, record {record.number}", report)
-    if not any_record:
+        count += 1
+        if count % _LOOK == 0:
+            current().check()
+        own = file.id if record.number is None else f"{file.id}#{record.number}"
+        where = str(file.path) if record.number is None else f"{file.path}, record {record.number}"
+        yield from _document(record.id or own, record.title, record.text, where, clean_metadata(record.metadata), note)
+    if failures > limits.failures:
+        report(f"{failures - limits.failures:,} more records cannot be used: the first {limits.failures} say why")
+    if not count and not failures:
         report("no records in it: fill it or take it out")
 
 
-def _document(document_id: str, title: str, text: str, source: str, report: Report) -> Iterator[Document]:
+def _document(document_id: str, title: str, text: str, source: str, metadata: dict[str, str], report: Report,
+              ) -> Iterator[Document]:
     """The document, unless it has no text or an id that cannot be stored."""
-    text = clean_text(text)
+    text = with_rows(clean_text(text), title)
     if not text.strip():
         report("no text in it: fill it or take it out")
         return
     try:
-        yield Document(id=document_id, title=" ".join(clean_text(title).split()), text=text,
-                       source=clean_text(source))
+        yield Document(id=document_id, title=title, text=with_metadata(text, document_id, title, metadata),
+                       source=clean_text(source), metadata=metadata)
     except ValidationError as error:
         report(f"the id {clean_text(document_id)[:60]!r} cannot be stored ({error.errors()[0]['msg']}): "
                "choose one of at most 1000 characters of valid Unicode")

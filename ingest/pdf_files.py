@@ -6,20 +6,23 @@ from io import BytesIO
 
 from pypdf import PasswordType, PdfReader
 
+from .content import Content
 from .failures import UnreadableError
-from .limits import DEFAULT_LIMITS, Limits
+from .limits import Limits
+from .metadata import CREATED
 
 # It logs what is broken in the file's own words, which would go to the terminal where nobody listens.
 logging.getLogger("pypdf").addHandler(logging.NullHandler())
 
 # What programs put there instead of a title: a file's name, or nothing.
 _NO_TITLE = re.compile(
-    r"\s*(untitled.*|microsoft \w+ - .*|.*\.(docx?|odt|rtf|tex|dvi|indd|qxd|pptx?|xlsx?|pdf|html?))?\s*", re.IGNORECASE)
+    r"(untitled.*|microsoft \w+ - .*|.*\.(docx?|odt|rtf|tex|dvi|indd|qxd|pptx?|xlsx?|pdf|html?))?", re.IGNORECASE)
+_DATE = re.compile(r"D:(\d{4})(\d\d)(\d\d)")
 _MAX_TITLE = 300
 _MAX_PAGES = 20_000  # the longest printed works have a few thousand
 
 
-def read_pdf(data: bytes, limits: Limits = DEFAULT_LIMITS) -> tuple[str, str]:
+def read_pdf(data: bytes, limits: Limits) -> Content:
     """The text of a PDF file.
 
     Args:
@@ -38,7 +41,11 @@ def read_pdf(data: bytes, limits: Limits = DEFAULT_LIMITS) -> tuple[str, str]:
         reader = PdfReader(BytesIO(data))
         locked = reader.is_encrypted and reader.decrypt("") == PasswordType.NOT_DECRYPTED
         pages = [] if locked else _pages(reader, limits)
-        title = "" if locked else (reader.metadata and reader.metadata.title) or ""
+        said = None if locked else reader.metadata
+        title = (said and said.title) or ""
+        made = _DATE.match(str(said and said.creation_date_raw))
+        about = {"author": said and said.author, CREATED: made and "-".join(made.groups()),
+                 "subject": said and said.subject}
     except UnreadableError:
         raise
     except Exception as error:  # pypdf lets through whatever a broken structure makes its code raise
@@ -48,15 +55,21 @@ def read_pdf(data: bytes, limits: Limits = DEFAULT_LIMITS) -> tuple[str, str]:
     text = "\n\n".join(page.strip() for page in pages if page.strip())
     if not text:
         raise UnreadableError("no text in it, perhaps only pictures of pages: run text recognition (OCR) on it")
-    return text, "" if len(title) > _MAX_TITLE or _NO_TITLE.fullmatch(title) else title.strip()
+    title = title.strip()
+    return Content(text, "" if len(title) > _MAX_TITLE or _NO_TITLE.fullmatch(title) else title, about)
 
 
 def _pages(reader: PdfReader, limits: Limits) -> list[str]:
-    """The text of each page; a small file can show one page a million times."""
+    """The text of each page; a small file can show one page a million times, which is read once."""
     pages: list[str] = []
+    known: dict[object, str] = {}
     left = limits.file_bytes
     for number, page in enumerate(reader.pages, 1):
-        pages.append(page.extract_text())
+        place = page.indirect_reference
+        key = (place.idnum, place.generation) if place else number
+        if key not in known:
+            known[key] = page.extract_text()
+        pages.append(known[key])
         left -= len(pages[-1])
         if left < 0:
             raise UnreadableError(f"its first {number} pages have more text than {limits.size()}: split it")

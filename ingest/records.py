@@ -2,26 +2,32 @@
 
 import csv
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..schemas.formats.reading import check_depth
-from .decoding import decode, open_text, read_bytes
+from .decoding import clean_text, decode, open_text, read_bytes
 from .failures import UnreadableError
 from .limits import Limits
+from .tables import has_header, table_lines
+
+_LOOKED_AT = 20
+"""Rows of a table that tell whether the first one names the columns."""
 
 Report = Callable[[str], None]
 """Takes the reason why one record could not be read."""
 
 
 class Record(NamedTuple):
-    """One record: its place in the file (from 0, bad ones counted), its own id if it has one."""
+    """One record: its place in the file (from 0, bad ones counted; None: all of it), its own id if it has one."""
 
-    number: int
+    number: int | None
     id: str | None
     title: str
     text: str
+    metadata: Mapping[str, object] = {}
 
 
 class BadRecordError(ValueError):
@@ -29,37 +35,82 @@ class BadRecordError(ValueError):
 
 
 def read_csv(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
-    """The rows of a comma-separated file whose first line names the columns.
+    """The rows of a file of comma-, semicolon- or tab-separated values.
 
     Args:
-        path: the file; columns `text` and optionally `id` and `title`, others are ignored.
+        path: the file. With a column `text` in its first line each row is a document, and `id` and `title` are its
+            own; without one all of it is a table, and one document.
         limits: the largest size, of the file (json) or a record, and the deepest nesting.
         report: called for each row that cannot be read.
 
     Yields:
-        The good rows, one at a time.
+        The good rows, one at a time; of a table all of them as one record.
 
     Raises:
-        UnreadableError: the file is no such table, or its quoting breaks off.
+        UnreadableError: a row has too many columns, or the quoting breaks off.
         OSError: the file cannot be read.
     """
     csv.field_size_limit(limits.file_bytes)  # the default of 128 KB is less than a long document
     with open_text(path, newline="") as stream:
+        first = stream.readline(limits.file_bytes)
+        stream.seek(0)
         # strict: an unclosed quote is an error, rather than swallowing the rest of the file.
-        rows = csv.DictReader(stream, strict=True)
+        rows = _CsvRows(csv.reader(stream, strict=True, delimiter=max(",;\t", key=first.count)), limits)
         try:
-            columns = rows.fieldnames or []
-            if columns and "text" not in columns:
-                raise UnreadableError(f"no column `text`, only {_listed(columns)}: name the columns in the "
-                                      "first line and separate them by commas")
-            for number, row in enumerate(rows):
-                try:
-                    yield _record(number, row, limits)
-                except BadRecordError as error:
-                    report(f"line {rows.line_num}: {error}")
+            header = [name.strip() for name in next(rows, [])]
+            if "text" in header:
+                yield from _rows(header, rows, limits, report)
+            elif header:
+                yield from _table(path, header, rows, limits)
         except csv.Error as error:
-            raise UnreadableError(f"after line {rows.line_num}: {error}: fix the quoting; the rows from there "
+            raise UnreadableError(f"after line {rows.line}: {error}: fix the quoting; the rows from there "
                                   "on were not read") from error
+
+
+class _CsvRows(Iterator[list[str]]):
+    """The rows of a `csv.reader`, which has no public type, that are not blank; `line` is the last line of the last."""
+
+    def __init__(self, rows: Any, limits: Limits) -> None:
+        self._rows = rows
+        self._most = limits.table_columns
+        self.line = 0
+
+    def __next__(self) -> list[str]:
+        row: list[str] = []
+        while not row:
+            row = next(self._rows)
+        if len(row) > self._most:
+            raise UnreadableError(f"{len(row):,} columns in a row, at most {self._most:,} are read: split it")
+        self.line = self._rows.line_num
+        return row
+
+
+def _rows(header: list[str], rows: _CsvRows, limits: Limits, report: Report) -> Iterator[Record]:
+    for number, row in enumerate(rows):
+        try:
+            yield _record(number, _by_column(header, row), limits)
+        except BadRecordError as error:
+            report(f"line {rows.line}: {error}")
+
+
+def _by_column(header: list[str], row: list[str]) -> dict[str, str]:
+    if len(row) > len(header):
+        raise BadRecordError("more values than columns: quote values that hold commas")
+    return dict(zip(header, row, strict=False))
+
+
+def _table(path: Path, header: list[str], rows: Iterator[list[str]], limits: Limits) -> Iterator[Record]:
+    begin = [header, *islice(rows, _LOOKED_AT)]
+    lines: list[str] = []
+    room = limits.file_bytes
+    for text in table_lines(*((header, chain(begin[1:], rows)) if has_header(begin) else ([], chain(begin, rows))),
+                            path.stem):
+        lines.append(text)
+        room -= len(text) + 1
+        if room < 0:
+            raise UnreadableError(f"larger than {limits.size()} with each cell's header: split it into smaller files")
+    if lines:
+        yield Record(None, None, path.stem, "\n".join(lines))
 
 
 def read_jsonl(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
@@ -161,8 +212,6 @@ def _record(number: int, value: object, limits: Limits) -> Record:
         raise BadRecordError(str(error)) from error
     if not isinstance(value, dict):
         raise BadRecordError(f"a record is an object with `text`, not {_kind(value)}")
-    if None in value:  # where csv.DictReader puts what is left over
-        raise BadRecordError("more values than columns: quote values that hold commas")
     text = value.get("text")
     if text is None:
         raise BadRecordError(f"no `text`, only {_listed(value)}: add it")
@@ -170,7 +219,12 @@ def _record(number: int, value: object, limits: Limits) -> Record:
         raise BadRecordError(f"`text` is {_kind(text)}: make it a string")
     if not text.strip():
         raise BadRecordError("`text` is empty: fill it or take the record out")
-    return Record(number, _name(value, "id"), _name(value, "title") or "", text)
+    title = " ".join((_name(value, "title") or "").split())
+    if len(title) > limits.title:
+        raise BadRecordError(f"`title` has {len(title):,} characters, at most {limits.title} are kept with each chunk: "
+                             "shorten it, or make it a part of `text`")
+    return Record(number, _name(value, "id"), clean_text(title), text,
+                  {name: item for name, item in value.items() if name not in {"id", "title", "text"}})
 
 
 def _name(value: dict[object, object], key: str) -> str | None:

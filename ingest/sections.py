@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 # A longer line is no heading: headings are repeated with each of their chunks.
 _LINE = re.compile(r"^ {0,3}(?:(?P<level>#{1,6})(?=[ \t])(?P<title>[^\n]{1,200})$|(?P<fence>`{3,}+|~{3,}+))", re.M)
-_CLOSING_MARKS = re.compile(r"[ \t]+#+[ \t]*\Z")
+_CLOSING_MARKS = re.compile(r"(?<![ \t])[ \t]++#++[ \t]*+\Z")
 _SEPARATOR = " > "
 
 

@@ -11,11 +11,12 @@ from bs4.element import CData, NavigableString, PageElement, PreformattedString,
 from bs4.exceptions import ParserRejectedMarkup
 
 from ..runtime.quiet import ignoring
+from .content import Content
 from .decoding import decode
 from .failures import UnreadableError
+from .limits import Limits
+from .web_tables import UNSEEN, read_table
 
-# Not `head`: where its end tag is left out, the whole page stands in it.
-_UNSEEN = frozenset({"title", "script", "style", "template", "noscript", "svg", "iframe", "object"})
 _HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
 _PARAGRAPHS = frozenset({
     "p", "ul", "ol", "dl", "table", "blockquote", "pre", "figure", "hr", "section", "article", "aside", "header",
@@ -27,20 +28,28 @@ _CELLS = ["td", "th"]
 _SPACES = re.compile(r"[ \t\n\r\f]+")  # those of HTML: a no-break space stays
 _GAP = re.compile(r"[ \n\v]+")
 _MAX_TAGS = 2_000_000  # of which a long page has ten thousand; each takes some 1 KB of memory
+_MAX_META = 1000
+_META = {"author": "author", "article:author": "author", "dc.creator": "author", "date": "date", "dc.date": "date",
+         "article:published_time": "date", "description": "description", "keywords": "keywords"}
 _LINE = "\v"
 """A line begins or ends here: however many of these follow each other, they are one line break."""
 
 
-def read_html(data: bytes) -> tuple[str, str]:
+def read_page(data: bytes, _: Limits) -> Content:
+    """A file with a page; see `read_html`."""
+    return read_html(data)
+
+
+def read_html(data: bytes) -> Content:
     """The visible text of a page.
 
     Args:
         data: the page's bytes; the encoding that it declares is heeded.
 
     Returns:
-        The text, headings as `# ` lines, list items as `- ` lines, table rows as lines with ` | `
-        between cells and preformatted text in fences; and the title: that of the page, else its
-        first `h1`, else an empty string.
+        The text, headings as `# ` lines, list items as `- ` lines, tables of data as `text/table_rows.py` writes rows,
+        others as lines with ` | ` between cells, and preformatted text in fences; and the title: that of the page, else
+        its first `h1`, else an empty string; and the author, date and description of its `meta` tags.
 
     Raises:
         UnreadableError: the bytes are no text, in no encoding that can be told, no HTML at all, or a page of
@@ -55,12 +64,19 @@ def read_html(data: bytes) -> tuple[str, str]:
             soup = BeautifulSoup(text, "html.parser")
         except ParserRejectedMarkup as error:
             raise UnreadableError(f"broken HTML ({error}): fix its declarations") from error
-    titles = [_line(tag) for tag in (soup.title, soup.h1) if tag]
+    title = next(filter(None, (_line(tag) for tag in (soup.title, soup.h1) if tag)), "")
     blocks = []
-    for preformatted, pieces in groupby(_pieces(soup), key=itemgetter(1)):
+    for preformatted, pieces in groupby(_pieces(soup, title), key=itemgetter(1)):
         block = "".join(text for text, _ in pieces)
         blocks.append(_fenced(block) if preformatted else _tidy(block))
-    return "\n\n".join(block for block in blocks if block), next(filter(None, titles), "")
+    return Content("\n\n".join(block for block in blocks if block), title, dict(_metadata(soup)))
+
+
+def _metadata(soup: BeautifulSoup) -> Iterator[tuple[str, str]]:
+    for tag in soup.find_all("meta", content=True, limit=_MAX_META):
+        name = _META.get(str(tag.get("name") or tag.get("property") or "").lower())
+        if name:
+            yield name, str(tag["content"])
 
 
 def _without_open_ends(text: str) -> str:
@@ -74,7 +90,7 @@ def _without_open_ends(text: str) -> str:
     return text
 
 
-def _pieces(soup: BeautifulSoup) -> Iterator[tuple[str, bool]]:
+def _pieces(soup: BeautifulSoup, heading: str) -> Iterator[tuple[str, bool]]:
     """The text in order, and whether it is preformatted; with a stack, as pages nest without bound."""
     stack: list[tuple[PageElement, bool, bool]] = [(soup, False, False)]
     while stack:
@@ -82,9 +98,11 @@ def _pieces(soup: BeautifulSoup) -> Iterator[tuple[str, bool]]:
         if isinstance(node, Tag) and leaving:
             yield _edge(node), preformatted
         elif isinstance(node, Tag) and node.name in _HEADINGS:
-            title = _line(node)
-            yield (f"\n\n{'#' * int(node.name[1])} {title}\n\n" if title else "\n\n"), preformatted
-        elif isinstance(node, Tag) and node.name not in _UNSEEN:
+            heading = _line(node) or heading
+            yield (f"\n\n{'#' * int(node.name[1])} {heading}\n\n" if _line(node) else "\n\n"), preformatted
+        elif isinstance(node, Tag) and node.name == "table" and (rows := read_table(node, heading)):
+            yield f"\n\n{rows}\n\n", preformatted
+        elif isinstance(node, Tag) and node.name not in UNSEEN:
             yield _edge(node) + _mark(node), preformatted
             stack.append((node, preformatted, True))
             inside = preformatted or node.name == "pre"

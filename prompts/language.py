@@ -19,9 +19,6 @@ KANA_SHARE = 0.1
 def language_of(text: str) -> Language:
     """The language of the prompts for a text, by its script.
 
-    Args:
-        text: any text.
-
     Returns:
         "zh" where Han letters without kana carry the text, else "en".
     """

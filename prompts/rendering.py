@@ -32,7 +32,7 @@ _TURN = re.compile(r"<(?=[|｜]|<SYS>>|/?(?:s|bos|eos|pad|unk|start_of_turn|end_
                    r"\[(?=/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|IMG)\])",
                    re.IGNORECASE)
 # A text in a numbered list cannot begin another item of it.
-_NUMBER = re.compile(r"^(\s*)\[(?=\s*\d+\s*\])", re.MULTILINE)
+_NUMBER = re.compile(r"^([^\S\n]*+)\[(?=\s*+\d++\s*+\])", re.MULTILINE)
 
 
 class Prompt(NamedTuple):
@@ -50,12 +50,6 @@ def render(step: Step, language: Language, **values: str) -> Prompt:
         language: the folder.
         **values: the text of each `$placeholder`; `$` and braces in it are left as they are, and a
             `<data>`, `</data>` or a sign of a turn in it gets another opening bracket.
-
-    Returns:
-        The system and the user message.
-
-    Raises:
-        KeyError: a placeholder of the file has no value.
     """
     fenced = {name: _TURN.sub(_opened, _FENCE.sub("‹", value)) for name, value in values.items()}
     system, user = _templates(step, language)

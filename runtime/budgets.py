@@ -38,11 +38,7 @@ class CallLedger(Protocol):
         """
 
     def check_budget(self) -> None:
-        """Called before a call is paid.
-
-        Raises:
-            BudgetExceeded: what was spent has reached the budget.
-        """
+        """Called before a call is paid."""
 
 
 class Budget:

@@ -23,11 +23,7 @@ class CallCancelled(BanyanError):
 
 
 class Cancellation:
-    """Whether a run was cancelled, and the calls to cancel with it. Safe to use from threads and signal handlers.
-
-    Args:
-        outer: of the run that this one is a part of.
-    """
+    """Whether a run was cancelled, and the calls to cancel with it. Safe to use from threads and signal handlers."""
 
     def __init__(self, outer: "Cancellation | None" = None) -> None:
         self._outer = outer

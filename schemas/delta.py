@@ -28,6 +28,7 @@ class Candidate(Frozen):
     labels: tuple[str, ...] = Field(default=(), description="all labels taken for the same, `name` among them")
     documents: int = Field(description="how many documents support it")
     occurrences: int
+    rows: int = Field(default=0, description="how many rows of tables have it as their column")
     confidence: float = Field(description="mean confidence of its occurrences, 0 to 1")
     consistency: float | None = Field(
         default=None, description="how much more alike its contexts are than those of different candidates, as a "

@@ -29,10 +29,6 @@ class ElementChange(Frozen):
 def diff(before: GraphSchema, after: GraphSchema) -> list[ElementChange]:
     """The changes that lead from one schema to another.
 
-    Args:
-        before: the earlier schema.
-        after: the later one.
-
     Returns:
         Entity types first, then relations, then attributes, each in the later schema's order, what
         was removed at the end; `fields` lists what is set in an added element, too.

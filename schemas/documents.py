@@ -20,6 +20,8 @@ class Document(Frozen):
     title: str
     text: str
     source: str = Field(description="where it was read from, for people")
+    metadata: dict[str, str] = Field(default_factory=dict, description="what it says of itself: author, date, any "
+                                     "other field; stands as a row at the beginning of its text, too")
 
 
 class Chunk(Frozen):
@@ -56,3 +58,4 @@ class Citation(Frozen):
     start: int = Field(ge=0)
     end: int = Field(ge=0)
     quote: str
+    metadata: dict[str, str] = Field(default_factory=dict, description="what the document says of itself")

@@ -56,6 +56,11 @@ class Extraction(_Said):
     attributes: tuple[ExtractedAttribute, ...] = ()
     malformed: tuple[str, ...] = Field(default=(), description="items that are no triple: kept to be counted")
 
+    def joined(self, other: "Extraction") -> "Extraction":
+        """All of both."""
+        return Extraction(entities=self.entities + other.entities, triples=self.triples + other.triples,
+                          attributes=self.attributes + other.attributes, malformed=self.malformed + other.malformed)
+
 
 class ExtractionRequest(Frozen):
     """What `Reasoner.extract` reads: one chunk's text and the title and heading above it."""
@@ -131,6 +136,7 @@ class Ask(Frozen):
     subject_type: str = Field(default="", description="of the head, or of the attribute's owner")
     object_type: str = Field(default="", description="of the tail, or the attribute value's kind")
     context: Span = Field(description="the words that support it, in the chunk's text")
+    declared: bool = Field(default=False, description="it is the header of a table's column, not read from a sentence")
     confidence: float = 1.0
 
 

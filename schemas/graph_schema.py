@@ -4,6 +4,7 @@ from typing import Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from .delta import ElementKind
 from .documents import Frozen
 from .errors import BanyanError
 from .naming import normalise
@@ -12,6 +13,8 @@ ANY = "*"
 ROOT_TYPE = "Entity"
 OPEN_SCHEMA = "open"
 MAX_ELEMENT_NAME = 100
+MAX_ELEMENTS = 5000
+"""Of each kind: the largest ontologies that are read as a schema have a tenth of it."""
 ValueKind = Literal["text", "number", "date"]
 FieldPath = tuple[str | int, ...]
 
@@ -98,9 +101,9 @@ class GraphSchema(Frozen):
     name: str = Field(min_length=1, max_length=100)
     description: str = ""
     open: bool = False
-    entity_types: tuple[EntityType, ...] = ()
-    relation_types: tuple[RelationType, ...] = ()
-    attribute_types: tuple[AttributeType, ...] = ()
+    entity_types: tuple[EntityType, ...] = Field(default=(), max_length=MAX_ELEMENTS)
+    relation_types: tuple[RelationType, ...] = Field(default=(), max_length=MAX_ELEMENTS)
+    attribute_types: tuple[AttributeType, ...] = Field(default=(), max_length=MAX_ELEMENTS)
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -108,10 +111,11 @@ class GraphSchema(Frozen):
         _check_unique("relation", "relation_types", self.relation_types)
         _check_unique("attribute", "attribute_types", self.attribute_types)
         known = {ANY, *(t.name for t in self.entity_types)}
+        parents = {t.name: t.parent for t in self.entity_types}
         for place, entity in enumerate(self.entity_types):
             if entity.parent is not None:
                 _check_types(f"entity type {entity.name!r}", ("entity_types", place, "parent"), (entity.parent,), known)
-            if entity.name in self.ancestors(entity.parent):
+            if entity.name in _chain(entity.parent, parents):
                 raise InconsistencyError(("entity_types", place, "parent"),
                                          f"entity type {entity.name!r} is its own ancestor: fix its parent")
         for place, relation in enumerate(self.relation_types):
@@ -137,6 +141,11 @@ class GraphSchema(Frozen):
             raise InconsistencyError(path, f"{where}: the inverse of {other.name!r} is {other.inverse!r}: keep one "
                                            "of the two")
 
+    def elements(self, kind: ElementKind) -> tuple[SchemaElement, ...]:
+        """The elements of a kind, in the schema's order."""
+        return {"entity_type": self.entity_types, "relation": self.relation_types,
+                "attribute": self.attribute_types}[kind]
+
     def entity_type(self, name: str) -> EntityType | None:
         """The entity type of that exact name, or None."""
         return next((t for t in self.entity_types if t.name == name), None)
@@ -151,12 +160,7 @@ class GraphSchema(Frozen):
 
     def ancestors(self, type_name: str | None) -> list[str]:
         """The type and its parents, nearest first; stops where a chain closes on itself."""
-        parents = {t.name: t.parent for t in self.entity_types}
-        chain: list[str] = []
-        while type_name is not None and type_name not in chain:
-            chain.append(type_name)
-            type_name = parents.get(type_name)
-        return chain
+        return list(_chain(type_name, {t.name: t.parent for t in self.entity_types}))
 
     def is_a(self, type_name: str, allowed: tuple[str, ...]) -> bool:
         """Whether an entity of this type may stand where one of `allowed` is asked for."""
@@ -178,6 +182,15 @@ class GraphSchema(Frozen):
         known = self.attribute_type(attribute)
         return (known is not None and self.entity_type(owner_type) is not None
                 and self.is_a(owner_type, known.owners))
+
+
+def _chain(type_name: str | None, parents: dict[str, str | None]) -> dict[str, None]:
+    """A type and its parents, nearest first; stops where the chain closes on itself."""
+    chain: dict[str, None] = {}
+    while type_name is not None and type_name not in chain:
+        chain[type_name] = None
+        type_name = parents.get(type_name)
+    return chain
 
 
 def _check_unique(kind: str, field: str, elements: tuple[SchemaElement, ...]) -> None:

@@ -7,10 +7,10 @@ normalised form, which keeps every script: nothing is transliterated and no lett
 import hashlib
 import re
 import unicodedata
-from functools import lru_cache
 
-_EDGES = re.compile(r"^[\s\"'“”‘’«»()\[\]{}《》〈〉「」『』（）【】,.;:!?，。；：！？、]+|"
-                    r"[\s\"'“”‘’«»()\[\]{}《》〈〉「」『』（）【】,.;:!?，。；：！？、]+$")
+from .caching import cached_if_short
+
+_EDGES = " \"'“”‘’«»()[]{}《》〈〉「」『』（）【】,.;:!?，。；：！？、"
 _SPACES = re.compile(r"\s+")
 UNSEEN = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064"
                     "\u2066-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]")
@@ -21,9 +21,6 @@ U+200D are none of them: Persian and Indic words, and emoji, are spelled with th
 def normalise(text: str) -> str:
     """Fold case, width and white space; a canonical form for comparing, never for showing.
 
-    Args:
-        text: any text in any script.
-
     Returns:
         The NFKC, case-folded text with runs of white space as one space, without what nobody can see
         (`UNSEEN`): two names that differ in that alone are one.
@@ -33,22 +30,19 @@ def normalise(text: str) -> str:
     return _SPACES.sub(" ", unicodedata.normalize("NFKC", UNSEEN.sub("", text)).casefold()).strip()
 
 
-@lru_cache(maxsize=10_000)
+@cached_if_short(10_000)
 def canonical_name(name: str) -> str:
     """The form under which two spellings of an entity's name count as the same name.
-
-    Args:
-        name: a name as written in a source.
 
     Returns:
         The normalised name without enclosing quotes, brackets and end punctuation. A name made
         of punctuation alone keeps it, so that the result is empty only for blank names.
     """
     folded = normalise(name)
-    return _EDGES.sub("", folded) or folded
+    return folded.strip(_EDGES) or folded
 
 
-@lru_cache(maxsize=10_000)
+@cached_if_short(10_000)
 def label_key(label: str) -> str:
     """The form under which two labels of a schema element count as the same: 'Born In' as 'born_in'."""
     return " ".join(normalise(label).replace("_", " ").replace("-", " ").split())

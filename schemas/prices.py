@@ -67,9 +67,6 @@ class Prices:
 def load_prices(path: Path | None) -> Prices:
     """Read a price file: a JSON object from models' names to `prompt`, `completion` and, if it differs, `cached`.
 
-    Args:
-        path: the file; none: no price is known.
-
     Raises:
         PricesError: it cannot be read or has another form; names what and where.
     """

@@ -80,7 +80,8 @@ class TypedFact(Frozen):
 class Passage(Frozen):
     """A chunk as the reasoner sees it when it reflects and answers; offsets in the document.
 
-    `facts` are the typed values that the graph has from this chunk.
+    `facts` are the typed values that the graph has from this chunk. With a `statement` it is no passage but a fact of
+    the graph or a report: the reasoner reads the statement, and `text` is the stretch of the source that supports it.
     """
 
     chunk_id: str
@@ -90,13 +91,19 @@ class Passage(Frozen):
     start: int
     score: float
     facts: tuple[TypedFact, ...] = ()
+    statement: str = ""
 
 
 class SubAnswer(Frozen):
-    """A sub-query and what was found for it; `answer` is empty where nothing was."""
+    """A sub-query and what was found for it; `answer` is empty where nothing was.
+
+    `facts` are what the graph says nearest to it, and `missing` is what the last reflection missed.
+    """
 
     question: str
     answer: str = ""
+    facts: tuple[str, ...] = ()
+    missing: str = ""
 
 
 class Reflection(BaseModel):
@@ -133,11 +140,12 @@ class DraftAnswer(BaseModel):
 
     `answerable` says whether the passages hold anything to answer with, `confidence` how likely the
     answer is right: whether it is shown is for the caller to decide. `short` is the answer itself in
-    the fewest words ("Warsaw"), empty where it takes sentences.
+    the fewest words ("Warsaw"), empty where it takes sentences. `thought` weighs the evidence first.
     """
 
     model_config = ConfigDict(extra="ignore")
 
+    thought: str = ""
     answerable: bool
     claims: list[Claim] = Field(default_factory=list)
     confidence: float = Field(default=1.0, ge=0, le=1)
@@ -161,10 +169,14 @@ class Answer(Frozen):
 
 
 class CommunityDigest(Frozen):
-    """What a reasoner reads to name and summarise a community: its keywords and strongest facts."""
+    """What a reasoner reads to name and summarise a community: its keywords and strongest facts.
+
+    `kind` is the entity type of most of its keywords.
+    """
 
     keywords: tuple[str, ...]
     facts: tuple[str, ...]
+    kind: str = ""
 
 
 class CommunitySummary(BaseModel):

@@ -31,11 +31,7 @@ class Review(Frozen):
     who: str = Field(default="reviewer", min_length=1, max_length=100)
 
     def on(self, candidates: Sequence[Candidate]) -> list[Decision]:
-        """The decisions, with one for each candidate that `all` covers.
-
-        Args:
-            candidates: those that the person was shown.
-        """
+        """The decisions, with one for each candidate that `all` covers."""
         named = {(d.kind, d.name) for d in self.decisions}
         rest = [Decision(kind=c.kind, name=c.name, verdict=self.all) for c in candidates
                 if self.all and (c.kind, c.name) not in named]
@@ -64,7 +60,7 @@ def load_review(path: Path) -> Review:
         ReviewError: it cannot be read, or does not have the form.
     """
     try:
-        data = load_yaml(read_text(path, ReviewError, MAX_REVIEW_BYTES))
+        data, _ = load_yaml(read_text(path, ReviewError, MAX_REVIEW_BYTES))
     except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
         raise ReviewError(f"the review {path} cannot be read: {error}") from error
     if isinstance(data, dict):

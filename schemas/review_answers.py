@@ -17,9 +17,11 @@ _ALL = {"accept": "accept", "accept all": "accept", "all": "accept", "yes": "acc
 _VERDICTS: dict[str, str] = {**{verdict: verdict for verdict in get_args(Verdict)}, "接受": "accept", "拒绝": "reject",
              "改名": "rename", "合并": "merge"}
 _VERDICT = "|".join(_VERDICTS)
-_PARTS = re.compile(r"\s*[,;\n，；、]\s*")
-_VERDICT_FIRST = re.compile(rf"({_VERDICT})\s*[: ]?\s*(.+?)(?:\s+(?:to|as|into|->|→)\s+(.+))?", re.IGNORECASE)
-_NAME_FIRST = re.compile(rf"(.+?)\s*[:= ]\s*({_VERDICT})(?:\s+(?:to\s+|as\s+|into\s+)?(.+))?", re.IGNORECASE)
+_PARTS = re.compile("[,;\n，；、]")
+_VERDICT_FIRST = re.compile(rf"({_VERDICT})\s*+:?\s*+", re.IGNORECASE)
+_NEW_NAME = re.compile(r"(?<!\s)\s++(?:to|as|into|->|→)\s++", re.IGNORECASE)
+_NAME_FIRST = re.compile(rf"(?:(?<!\s)\s++[:=]?|[:=])\s*+({_VERDICT})(?:\s++(?:(?:to|as|into)\s++)?|\Z)",
+                         re.IGNORECASE)
 _REVIEW = {"decisions", "all", "who"}
 
 
@@ -68,8 +70,8 @@ def _words(reply: str, candidates: Sequence[Candidate]) -> Review:
     plain = reply.strip(" .!。！").casefold()
     if plain in _ALL:
         return Review.model_validate({"all": _ALL[plain]})
-    return read_review({"decisions": [_decision_in_words(part, candidates) for part in _PARTS.split(reply) if part]
-                        or _nothing()})
+    parts = [part for part in _PARTS.split(reply) if part.strip()]
+    return read_review({"decisions": [_decision_in_words(part, candidates) for part in parts] or _nothing()})
 
 
 def _nothing() -> list[Any]:
@@ -77,13 +79,14 @@ def _nothing() -> list[Any]:
 
 
 def _decision_in_words(reply: str, candidates: Sequence[Candidate]) -> dict[str, Any]:
-    if match := _VERDICT_FIRST.fullmatch(reply):
-        verdict, name, new = match.groups()
-    elif match := _NAME_FIRST.fullmatch(reply):
-        name, verdict, new = match.groups()
+    reply = reply.strip()
+    if (match := _VERDICT_FIRST.match(reply)) and match.end() < len(reply):
+        name, *new = _NEW_NAME.split(reply[match.end():], maxsplit=1)
+    elif (match := _NAME_FIRST.search(reply)) and match.start() > 0:
+        name, new = reply[: match.start()], [reply[match.end():]]
     else:
         raise ReviewError(f"{_short(reply)} cannot be read: {HOW}")
-    return _decision(name, f"{verdict} {new or ''}", candidates)
+    return _decision(name, f"{match[1]} {''.join(new)}", candidates)
 
 
 def _decisions(reply: object, candidates: Sequence[Candidate]) -> Iterable[dict[str, Any]]:

@@ -7,7 +7,7 @@ from pydantic import Field
 from .documents import Frozen
 from .retrieval import Route, SubAnswer
 
-StepName = Literal["question", "decompose", "search", "fuse", "reflect", "answer"]
+StepName = Literal["question", "decompose", "search", "survey", "fuse", "reflect", "answer"]
 
 
 class TracedSubQuery(Frozen):
@@ -46,6 +46,7 @@ class TraceStep(Frozen):
     - question: `text`, the question as it is asked (a follow-up made to stand alone).
     - decompose: `sub_queries`; `notes` say what was mapped, dropped or left out, and why.
     - search: `number` and `route`, the best `found` of `total` findings.
+    - survey: `found`, what some of the reports say, of `total` items read.
     - fuse: `passages`, the best of `total`; `text` says whether a cross-encoder reordered them.
     - reflect: `sufficient`, `text` (what is missing), `sub_answers`, the next `sub_queries`, `notes`.
     - answer: `text`, `abstained`, `confidence`, `documents` cited.

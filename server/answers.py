@@ -85,6 +85,7 @@ class AskAnswer(AskResult):
     """An answer with its citations."""
 
     trace: list[dict[str, Any]] | None = None
+    turn: int | None = Field(default=None, description="its number in its conversation, where it has one")
 
 
 class Message(BaseModel):
@@ -94,10 +95,41 @@ class Message(BaseModel):
     content: str
 
 
+class ConversationTurn(BaseModel):
+    """A question with its answer, as it was given."""
+
+    number: int
+    asked_at: str
+    question: str
+    answer: AskAnswer
+    rating: int = Field(description="1: found good, -1: found bad, 0: not rated")
+
+
 class Conversation(BaseModel):
     """A conversation, oldest turn first."""
 
+    title: str = ""
+    link: str | None = Field(default=None, description="what its link names; none: it is not shared")
     messages: list[Message]
+    turns: list[ConversationTurn] = Field(default=[], description="with citations and trace, where it was asked for")
+
+
+class ConversationItem(BaseModel):
+    """A conversation in a list."""
+
+    name: str = Field(description="of its thread")
+    title: str
+    link: str | None
+    started_at: str
+    used_at: str
+
+
+class SharedConversation(BaseModel):
+    """A conversation that is read by its link."""
+
+    kb: str
+    title: str
+    turns: list[ConversationTurn]
 
 
 class BuildProgress(BaseModel):

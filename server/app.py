@@ -12,18 +12,24 @@ from .errors import add_error_handlers
 from .pages import add_pages
 from .routes import asking as routes_asking
 from .routes import builds as routes_builds
+from .routes import conversations as routes_conversations
+from .routes import entities as routes_entities
 from .routes import evidence as routes_evidence
 from .routes import graph as routes_graph
+from .routes import managing as routes_managing
+from .routes import model as routes_model
 from .routes import reading as routes_reading
 from .routes import schema as routes_schema
+from .routes import suggestions as routes_suggestions
 from .routes.chat import add_chat_routes
 from .security.gate import Envelope, Gate
 from .security.hosts import Hosts
 from .security.keys import Keys
 from .service import Service
 
-_ROUTERS = (routes_reading.router, routes_builds.router, routes_asking.router, routes_graph.router,
-            routes_evidence.router, routes_schema.router)
+_ROUTERS = (routes_reading.router, routes_builds.router, routes_asking.router, routes_conversations.router,
+            routes_graph.router, routes_evidence.router, routes_schema.router, routes_suggestions.router,
+            routes_model.router, routes_managing.router, routes_entities.router)
 
 
 def create_app(resources: Resources | None = None, *, hosted: bool = False, hosts: Hosts | None = None,
@@ -41,7 +47,7 @@ def create_app(resources: Resources | None = None, *, hosted: bool = False, host
     # The gate has checked where a request comes from before it gets there.
     mcp = None if hosted else mcp_http_app(
         service.resources, permits=lambda request, access: access in request.state.scopes,
-        turn=service.questions.turn,
+        turn=lambda request: service.questions.turn(request.state.client), build_turn=service.builds.turn,
         security=TransportSecuritySettings(enable_dns_rebinding_protection=False))
 
     @asynccontextmanager
@@ -61,7 +67,7 @@ def create_app(resources: Resources | None = None, *, hosted: bool = False, host
     add_chat_routes(app, service)
     if mcp is not None:
         app.router.routes.extend(mcp.routes)
-    add_pages(app)
+    add_pages(app, hosted=hosted)
     app.add_middleware(Gate, settings=settings, keys=Keys.of(settings), hosts=hosts, needs_keys=needs_keys)
     app.add_middleware(Envelope)
     return app

@@ -60,6 +60,12 @@ class TooLargeError(RefusedError):
     status = 413
 
 
+class NotJsonError(RefusedError):
+    """A body that does not say that it is JSON."""
+
+    status = 415
+
+
 class TooManyRequestsError(RefusedError):
     """More requests than one client may send; `seconds` says when to try again."""
 
@@ -75,6 +81,16 @@ class UnavailableError(RefusedError):
 
     status = 503
     headers = {"Retry-After": "5"}  # noqa: RUF012
+
+
+class DeadlineError(RefusedError):
+    """A question that took longer than it may."""
+
+    status = 504
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"the question was not answered within {seconds:g} s (BANYAN_ASK_SECONDS): ask a simpler one, "
+                         "or ask again when there is less to do")
 
 
 _STATUS: dict[type[BaseException], int] = {
@@ -98,7 +114,7 @@ def detail_of(error: BaseException, settings: Settings, request_id: str = "") ->
         return ErrorDetail(type="InternalError", request_id=request_id,
                            message="a defect of the server; its log tells more under this request_id")
     message = "the disk or a file failed the server; its log tells more" if not isinstance(error, BanyanError) else (
-        str(error).replace(f" in {settings.home}", "").replace(str(settings.home.resolve()), "BANYAN_HOME")
+        str(error).replace(str(settings.home.resolve()), "BANYAN_HOME")
         .replace(str(settings.home), "BANYAN_HOME"))
     return ErrorDetail(type=type(error).__name__, message=printable(message), request_id=request_id)
 

@@ -2,8 +2,10 @@
 
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence, Set
 from weakref import WeakKeyDictionary
+
+import networkx as nx
 
 from ..graph_store.graph.knowledge_graph import EdgeKey
 from ..graph_store.knowledge_base import KnowledgeBase
@@ -66,11 +68,40 @@ class GraphView:
         """The entities that a fact connects with this one, best connected first."""
         return self.known({end for head, _, tail in self._graph.incident(entity) for end in (head, tail)} - {entity})
 
-    def among(self, nodes: Sequence[Node]) -> list[Edge]:
-        """The facts whose two ends are among some entities."""
+    def matching(self, kind: str, relation: str, chunks: Set[str] | None, members: Collection[str] | None,
+                 ) -> list[Node]:
+        """The entities that fit all of some conditions, best connected first.
+
+        Args:
+            kind: their type; empty: any.
+            relation: of one of their facts; empty: any.
+            chunks: one of which states something of them; none: any.
+            members: ids among which they are; none: any.
+        """
+        nodes = self.of_type(kind)
+        if members is not None:
+            nodes = [node for node in nodes if node.id in members]
+        if relation:
+            ends = {end for head, tail, name in self._graph.network.edges(keys=True) if name == relation
+                    for end in (head, tail)}
+            nodes = [node for node in nodes if node.id in ends]
+        if chunks is not None:
+            nodes = [node for node in nodes if not chunks.isdisjoint(self._graph.entity_support(node.id))]
+        return nodes
+
+    def path(self, start: str, end: str) -> list[Node]:
+        """The entities on a shortest way from one to another along facts, in either direction; empty: there is none."""
+        network = self._graph.network.to_undirected(as_view=True)
+        try:
+            return [self._by_id[entity] for entity in nx.bidirectional_shortest_path(network, start, end)]
+        except nx.NetworkXNoPath:
+            return []
+
+    def among(self, nodes: Sequence[Node], relation: str = "") -> list[Edge]:
+        """The facts whose two ends are among some entities, or those of a relation."""
         shown = {node.id for node in nodes}
         keys: set[EdgeKey] = {key for entity in shown for key in self._graph.incident(entity)
-                              if key[0] in shown and key[2] in shown}
+                              if key[0] in shown and key[2] in shown and relation in {"", key[1]}}
         return [Edge(id=triple_id(*key), source=key[0], target=key[2], relation=key[1]) for key in sorted(keys)]
 
 

@@ -1,55 +1,94 @@
 """What LangGraph's own server mounts (`http.app` in langgraph.json), so that one port serves everything.
 
-The app is mounted under its own paths and keeps its middleware, error handlers and lifetime to itself: LangGraph's
-server would put them around its own routes too, which Studio, a page of another origin, has to reach.
+The app is mounted under its own paths and keeps its middleware, error handlers and lifetime to itself: Studio, a page
+of another origin, has to reach LangGraph's own routes. Those are behind a gate of their own, which lets in whom
+upstream would, and closes what upstream leaves open to everybody.
 """
 
+import json
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.routing import BaseRoute, Match
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ..agents.resources import default_resources
+from ..config import Settings
 from .answers import ErrorDetail
 from .app import create_app
 from .errors import error_response
+from .security.gate import Gate
+from .security.hosts import Hosts
 from .security.keys import Keys
-from .security.langgraph_auth import NEEDS_KEY, is_local
 
 PREFIXES = ("/api", "/assets", "/chat")
 """Of the app's paths, beside `/`; LangGraph's server has none of them."""
+CLOSED = ("/internal", "/deploy")
+"""Of upstream's paths that ask for no key: all threads are read and wiped below the one, the other starts a process."""
+_IN_PROCESS = "/noauth"
+"""The `root_path` of what the server asks itself; no request can set it."""
+
+
+def is_ours(scope: Scope) -> bool:
+    """Whether a request is for the app."""
+    path = scope["path"]
+    return scope["type"] == "http" and (path == "/" or _below(path, PREFIXES))
+
+
+def _below(path: str, prefixes: tuple[str, ...]) -> bool:
+    return any(path.startswith(f"{prefix}/") for prefix in prefixes)
 
 
 class Within(BaseRoute):
     """Hands the requests for an app's paths to it, as they are."""
 
-    def __init__(self, app: FastAPI, keys: Keys) -> None:
+    def __init__(self, app: FastAPI) -> None:
         self.app = app
-        self._keys = keys
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         """Whether the request is for the app."""
-        path = scope["path"]
-        ours = scope["type"] == "http" and (path == "/" or path.startswith(tuple(f"{prefix}/" for prefix in PREFIXES)))
-        return (Match.FULL if ours else Match.NONE), {}
+        return (Match.FULL if is_ours(scope) else Match.NONE), {}
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """See ASGI. Where no keys are set, it is for this machine alone: who started the server chose its address."""
-        if is_local(scope) or self._keys.all():
-            await self.app(scope, receive, send)
+        """See ASGI."""
+        await self.app(scope, receive, send)
+
+
+class LangGraphGate:
+    """Stands before LangGraph's own routes: the same gate as before ours, which also asks for JSON.
+
+    Studio's origins, those of `cors` in langgraph.json, may send requests as our own page may.
+    """
+
+    def __init__(self, app: ASGIApp, settings: Settings, keys: Keys, hosts: Hosts) -> None:
+        http = json.loads(os.environ.get("LANGGRAPH_HTTP") or "{}")
+        self._app = app
+        self._gate = Gate(app, settings=settings, keys=keys, hosts=hosts, needs_keys=False, json_only=True,
+                          origins=frozenset((http.get("cors") or {}).get("allow_origins", ())))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """See ASGI."""
+        if scope["type"] == "lifespan" or is_ours(scope) or scope.get("root_path", "").startswith(_IN_PROCESS):
+            await self._app(scope, receive, send)
+        elif scope["type"] == "http" and _below(f"{scope['path']}/", CLOSED):
+            await error_response(404, ErrorDetail(type="NotFoundError", message="this is closed here"))(
+                scope, receive, send)
         else:
-            await error_response(401, ErrorDetail(type="UnauthorizedError", message=NEEDS_KEY))(scope, receive, send)
+            await self._gate(scope, receive, send)
 
 
-def mounted(app: FastAPI, keys: Keys) -> Starlette:
+def mounted(app: FastAPI, settings: Settings, keys: Keys, hosts: Hosts) -> Starlette:
     """An app that only serves another one, with its lifespan.
 
     Args:
         app: what is served below `/` and the prefixes.
+        settings: limits.
         keys: without any, only this machine is answered.
+        hosts: the names that LangGraph's routes answer to.
     """
 
     @asynccontextmanager
@@ -57,7 +96,15 @@ def mounted(app: FastAPI, keys: Keys) -> Starlette:
         async with app.router.lifespan_context(app):
             yield
 
-    return Starlette(routes=[Within(app, keys)], lifespan=lifespan)
+    return Starlette(routes=[Within(app)], lifespan=lifespan,
+                     middleware=[Middleware(LangGraphGate, settings, keys, hosts)])
 
 
-app = mounted(create_app(hosted=True), Keys.of(default_resources().settings))
+def _app() -> Starlette:
+    settings = default_resources().settings
+    # The address was chosen by whoever started the server. No page's name is an address.
+    hosts = Hosts.bound("0.0.0.0", settings.server_hosts)  # noqa: S104
+    return mounted(create_app(hosted=True, hosts=hosts), settings, Keys.of(settings), hosts)
+
+
+app = _app()

@@ -17,7 +17,8 @@ TypeName = Annotated[str, Query(alias="type", max_length=200, description="only 
 
 _MEANING = {400: "the request cannot be read", 401: "no key, or an unknown one", 403: "the key lacks the scope",
             404: "there is nothing of that name", 409: "not possible in this state", 413: "too large",
-            422: "a value is not allowed", 429: "too many requests", 503: "not ready, or too busy"}
+            422: "a value is not allowed", 429: "too many requests", 503: "not ready, or too busy",
+            504: "not answered in time"}
 _ALWAYS = (400, 401, 403, 422, 429, 503)
 
 

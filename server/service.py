@@ -16,6 +16,7 @@ from ..graph_store.ledger.database import write_ahead
 from ..schemas.errors import BanyanError
 from .graph_view import GraphViews
 from .runs.builds import Builds
+from .runs.conversations import Conversations
 from .runs.questions import Questions
 from .runs.threads import Threads
 
@@ -35,13 +36,16 @@ class Service:
         self.ready = False
         self.idle = True
         """Whether all builds had ended when the server did."""
+        self.model_from_page = False
+        """Whether the model was set while the server runs."""
         self.views = GraphViews()
         resources.settings.home.mkdir(parents=True, exist_ok=True)
         self._connection = sqlite3.connect(resources.settings.home / CHECKPOINTS, check_same_thread=False)
         write_ahead(self._connection)
         self.saver = SqliteSaver(self._connection)
         self.threads = Threads(self.saver)
-        self.questions = Questions(resources, self.threads)
+        self.conversations = Conversations(self.saver)
+        self.questions = Questions(resources, self.threads, self.conversations)
         self.builds = Builds(resources, self.saver)
 
     @asynccontextmanager

@@ -77,9 +77,6 @@ def resources_for(settings: Settings | None) -> Resources:
 def answer_text(answer: Mapping[str, Any]) -> str:
     """An answer as another agent reads it: the text, then each source by its number, with the quoted words.
 
-    Args:
-        answer: an `AskOutput`.
-
     Returns:
         Each quote is in quotation marks on a line, escaped as in JSON: a document's words cannot pass for
         anything else.

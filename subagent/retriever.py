@@ -41,8 +41,8 @@ class BanyanRetriever(BaseRetriever):
         return self
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:  # noqa: ARG002  (LangChain's signature)
-        return [_document(passage)
-                for passage in search(self._opened, self.kb, query, self.k, AskContext(agent=self.agent))]
+        context = AskContext(agent=self.agent, decompose=self.agent)
+        return [_document(passage) for passage in search(self._opened, self.kb, query, self.k, context)]
 
 
 def _document(passage: Passage) -> Document:

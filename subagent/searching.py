@@ -22,7 +22,8 @@ def search(resources: Resources, kb: str, query: str, k: int, context: AskContex
         BanyanError: there is no such knowledge base, or the query is empty or too long.
     """
     state = build_graph(resources, checkpointer=False).invoke(
-        cast("Any", {"knowledge_base": kb, "question": query}), context=context or AskContext(agent=False),
+        cast("Any", {"knowledge_base": kb, "question": query}),
+        context=context or AskContext(agent=False, decompose=False),
         output_keys=["ranking"], interrupt_before=["answer"])
     retriever = resources.retriever(kb)
     # The knowledge base may have changed since the ranking was made.

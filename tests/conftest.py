@@ -1,13 +1,17 @@
 """Shared fixtures. Unit tests run with sockets disabled; tests marked `integration` may use loopback."""
 
+import atexit
 import importlib
 import json
 import os
 import shutil
 import signal
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 import pytest_socket
@@ -17,19 +21,24 @@ from hypothesis import HealthCheck, settings
 TESTS = Path(__file__).parent
 DATA = TESTS.parent.parent / "shared" / "data"
 
-# A shared machine may be slow at any moment, which says nothing of the code. CI tries the same examples every
-# time, so that it fails by what was changed alone; a developer's run looks for new ones.
-settings.register_profile("banyan", deadline=None, suppress_health_check=[HealthCheck.too_slow],
-                          derandomize="CI" in os.environ)
-settings.load_profile("banyan")
 EXAMPLES = int(os.environ.get("BANYAN_TEST_EXAMPLES", "1"))
-"""How many times as many examples the slow property tests try: `BANYAN_TEST_EXAMPLES=20 make test` for a long look."""
+"""How many times as many examples property tests try: `BANYAN_TEST_EXAMPLES=20 make test` for a long look."""
+
+# A shared machine may be slow at any moment, which says nothing of the code. CI tries the same examples every
+# time, so that it fails by what was changed alone; a developer's run looks for new ones, a few at each of many runs.
+settings.register_profile("banyan", max_examples=30 * EXAMPLES, deadline=None,
+                          suppress_health_check=[HealthCheck.too_slow], derandomize="CI" in os.environ)
+settings.load_profile("banyan")
 
 # What tests write is in memory where there is room: whether it lasts is no question here, and half of the time would
 # go by in waiting for disks. PYTEST_DEBUG_TEMPROOT names another place.
 MEMORY = Path("/dev/shm")
 if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > 4_000_000_000:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
+
+# Where the user's own knowledge bases would be: no test looks there, nor does a process that one starts.
+os.environ["XDG_DATA_HOME"] = tempfile.mkdtemp(prefix="banyan-tests-data-")
+atexit.register(shutil.rmtree, os.environ["XDG_DATA_HOME"], ignore_errors=True)
 
 # Started in a shell's background, pytest ignores Ctrl-C, and so would the processes that tests interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -85,6 +94,16 @@ def english_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def english_folder(english_store: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the folder of `english_store` for one file's tests: they may run servers in it, and write."""
     return shutil.copytree(english_store, tmp_path_factory.mktemp("english") / "copy")
+
+
+@pytest.fixture(scope="session")
+def real_model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """llama.cpp's server with a small model, in a process of its own: answers, and the vectors of texts."""
+    llama_server = load_test_module("llama_server")
+    if missing := llama_server.missing():
+        pytest.skip(missing)
+    with llama_server.LlamaServer("answers", tmp_path_factory.mktemp("llama") / "log") as server:
+        yield server
 
 
 @pytest.fixture(scope="session")

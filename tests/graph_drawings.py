@@ -1,21 +1,32 @@
-"""The drawings of both graphs in docs, made by LangGraph: `python tests/graph_drawings.py` writes them."""
+"""The drawings of both graphs in docs: `python -m tests.graph_drawings` writes them."""
 
 from pathlib import Path
 
 from banyan.agents.construction.graph import graph as construction
 from banyan.agents.retrieval.graph import graph as retrieval
 
-PAGE = Path(__file__).parent.parent / "docs" / "graphs.md"
+from .graph_pictures import picture
+
+DOCS = Path(__file__).parent.parent / "docs"
+_GRAPHS = {"Construction": construction, "Retrieval": retrieval}
+_HEAD = """\
+# The two graphs
+
+As LangGraph compiled them. Dashed: taken when it is needed. `python -m tests.graph_drawings` writes this page.
+"""
 
 
-def page() -> str:
-    """The page, as Markdown with a Mermaid diagram of each graph."""
-    graphs = {"Construction": construction, "Retrieval": retrieval}
-    drawings = [f"## {title}\n\n```mermaid\n{graph.get_graph().draw_mermaid().strip()}\n```\n"
-                for title, graph in graphs.items()]
-    head = "# The two graphs\n\nDrawn by LangGraph. `python tests/graph_drawings.py` writes this page.\n"
-    return "\n".join([head, *drawings])
+def files() -> dict[Path, str]:
+    """What each file holds: the page, with a picture and LangGraph's Mermaid drawing of each graph; the pictures."""
+    parts, files = [_HEAD], {}
+    for title, graph in _GRAPHS.items():
+        drawn, name = graph.get_graph(), f"pictures/graph-{title.lower()}.svg"
+        files[DOCS / name] = picture(drawn, f"The nodes and edges of the {title.lower()} graph")
+        parts.append(f"## {title}\n\n![The nodes and edges of the {title.lower()} graph]({name})\n\n"
+                     f"```mermaid\n{drawn.draw_mermaid().strip()}\n```\n")
+    return {DOCS / "graphs.md": "\n".join(parts), **files}
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(), "utf-8")
+    for file, text in files().items():
+        file.write_text(text, "utf-8")

@@ -12,7 +12,7 @@ from banyan.ingest.chunking import chunk_document
 from banyan.models.embedding.embedder import Embedder
 from banyan.models.reasoner import Reasoner
 from banyan.schemas.documents import Document
-from banyan.schemas.extraction import ExtractedEntity, ExtractedTriple, Extraction
+from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from banyan.schemas.graph_schema import GraphSchema, open_schema
 from banyan.schemas.retrieval import CommunityDigest, CommunitySummary
 
@@ -32,14 +32,16 @@ def summarise(digests: Sequence[CommunityDigest]) -> list[CommunitySummary]:
 
 
 def put(kb: KnowledgeBase, document_id: str, text: str, *, title: str = "", entities: Mapping[str, str] | None = None,
-        triples: Triples = ()) -> str:
+        triples: Triples = (), attributes: Triples = ()) -> str:
     """Store a document of one chunk with what is said of it, and write it; returns the chunk's id."""
     document = Document(id=document_id, title=title, text=text, source="test")
     (chunk,) = chunk_document(document, max_tokens=100_000, overlap_tokens=0)
     kb.documents.put(document, [chunk])
     kb.extractions.save(chunk.id, "test", Extraction(
         entities=tuple(ExtractedEntity(name=name, type=kind) for name, kind in (entities or {}).items()),
-        triples=tuple(ExtractedTriple(head=head, relation=relation, tail=tail) for head, relation, tail in triples)))
+        triples=tuple(ExtractedTriple(head=head, relation=relation, tail=tail) for head, relation, tail in triples),
+        attributes=tuple(ExtractedAttribute(entity=entity, attribute=name, value=value)
+                         for entity, name, value in attributes)))
     kb.schema_control.put_revisions_in_service()
     kb.schema_control.write([chunk.id])
     kb.refresh()
@@ -51,7 +53,7 @@ def finish(kb: KnowledgeBase) -> None:
     follow_facts(kb)
     kb.reliability.measure()
     kb.tree.build(summarise)
-    kb.graph_synchroniser.save()
+    kb.save_graph()
 
 
 def delete(kb: KnowledgeBase, document_id: str) -> None:

@@ -15,6 +15,7 @@ import importlib
 import io
 import json
 import os
+import resource
 import runpy
 import signal
 import socket
@@ -28,12 +29,14 @@ from typing import Any
 BANYAN = str(Path(sys.executable).with_name("banyan"))
 HASHED = "TESTS_HASHED_EMBEDDER"
 """The variable that gives a process the tests' hashed embedder, for tests that embedding is not the point of."""
+DESCRIPTORS = "TESTS_DESCRIPTORS"
+"""The variable that says how many files a process may have open."""
 IMPORTED = (
     "banyan.agents.construction.graph", "banyan.agents.resources", "banyan.agents.retrieval.graph", "banyan.cli.main",
     "banyan.evaluation.retrieval", "banyan.graph_store.integrity.backup", "banyan.graph_store.integrity.verify",
-    "banyan.models.embedding.onnx_embedder", "banyan.models.rules.reasoner", "banyan.server.app",
-    "banyan.subagent.compiled", "chromadb_rust_bindings", "chromadb", "langchain_openai", "markdown_it", "mcp",
-    "sklearn.cluster", "typer.rich_utils", "uvicorn")
+    "banyan.models.embedding.onnx_embedder", "banyan.models.rules.reading.extraction", "banyan.models.rules.reasoner",
+    "banyan.server.app", "banyan.subagent.compiled", "chromadb_rust_bindings", "chromadb", "langchain_openai",
+    "markdown_it", "mcp", "rjieba", "sklearn.cluster", "typer.rich_utils", "uvicorn")
 FIXED = {"COLUMNS": "200", "NO_COLOR": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 """What modules read when they are imported. A process with several threads must not be forked."""
 _BECOME_SUBREAPER = 36
@@ -143,6 +146,9 @@ def become(arguments: list[str]) -> None:
     if HASHED in os.environ:
         embedder = runpy.run_path(str(Path(__file__).with_name("hashed_embedding.py")))["HashedEmbedder"]()
         importlib.import_module("banyan.agents.resources").load_embedder = lambda _: embedder
+    if DESCRIPTORS in os.environ:
+        most = int(os.environ[DESCRIPTORS])
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     program, *rest = arguments
     if program == BANYAN:
         sys.argv = arguments

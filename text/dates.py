@@ -66,7 +66,10 @@ def _alone(before: str, interval: str = "") -> str:
 
 
 _DATES = re.compile(_WRITTEN + "|" + _alone(".,$€£¥#0-9-", rf"(?:\s?[–—-]\s?(?:{_RECENT}|\d\d))?"))
-_SINGLE_DATES = re.compile(rf"{_WRITTEN}|\b{_RECENT}-(?:0[1-9]|1[0-2])\b|{_alone('.,$€£¥#0-9')}")
+_DAY_OF_A_YEAR = (rf"\b\d{{1,2}}(?:st|nd|rd|th)?(?:\sof)?\s{_WRITTEN_MONTH}\b|"
+                  rf"\b{_WRITTEN_MONTH}\s\d{{1,2}}(?:st|nd|rd|th)?\b")
+_SINGLE_FORMS = rf"{_WRITTEN}|\b{_RECENT}-(?:0[1-9]|1[0-2])\b|{_alone('.,$€£¥#0-9')}"
+_SINGLE_DATES, _DATES_AND_DAYS = re.compile(_SINGLE_FORMS), re.compile(f"{_SINGLE_FORMS}|{_DAY_OF_A_YEAR}")
 _NUMBERED = {"first": 1, "second": 2, "third": 3, "fourth": 4, "上": 1, "下": 2,
              **{figure: number for figures in ("1234", "一二三四") for number, figure in enumerate(figures, 1)}}
 _PARTS_OF_YEARS = [re.compile(form.replace("YEAR", f"(?P<year>{_RECENT})"), re.IGNORECASE) for form in (
@@ -95,6 +98,11 @@ def find_dates(text: str, *, intervals: bool = True) -> Iterator[tuple[int, int]
         intervals: whether "1914–1918" is one date, and not two.
     """
     return (match.span() for match in (_DATES if intervals else _SINGLE_DATES).finditer(text))
+
+
+def find_days(text: str) -> Iterator[tuple[int, int]]:
+    """Where single dates stand in a text, in order, also days without a year ("6 July")."""
+    return (match.span() for match in _DATES_AND_DAYS.finditer(text))
 
 
 def parse_date(text: str) -> str:

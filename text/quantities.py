@@ -27,6 +27,10 @@ _SPELLINGS = {
     "d": "day, days, 天", "a": "year, years, 年", "°C": "°c, ℃, 摄氏度", "°F": "°f",
 }
 _UNITS = {normalise(spelling): unit for unit, listed in _SPELLINGS.items() for spelling in listed.split(", ")}
+_SYMBOLS = frozenset(normalise(
+    "W kW MW GW V mV kV A mA mAh Ah Wh kWh MWh Hz kHz MHz GHz KB MB GB TB L l ml dl px dpi mph km/h m/s dB N Nm Pa kPa "
+    "bar psi rpm oz cal kcal J kJ K lm lx m3 cm3").split())
+"""Further units that stand in headers and data sheets."""
 _CURRENCY = "|".join(re.escape(spelling) for spelling in sorted(
     (s for s, unit in _UNITS.items() if unit.isupper() or unit == "¥"), key=len, reverse=True))
 _SCALES = {"hundred": 100, "thousand": 10**3, "million": 10**6, "mn": 10**6, "billion": 10**9, "bn": 10**9,
@@ -88,10 +92,12 @@ def _written(before: str, unit: str, han_unit: str) -> str:
 
 
 _NUMBERS = re.compile(_written("A-Za-z0-9.", _WRITTEN_UNIT, _WRITTEN_HAN_UNIT)
-                      + rf"|[一二三四五六七八九十百千两]+[百千万亿]+[多余]?(?:{_WRITTEN_HAN_UNIT})?")
+                      + r"|(?<![一二三四五六七八九十百千两])[一二三四五六七八九十百千两]{1,20}[百千万亿]{1,8}[多余]?"
+                      + rf"(?:{_WRITTEN_HAN_UNIT})?")
 _COUNTS = re.compile(
     _written("A-Za-z0-9.,-", _COUNTED_UNIT, _COUNTED_HAN_UNIT)
-    + r"|百分之[一二三四五六七八九十零]+|[一二三四五六七八九十两百千万亿]+[多余几]?[个名人次项家座所岁本部位]"
+    + r"|百分之[一二三四五六七八九十零]+"
+    r"|(?<![一二三四五六七八九十两百千万亿])[一二三四五六七八九十两百千万亿]++[多余几]?[个名人次项家座所岁本部位]"
     rf"|\b(?:(?:{_TENS.replace(' ', '|')})(?:-(?:{'|'.join(_BELOW_TWENTY.split()[1:10])}))?"
     rf"|{'|'.join(_BELOW_TWENTY.split()[2:])}|hundred|thousand|million)\b(?: \w+)?")
 
@@ -139,6 +145,11 @@ def figures_of(normal: str) -> tuple[str, tuple[Decimal, ...]]:
     words = normal.replace("..", " ").split()
     unit = takewhile(lambda word: not _NORMAL_FIGURE.fullmatch(word), dropwhile(_NORMAL_FIGURE.fullmatch, words))
     return " ".join(unit), tuple(Decimal(word) for word in words if _NORMAL_FIGURE.fullmatch(word))
+
+
+def is_unit(text: str) -> bool:
+    """Whether a text alone is a unit, a currency or "%", perhaps with a scale ("million USD")."""
+    return normalise(text) in _SYMBOLS or figures_of(parse_number(f"1 {text}"))[0] in _SPELLINGS
 
 
 def measured(normal: str) -> tuple[str, float] | None:

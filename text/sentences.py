@@ -20,7 +20,7 @@ _MARK = re.compile(
     r"|(?P<line>\n\s*+)"
 )
 _NEXT_WORD = re.compile(r"[\"'“‘«‹(\[¿¡*_「『《（]*+(?P<word>[^\W_]+(?:['’-][^\W_]+)*+)?(?P<dot>\.)?")
-_LAST_WORD = re.compile(r"[^\s–—\"'“”‘’«»()\[\]{}（）《》「」,;:/]+\Z")
+_LAST_WORD = re.compile(r"[^\s–—\"'“”‘’«»()\[\]{}（）《》「」,;:/]{1,40}\Z")
 _CJK = re.compile(f"[{CJK}]")
 _DOTTED = re.compile(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}")
 _LIST_MARK = re.compile(r"[#>|]|[-*+•·‣◦▪][^\S\n]|\(?(?:\d{1,3}|[A-Za-z])[.)][^\S\n]"
@@ -73,6 +73,8 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
     for match in _MARK.finditer(text):
         at, end = match.span()
         kind = match.lastgroup
+        if kind != "line" and text.startswith("|", start):
+            continue  # a row of a table: its cells belong together
         if kind == "final":
             end = _after_straight_quote(text, start, end)
         elif kind == "line":

@@ -25,9 +25,6 @@ _TOKEN = re.compile(TOKEN)
 def estimate_tokens(text: str) -> int:
     """The estimated number of tokens of a text, in time linear in its length.
 
-    Args:
-        text: any text.
-
     Returns:
         The number of tokens, 0 for blank text. For a text cut anywhere it is at most the sum over
         the parts, so that parts which fit a limit together fit it when joined by white space.

@@ -23,9 +23,6 @@ class Value:
 def find_values(text: str) -> list[Value]:
     """The dates and numbers of a text, in order; where both would fit, a date.
 
-    Args:
-        text: any text.
-
     Returns:
         Values that do not overlap; `text` is verbatim, with its currency, scale and unit.
     """
@@ -67,11 +64,6 @@ def means(stated: str, source: str, kind: ValueKind) -> bool:
 
     A day or month that the source does not give was added by the reasoner, and so was nothing by
     leaving out a unit.
-
-    Args:
-        stated: normal form of the value as said.
-        source: normal form of the value in the source.
-        kind: of both.
     """
     if not stated or not source:
         return False

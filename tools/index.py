@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..graph_store.bounding.grounding import words
 from ..graph_store.graph.knowledge_graph import EdgeKey
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.ledger.communities import Community
@@ -69,6 +70,16 @@ class RetrievalIndex:
         return NameTrie((name, key) for key in self.entity_ids for name in self.graph.names(key))
 
     @cached_property
+    def spellings(self) -> list[str]:
+        """All names of entities, sorted."""
+        return sorted({name for key in self.entity_ids for name in self.graph.names(key)})
+
+    @cached_property
+    def name_words(self) -> list[str]:
+        """The folded words of all names, sorted."""
+        return sorted({word for name in self.spellings for word in words(name)})
+
+    @cached_property
     def edge_of(self) -> dict[str, EdgeKey]:
         """The graph's triples by their ids in the vector store, sorted by key.
 
@@ -112,6 +123,15 @@ class RetrievalIndex:
         for row, (_, relation, _) in enumerate(self.edges):
             rows.setdefault(relation, []).append(row)
         return {key: np.array(numbers, np.intp) for key, numbers in rows.items()}
+
+    @cached_property
+    def chunk_triples(self) -> dict[str, list[int]]:
+        """For each chunk the rows of the triples that it supports, ascending."""
+        rows: dict[str, list[int]] = {}
+        for row, edge in enumerate(self.edges):
+            for chunk in self.graph.triple_support(edge):
+                rows.setdefault(chunk, []).append(row)
+        return rows
 
     @cached_property
     def communities(self) -> dict[str, Community]:

@@ -16,10 +16,6 @@ _DESCRIPTIONS: dict[Route, str] = {
 def route_tools(retriever: Retriever, limit: int = 10) -> list[BaseTool]:
     """Each route as a tool that takes a question.
 
-    Args:
-        retriever: the knowledge base to search.
-        limit: the most findings of one call.
-
     Returns:
         Tools named `entity_search`, `triple_search`, `community_search` and `dfs_search`; each returns
         one finding a line, with the ids of the documents that support it.

@@ -38,6 +38,10 @@ class LexicalIndex:
         if self._usable:
             self._model.index(lists, show_progress=False)
 
+    def knows(self, term: str) -> bool:
+        """Whether any text has an index term."""
+        return self._usable and term in self._model.vocab_dict
+
     def scores(self, query: str) -> NDArray[np.float32]:
         """BM25 of every text for a query, shape (n,); zeros where nothing is shared."""
         wanted = [term for term in dict.fromkeys(terms(query)) if self._usable and term in self._model.vocab_dict]

@@ -7,6 +7,7 @@ import numpy as np
 from cachetools import LRUCache
 
 from ..graph_store.knowledge_base import KnowledgeBase
+from ..models.embedding.embedder import as_queries
 from ..schemas.retrieval import EVERYTHING, ROUTES, Evidence, Passage, Route, SubQuery, Switches
 from .best import best_rows
 from .index import RetrievalIndex
@@ -54,7 +55,7 @@ class Retriever:
             meanings = {text: self._meanings[text] for text in texts if text in self._meanings}
             new = [text for text in dict.fromkeys(texts) if text not in meanings]
             if new:
-                vectors = self.index.embedder.encode(new)
+                vectors = as_queries(self.index.embedder).encode(new)
                 batch = Batch(self.index, vectors)
                 for row, text in enumerate(new):
                     meanings[text] = self._meanings[text] = Meaning(self.index, text, vectors[row], (batch, row))
@@ -80,11 +81,6 @@ class Retriever:
         Each sub-query's weights are scaled to its best chunk and added up: chunks to which several of them lead
         rank above those of a single one. A query that follows another does not name what it asks about, and finds
         it by meaning rather than by words: it counts as far as vectors can be trusted.
-
-        Args:
-            queries: as `queries` made them; each follows only such as stand before it.
-            evidence: of the routes, for each.
-            switches: what is on.
         """
         total = np.zeros(len(self.index.chunks), np.float32)
         walks: dict[Query, fusion.Walk] = {}

@@ -5,7 +5,6 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 Weights = NDArray[np.float32]
 
@@ -16,6 +15,8 @@ DAMPING = 0.7
 # question apart. On 198 questions of benchmarks/questions their order is that of 1e-8; 1e-4 changes it for one of
 # them, 1e-3 for ten.
 _ERROR = 3e-5
+_IN_CACHE = 10_000
+"""Nodes whose walk fits a processor's cache, in whatever order they are stored."""
 
 
 class SpreadingGraph:
@@ -36,10 +37,8 @@ class SpreadingGraph:
         strength = np.asarray(adjacency.sum(axis=1)).ravel()
         inverse = np.divide(1.0, strength, out=np.zeros_like(strength), where=strength > 0)
         step = (adjacency @ sparse.diags_array(inverse)).astype(np.float32).tocsr()
-        # Neighbours are stored next to each other (Cuthill and McKee 1969), so that a step finds them in the
-        # processor's cache. `_node` is the node of each row.
-        near = reverse_cuthill_mckee(adjacency, symmetric_mode=True) if nodes else ()
-        self._node = np.array(near, np.intp)
+        # `_node` is the node of each row.
+        self._node = _near_each_other(adjacency) if nodes > _IN_CACHE else np.arange(nodes, dtype=np.intp)
         self._step = step[self._node][:, self._node].tocsr()
 
     def spread(self, seeds: Weights) -> Weights:
@@ -69,6 +68,13 @@ class SpreadingGraph:
         weights = np.empty(seeds.shape, np.float32)
         weights[self._node] = np.maximum(walk, 0)
         return weights
+
+
+def _near_each_other(adjacency: sparse.csr_array) -> NDArray[np.intp]:
+    """An order in which neighbours are stored next to each other (Cuthill and McKee 1969), as a cache likes it."""
+    from scipy.sparse.csgraph import reverse_cuthill_mckee  # noqa: PLC0415  (linear algebra comes with it)
+
+    return np.array(reverse_cuthill_mckee(adjacency, symmetric_mode=True), np.intp)
 
 
 def _steps(damping: float) -> int:

@@ -86,7 +86,7 @@ def _nodes_at_once(settings: Settings) -> int:
 
     The rules keep a core busy. Calls to an endpoint have limits of their own: all of a batch wait for their turn.
     """
-    return 2 + (settings.batch_chunks if settings.llm_base_url else _RULES_AT_ONCE)
+    return 2 + (settings.batch_chunks if settings.uses_llm else _RULES_AT_ONCE)
 
 
 graph = build_graph()

@@ -20,6 +20,7 @@ from ...ingest.loaders import LoadFailure, load_documents
 from ...ingest.recorded import RecordedPassage, load_recorded
 from ...models.llm.breaker import EndpointDown, EndpointFailed
 from ...models.reasoner import Reasoner, ReasonerError
+from ...models.rules.tables import read_rows
 from ...runtime.budgets import Budget, BudgetExceeded, charged
 from ...schemas.delta import Candidate
 from ...schemas.documents import Chunk, Document
@@ -131,10 +132,11 @@ class Nodes:
         chunk, schema, budget, reasoner = await asyncio.to_thread(self._to_extract, name, run, state["chunk"], context)
         if chunk is None:
             return {}
-        request = ExtractionRequest(text=chunk.text, title=chunk.title, heading=chunk.heading)
+        rows, prose = read_rows(chunk.text, chunk.title, chunk.heading, schema)
+        request = ExtractionRequest(text=prose, title=chunk.title, heading=chunk.heading)
         try:
             with charged(build=run, document=chunk.document_id, budget=budget):
-                extraction = await reasoner.aextract(request, schema)
+                extraction = rows.joined(await reasoner.aextract(request, schema)) if prose.strip() else rows
         except (BudgetExceeded, EndpointDown) as error:
             return {"stopped": str(error)}
         except ReasonerError as error:
@@ -155,8 +157,7 @@ class Nodes:
 
     async def _store(self, name: str, run: str, store: Callable[[KnowledgeBase], None]) -> None:
         def in_thread() -> None:
-            # Without waiting for the disk: what was paid for is in the ledger already, as the call's answer.
-            with self._resources.runs.step(name, run) as kb, kb.database.unsynced_transaction():
+            with self._resources.runs.step(name, run) as kb:
                 store(kb)
 
         await asyncio.to_thread(in_thread)
@@ -215,7 +216,7 @@ class Nodes:
                 # The endpoint's failures, not theirs: whoever goes on with the build asks for them again.
                 kb.documents.retry_failed(state["unanswered"])
                 follow_facts(kb)
-                kb.graph_synchroniser.save()
+                kb.save_graph()
             else:
                 budget = self._resources.budget(name, run, context.max_tokens, context.max_cost)
                 with charged(build=run, budget=budget):

@@ -48,6 +48,8 @@ class GivenDocument(TypedDict):
     id: Annotated[str, Field(description="what citations name; a document of the same id is replaced")]
     title: NotRequired[Annotated[str, Field(description="its title; left out: its first heading")]]
     text: Annotated[str, Field(description="all of it, as plain text or Markdown")]
+    metadata: NotRequired[Annotated[dict[str, str], Field(description="what it says of itself: author, date, any "
+                                                                      "other field")]]
 
 
 class BuildInput(TypedDict, total=False):

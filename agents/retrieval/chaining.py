@@ -18,9 +18,10 @@ from .planning import Plan, distinct, key
 
 REFERENCE = re.compile(r"#(\d+)")
 # Between the items of a list, and hardly ever within a name.
-_LIST = re.compile(r"\s*[;；、\n]\s*")
+_LIST = re.compile("[;；、\n]")
 # Within many names as well: "Bosnia and Herzegovina", "Martin Luther King, Jr.", 平和县.
-_JOINT = re.compile(r"\s*[,，]\s*(?:(?:and|or)\s+)?|\s+(?:and|or|&)\s+|\s*(?:以及|和|与|及)\s*")
+_JOINT = re.compile(r"(?:(?<!\s)\s++)?+(?:[,，]\s*+(?:(?:and|or)\s++)?|(?:以及|和|与|及)\s*+)|"
+                    r"(?<!\s)\s++(?:and|or|&)\s++")
 # What has more of them is a sentence, and a mark in it parts clauses.
 _WORDS_OF_A_NAME = 8
 _LETTERS_OF_A_NAME = 60
@@ -93,7 +94,7 @@ def names_of(answer: str, is_name: IsName) -> tuple[str, ...]:
     whole = answer.strip()
     if is_name(whole):
         return (whole,)
-    items = [item for item in _LIST.split(whole) if item]
+    items = [item for part in _LIST.split(whole) if (item := part.strip())]
     if any(len(item.split()) > _WORDS_OF_A_NAME or len(item) > _LETTERS_OF_A_NAME for item in items):
         return (whole,)
     names: dict[str, str] = {}

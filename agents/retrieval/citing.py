@@ -8,15 +8,18 @@ from ...graph_store.errors import UnknownDocumentError
 from ...graph_store.ledger.documents import Documents
 from ...schemas.documents import Citation
 from ...schemas.naming import UNSEEN
-from ...schemas.retrieval import Answer, Claim, DraftAnswer, Mode, Passage
+from ...schemas.retrieval import Answer, Claim, DraftAnswer, Mode, Passage, Quote
 from ...text.sentences import split_sentences
 from ...text.tokens import estimate_tokens, first_tokens
 
-NOT_FOUND = "The documents do not answer this question."
+NOT_FOUND = "I could not find the answer."
 OWN_KNOWLEDGE = "(Not from the documents.)"
 
 # A model's own marks are numbers of passages, or made up: the marks of an answer are put there by us.
-_MARK = re.compile(r"\s*[\[［【]\s*\d+(?:\s*[,，、–-]\s*\d+)*\s*[\]］】]")
+_MARK = re.compile(r"(?:(?<!\s)\s++)?+[\[［【]\s*+\d++(?:\s*+[,，、–-]\s*+\d++)*+\s*+[\]］】]")
+_BRACKETS = dict.fromkeys(map(ord, "[]［］【】"))
+_NESTED = 8
+"""Marks within marks that are taken out one by one; who nests more of them loses all brackets."""
 # Where an answer is shown as Markdown, an image would be fetched as soon as it is shown, words and all in its address.
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 _LINK = re.compile(r"\](?=[(\[:])")
@@ -37,7 +40,8 @@ def within_budget(passages: Sequence[Passage], tokens: int) -> list[Passage]:
     kept: list[Passage] = []
     left = tokens
     for passage in passages:
-        cost = estimate_tokens(passage.title) + estimate_tokens(passage.text)
+        cost = (estimate_tokens(passage.statement) if passage.statement else
+                estimate_tokens(passage.title) + estimate_tokens(passage.text))
         if cost > left:
             cut = _cut(passage, left, whole_words=not kept) if cost > tokens else None
             return [*kept, cut] if cut else kept
@@ -92,9 +96,10 @@ def cite(draft: DraftAnswer, passages: Sequence[Passage], documents: Documents, 
 
 def _plain(text: str) -> str:
     """A model's words on one line, without marks of citations, and without markup that a viewer would act on."""
-    plain, before = " ".join(UNSEEN.sub("", text).split()), ""
-    while plain != before:  # a mark within a mark leaves another one
-        plain, before = _MARK.sub("", plain), plain
+    plain = " ".join(UNSEEN.sub("", text).split())
+    for _ in range(_NESTED):  # a mark within a mark leaves another one
+        plain = _MARK.sub("", plain)
+    plain = plain.translate(_BRACKETS) if _MARK.search(plain) else plain
     return _LINK.sub("] ", _TAG.sub("‹", plain)).strip()
 
 
@@ -102,29 +107,43 @@ def _cited(claim: Claim, passages: Sequence[Passage], documents: Documents, cita
     """The numbers of a claim's sound quotes; new citations are added to `citations`."""
     numbers: list[int] = []
     for quote in claim.quotes:
-        if 1 <= quote.passage <= len(passages):
-            located = _locate(quote.words, passages[quote.passage - 1], documents)
-            if located is not None:
-                same = (c.id for c in citations if (c.document, c.start, c.end) == located[:3])
-                number = next(same, len(citations) + 1)
-                if number > len(citations):
-                    document, start, end, words = located
-                    citations.append(Citation(id=number, document=document, start=start, end=end, quote=words))
-                numbers.append(number)
+        spot = located(quote, passages, documents)
+        if spot is not None:
+            document, start, end, words = spot
+            same = (c.id for c in citations if (c.document, c.start, c.end) == (document, start, end))
+            number = next(same, len(citations) + 1)
+            if number > len(citations):
+                citations.append(Citation(id=number, document=document, start=start, end=end, quote=words,
+                                          metadata=documents.metadata(document)))
+            numbers.append(number)
     return list(dict.fromkeys(numbers))
 
 
-def _locate(words: str, passage: Passage, documents: Documents) -> tuple[str, int, int, str] | None:
-    """Where a quote stands in its document, with the document's own words."""
-    text = SourceText(passage.text)
-    # Letter by letter where possible; else as names are compared, for a model that changed case or spaces.
-    located = text.verbatim(words) or text.find(words)
-    if located is None:
+def located(quote: Quote, passages: Sequence[Passage], documents: Documents) -> tuple[str, int, int, str] | None:
+    """Where a quote stands in its document, with the document's own words.
+
+    Args:
+        quote: words of one of the passages.
+        passages: the first one number 1.
+        documents: the sources.
+
+    Returns:
+        The document, the quote's first character and the one after its last, and the words; None where there is no
+        such passage, or it does not hold the words.
+    """
+    if not 1 <= quote.passage <= len(passages):
         return None
-    start, end = passage.start + located.start, passage.start + located.end
+    passage = passages[quote.passage - 1]
+    text = SourceText(passage.text)
+    # A fact or report is cited as a whole, by the stretch of its source that supports it. A passage letter by letter
+    # where possible, else as names are compared, for a model that changed case or spaces.
+    span = text.verbatim(passage.text if passage.statement else quote.words) or text.find(quote.words)
+    if span is None:
+        return None
+    start, end = passage.start + span.start, passage.start + span.end
     try:
         source = documents.get(passage.document).text[start:end]
     except UnknownDocumentError:
         return None
     # The document may have been replaced or deleted since the passage was read: then there is no such quote.
-    return (passage.document, start, end, source) if source == located.quote else None
+    return (passage.document, start, end, source) if source == span.quote else None

@@ -1,6 +1,7 @@
 """The retrieval graph: a question in, an answer with checked citations out.
 
     condense -> decompose -> [entity_search | triple_search | community_search | dfs_search] per sub-query
+                             [survey] per batch of reports, for questions about the whole corpus
              -> fuse -> reflect -> (new sub-queries: search again, at most `max_rounds`) -> answer
 
 Read from top to bottom. What is searched next is decided in `planning` and `chaining`; each step leaves
@@ -38,10 +39,26 @@ from ..serving import is_served
 from . import tracing
 from .chaining import following, merged, names_known_to, next_parts, searchable, waits
 from .citing import cite, within_budget
+from .context import build_context
+from .declining import declined, is_hinted, with_spelling
+from .memory import remembered
 from .planning import Caps, Plan, distinct, in_schema, key, plan_round
 from .readings import Readings
 from .reranking import reranked
-from .state import MAX_QUESTION, AskContext, AskInput, AskOutput, AskState, Found, QuestionError, SearchInput
+from .spelling import respelt
+from .state import (
+    MAX_EARLIER,
+    MAX_QUESTION,
+    AskContext,
+    AskInput,
+    AskOutput,
+    AskState,
+    Found,
+    QuestionError,
+    SearchInput,
+    SurveyInput,
+)
+from .survey import is_survey, points, report_batches
 
 
 class _Nodes:
@@ -51,26 +68,33 @@ class _Nodes:
         self._given = resources
         self._prepared: dict[str, Bounds] = {}
         self._readings = Readings()
+        self._hinted = False
+        """Whether this process was told already that a model would help."""
 
     @property
     def _resources(self) -> Resources:
         return self._given or default_resources()
 
-    def _reasoner(self, state: AskState, context: AskContext) -> Reasoner:
+    def _reasoner(self, state: AskState | SurveyInput, context: AskContext) -> Reasoner:
         return self._resources.reasoner(state["knowledge_base"], context.models)
 
-    def _retriever(self, state: AskState | SearchInput) -> Retriever:
+    def _retriever(self, state: AskState | SearchInput | SurveyInput) -> Retriever:
         """The retriever that the question began with, whatever was published meanwhile."""
         return self._readings.get(state["reading"]) or self._resources.retriever(state["knowledge_base"])
 
-    def _knowledge_base(self, state: AskState) -> KnowledgeBase:
+    def _knowledge_base(self, state: AskState | SurveyInput) -> KnowledgeBase:
         return self._retriever(state).index.store
 
-    def _passages(self, state: AskState) -> list[Passage]:
-        """The best passages, as many as the context's budget holds."""
+    def _context(self, state: AskState) -> list[Passage]:
+        """The best passages, facts and reports, as many as the budget holds; of a survey, its points."""
+        if state["surveyed"]:
+            found = [Passage(**data) for data in state["surveyed"]]
+            return within_budget(sorted(found, key=lambda item: (-item.score, item.statement)),
+                                 self._resources.settings.context_tokens)
         retriever = self._retriever(state)
-        ranked = [retriever.passage(*item) for item in state["ranking"] if item[0] in retriever.index.chunk_row]
-        return within_budget(ranked, self._resources.settings.context_tokens)
+        queries = retriever.queries([SubQuery(**data) for data in state["asked"]])
+        evidence = [Evidence(**item) for found in state["found"] for item in found["evidence"]]
+        return build_context(retriever, state["ranking"], queries, evidence, self._resources.settings.context_tokens)
 
     def _caps(self, context: AskContext) -> Caps:
         """The context's caps; those that it does not set are the settings'."""
@@ -105,19 +129,21 @@ class _Nodes:
         self._resources.reranker  # noqa: B018
         if earlier:
             question = self._resources.reasoner(name, context.models).condense(question, earlier)
+        question, replaced = respelt(question, self._resources.retriever(name).index)
         step = TraceStep(step="question", text=tracing.short(question))
         # An earlier question of the thread may have been asked with its trace.
         old_trace: dict[str, Any] = {"trace": []} if state.get("trace") else {}
         reading = self._readings.begin(self._resources.retriever(name))
-        return {"knowledge_base": name, "reading": reading, "question": question, "asked": [], "history": [],
-                "planned": [], "round_start": 0, "searches": [], "found": [], "ranking": [], "iterations": 0,
-                "steps": [tracing.data(step)], **old_trace}
+        return {"knowledge_base": name, "reading": reading, "question": question, "respelt": replaced,
+                "hinted": is_hinted(earlier), "asked": [], "history": [],
+                "planned": [], "round_start": 0, "searches": [], "found": [], "surveyed": [], "ranking": [],
+                "iterations": 0, "steps": [tracing.data(step)], **old_trace}
 
     def decompose(self, state: AskState, runtime: Runtime[AskContext]) -> dict[str, Any]:
         """Break the question into atomic sub-queries in the schema's terms."""
         context, whole = runtime.context or AskContext(), SubQuery(question=state["question"])
         caps, parts, notes = self._caps(context), list[SubQuery](), list[str]()
-        if context.agent:
+        if context.decompose:
             schema = self._knowledge_base(state).schemas.current()
             proposed = self._reasoner(state, context).decompose(whole.question, schema, caps.sub_queries)
             parts, notes = self._in_schema(state, proposed[:caps.sub_queries])
@@ -131,6 +157,28 @@ class _Nodes:
                 "planned": [part.model_dump() for part in parts],
                 "history": [SubAnswer(question=part.question).model_dump() for part in parts],
                 "steps": [tracing.data(tracing.decomposed(plan, notes))]}
+
+    def begin(self, state: AskState) -> list[Send]:
+        """The first searches; for a question about the whole corpus also one survey for each batch of reports."""
+        return [*self.fan_out(state), *self._surveys(state)]
+
+    def _surveys(self, state: AskState) -> list[Send]:
+        if not is_survey([SubQuery(**data) for data in state["planned"]]):
+            return []
+        retriever, tokens = self._retriever(state), self._resources.settings.context_tokens
+        (query,) = retriever.queries([SubQuery(question=state["question"])])
+        return [Send("survey", SurveyInput(knowledge_base=state["knowledge_base"], reading=state["reading"],
+                                           question=state["question"], batch=[item.model_dump() for item in batch]))
+                for batch in report_batches(retriever, query, tokens)]
+
+    def survey(self, state: SurveyInput, runtime: Runtime[AskContext]) -> dict[str, Any]:
+        """What some of the reports say to the question: claims that cite soundly."""
+        context = runtime.context or AskContext()
+        items = [Passage(**data) for data in state["batch"]]
+        draft = self._reasoner(state, context).answer(state["question"], [], items, context.mode)
+        found = points(draft, items, self._knowledge_base(state).documents)
+        return {"surveyed": [item.model_dump() for item in found],
+                "steps": [tracing.data(tracing.surveyed(len(items), found))]}
 
     def fan_out(self, state: AskState) -> list[Send]:
         """One search for each route that is switched on, for all new sub-queries that take it."""
@@ -180,14 +228,15 @@ class _Nodes:
     def reflect(self, state: AskState, runtime: Runtime[AskContext]) -> dict[str, Any]:
         """Judge the evidence; ask for what is missing, never what was asked before."""
         context, start = runtime.context or AskContext(), len(state["asked"])
-        if not context.agent:
+        if not context.agent or state["surveyed"]:
             return {"round_start": start}
         history = [SubAnswer(**data) for data in state["history"]]
-        passages = self._passages(state)
+        passages = self._context(state)
         schema = self._knowledge_base(state).schemas.current()
         reflection = self._reasoner(state, context).reflect(state["question"], history, passages, schema)
         caps, is_name = self._caps(context), names_known_to(self._retriever(state))
         known = merged(history, reflection.sub_answers, is_name, caps.sub_queries)
+        known = remembered(known, state, "" if reflection.sufficient else reflection.missing)
         update: dict[str, Any] = {"round_start": start, "history": [item.model_dump() for item in known]}
         if reflection.sufficient:
             step = tracing.reflected(state["iterations"], "", known, None, sufficient=True)
@@ -224,12 +273,17 @@ class _Nodes:
 
     def answer(self, state: AskState, runtime: Runtime[AskContext]) -> dict[str, Any]:
         """Answer from the passages, check every citation against its source, or abstain."""
-        context, passages = runtime.context or AskContext(), self._passages(state)
+        context, passages = runtime.context or AskContext(), self._context(state)
         history = [SubAnswer(**data) for data in state["history"]]
         draft = self._reasoner(state, context).answer(state["question"], history, passages, context.mode)
         documents = self._knowledge_base(state).documents
         below = self._resources.settings.abstain_below if context.abstain_below is None else context.abstain_below
         checked = cite(draft, passages, documents, context.mode, below)
+        if checked.abstained:
+            hint = not (self._hinted or state["hinted"] or self._resources.settings.llm_base_url)
+            self._hinted = self._hinted or hint
+            checked = declined(state["question"], checked, passages, documents, self._retriever(state).index, hint=hint)
+        checked = with_spelling(checked, state["respelt"], state["question"])
         self._readings.end(state["reading"])
         step = tracing.data(tracing.answered(state["iterations"], checked))
         return {"answer": checked.answer, "abstained": checked.abstained,
@@ -243,7 +297,7 @@ class _Nodes:
 
 
 def _conversation(state: AskState) -> tuple[list[tuple[str, str]], str]:
-    """The earlier turns as (role, text), and the question.
+    """The earlier turns as (role, text), the newest as far as they are read, and the question.
 
     Raises:
         QuestionError: there is no question, or it is no text, or too long to be one.
@@ -261,7 +315,13 @@ def _conversation(state: AskState) -> tuple[list[tuple[str, str]], str]:
         raise QuestionError(f"the question has {len(question):,} characters, at most {MAX_QUESTION:,} are read: "
                             "shorten it, or add the text as a document")
     roles = {"human": "user", "ai": "assistant"}
-    return [(roles[m.type], m.text) for m in messages if m.type in roles], question
+    earlier, room = list[tuple[str, str]](), MAX_EARLIER
+    for message in reversed([m for m in messages if m.type in roles]):
+        earlier.append((roles[message.type], message.text[:room]))
+        room -= len(earlier[-1][1])
+        if not room:
+            break
+    return earlier[::-1], question
 
 
 def _asked(plan: Plan) -> list[dict[str, Any]]:
@@ -284,13 +344,14 @@ def build_graph(resources: Resources | None = None, checkpointer: Checkpointer =
     graph.add_node("decompose", nodes.decompose)
     for route, name in searches.items():
         graph.add_node(name, partial(nodes.search, route), input_schema=SearchInput)
+    graph.add_node("survey", nodes.survey, input_schema=SurveyInput)
     graph.add_node("fuse", nodes.fuse)
     graph.add_node("reflect", nodes.reflect)
     graph.add_node("answer", nodes.answer)
     graph.add_edge(START, "condense")
     graph.add_edge("condense", "decompose")
-    graph.add_conditional_edges("decompose", nodes.fan_out, [*searches.values(), "fuse"])
-    for name in searches.values():
+    graph.add_conditional_edges("decompose", nodes.begin, [*searches.values(), "survey", "fuse"])
+    for name in (*searches.values(), "survey"):
         graph.add_edge(name, "fuse")
     graph.add_edge("fuse", "reflect")
     graph.add_conditional_edges("reflect", nodes.go_on, [*searches.values(), "fuse", "answer"])

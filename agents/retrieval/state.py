@@ -1,7 +1,7 @@
 """What goes into the retrieval graph, what comes out, and what passes between its nodes."""
 
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from langchain_core.messages import AnyMessage
 from langgraph.graph.message import add_messages
@@ -13,6 +13,9 @@ from ...schemas.retrieval import ROUTES, Mode, Route, Switches
 from ..model_choice import AskStep
 
 MAX_QUESTION = 10_000
+MAX_EARLIER = 20_000
+"""Characters of the conversation before a question that are read, the newest: some ten turns, and what a follow-up
+refers to stands in the last ones."""
 
 
 class QuestionError(BanyanError):
@@ -27,7 +30,9 @@ class AskContext:
                                                       "names none"})
     mode: Mode = field(default="reject", metadata={"description": "reject: abstain without evidence; open: own "
                                                    "knowledge allowed, and marked"})
-    agent: bool = field(default=True, metadata={"description": "decompose and reflect; else one round"})
+    agent: bool = field(default=True, metadata={"description": "judge the evidence and search again for what is "
+                                                   "missing; else one round"})
+    decompose: bool = field(default=True, metadata={"description": "split the question into sub-queries"})
     routes: tuple[Route, ...] = field(default=ROUTES, metadata={"description": "routes switched on"})
     dense: bool = field(default=True, metadata={"description": "passages are also found by their vectors"})
     lexical: bool = field(default=True, metadata={"description": "passages are also found by their words"})
@@ -89,7 +94,10 @@ class Found(TypedDict):
     evidence: list[dict[str, Any]]
 
 
-def _gathered(old: list[Found], new: list[Found]) -> list[Found]:
+_T = TypeVar("_T")
+
+
+def _gathered(old: list[_T], new: list[_T]) -> list[_T]:
     """Add up what parallel searches found; an empty update begins a new question."""
     return [*old, *new] if new else []
 
@@ -104,6 +112,10 @@ class AskState(AskInput, AskOutput, total=False):
 
     reading: str
     """Which state of the knowledge base the question is answered from; see `readings`."""
+    respelt: list[tuple[str, str]]
+    """Words of the question that were taken for others, as (asked, meant)."""
+    hinted: bool
+    """Whether the conversation was told already that a model would help."""
     asked: list[dict[str, Any]]
     """All sub-queries so far, as `SubQuery` data, in the words in which they were searched."""
     history: list[dict[str, Any]]
@@ -115,6 +127,8 @@ class AskState(AskInput, AskOutput, total=False):
     searches: list[tuple[int, Route]]
     """What the current round searches: a sub-query's number and a route."""
     found: Annotated[list[Found], _gathered]
+    surveyed: Annotated[list[dict[str, Any]], _gathered]
+    """What reports say to a question about the whole corpus, as `Passage` data."""
     ranking: list[tuple[str, float]]
     """The best chunks as (id, weight), best first."""
     steps: Annotated[list[dict[str, Any]], _traced]
@@ -131,3 +145,13 @@ class SearchInput(TypedDict):
     """All sub-queries so far, as `SubQuery` data."""
     numbers: list[int]
     """Which of them are searched."""
+
+
+class SurveyInput(TypedDict):
+    """What one call of the map step is sent."""
+
+    knowledge_base: str
+    reading: str
+    question: str
+    batch: list[dict[str, Any]]
+    """Reports and facts, as `Passage` data."""

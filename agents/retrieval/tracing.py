@@ -9,7 +9,7 @@ from typing import Any
 
 from langgraph.config import get_stream_writer
 
-from ...schemas.retrieval import Answer, Evidence, Route, SubAnswer
+from ...schemas.retrieval import Answer, Evidence, Passage, Route, SubAnswer
 from ...schemas.trace import TracedFinding, TracedPassage, TracedSubQuery, TraceStep
 from ...tools.retriever import Retriever
 from .planning import Plan
@@ -39,6 +39,13 @@ def searched(retriever: Retriever, search: tuple[int, int, Route], evidence: Seq
     best = tuple(TracedFinding(text=short(item.text), score=round(item.score, _DIGITS), documents=_documents(
         retriever, item.chunk_ids), how=_how(item)) for item in evidence[:FINDINGS])
     return TraceStep(step="search", round=number, number=sub_query, route=route, found=best, total=len(evidence))
+
+
+def surveyed(total: int, found: Sequence[Passage]) -> TraceStep:
+    """What a batch of reports says to a question about the whole corpus."""
+    return TraceStep(step="survey", total=total, found=tuple(
+        TracedFinding(text=short(item.statement), score=round(item.score, _DIGITS), documents=(short(item.document),))
+        for item in found[:FINDINGS]))
 
 
 def fused(retriever: Retriever, number: int, ranking: Sequence[tuple[str, float]], text: str) -> TraceStep:

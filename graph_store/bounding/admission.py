@@ -45,11 +45,6 @@ __all__ = ["Bounds", "bound"]
 def bound(extraction: Extraction, chunk: Chunk, bounds: Bounds) -> BoundedExtraction:
     """Admit what fits the schema and stands in the source; reject the rest with the reason.
 
-    Args:
-        extraction: what a reasoner said of the chunk.
-        chunk: the chunk; spans of the result are relative to its text.
-        bounds: the schema in force.
-
     Returns:
         Mentions, facts and attributes, without repetitions, in a canonical order, rejections, asks
         and how many items were repaired.
@@ -355,6 +350,7 @@ class _Bounding:
 
     def _ask(self, ask: Ask) -> None:
         if any(character.isalnum() for character in ask.label):
+            ask = ask.model_copy(update={"declared": self._source.text.startswith("|", ask.context.start)})
             key = (ask.kind, ask.label, ask.text, ask.subject_type, ask.object_type)
             self._asks[key] = max(ask, self._asks.get(key, ask), key=lambda a: (a.confidence, -a.context.start))
 

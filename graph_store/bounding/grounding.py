@@ -29,7 +29,7 @@ _WORD = re.compile(rf"[{CJK}]|\d+(?:[.,]\d+)+|(?:[^\W_{CJK}][{_MARKS}]*)+(?:\+\+
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _ACCENTS = range(0x300, 0x370)
 _ARTICLES = frozenset({"the", "a", "an"})
-_ASIDE = re.compile(r"\s*[(（][^()（）]*[)）]\s*$")
+_ASIDE = re.compile(r"(?:(?<!\s)\s++)?+[(（][^()（）]*+[)）]\s*+$")
 _ASIDES = re.compile(r"\([^()\n]{1,80}\)|（[^（）\n]{1,80}）")
 """What may stand between the words of a name: "Ronald ("Ron") Laird", "460 inches (1,168 cm) of rain"."""
 _PAIRS = (("(", ")"), ("（", "）"), ("[", "]"), ("“", "”"), ("«", "»"), ("《", "》"), ("「", "」"), ('"', '"'))

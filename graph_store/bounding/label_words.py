@@ -1,11 +1,11 @@
 """The words of labels, with their inflection taken off: when two labels are one label, inflected otherwise."""
 
 import re
-from functools import lru_cache
 from threading import Lock
 
 import snowballstemmer
 
+from ...schemas.caching import cached_if_short
 from ...schemas.naming import label_key
 from ...text.scripts import CJK
 
@@ -17,7 +17,7 @@ _STEMMER = snowballstemmer.stemmer("english")
 _STEMMING = Lock()  # a stemmer keeps the word it works on
 
 
-@lru_cache(maxsize=65536)
+@cached_if_short(65536)
 def stems(label: str) -> tuple[str, ...]:
     """A label's words without English inflection; words of other languages as they are.
 

@@ -9,7 +9,7 @@ from ...schemas.extraction import Extraction, RepairKind
 from ...schemas.graph_schema import ANY, ROOT_TYPE, AttributeType, GraphSchema, RelationType, SchemaElement
 from ...schemas.naming import label_key
 from .label_words import head_endings, stems, without_voice
-from .similar_labels import SimilarLabels, elements_of
+from .similar_labels import SimilarLabels
 
 ALIAS = "alias"
 """The attribute of this name, or with this label, gives another name of its owner."""
@@ -40,7 +40,7 @@ class Bounds:
         self.schema = schema
         self._similar = similar
         kinds: tuple[ElementKind, ...] = ("entity_type", "relation", "attribute")
-        self._names = {kind: _names(elements_of(schema, kind)) for kind in kinds}
+        self._names = {kind: _names(schema.elements(kind)) for kind in kinds}
         self._found: dict[tuple[ElementKind, str], Known | None] = {}
         self._ancestors = {t.name: frozenset(schema.ancestors(t.name)) for t in schema.entity_types}
         self._positions = {t.name: position for position, t in enumerate(schema.entity_types)}

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...models.embedding.embedder import Embedder, Vectors, products
 from ...schemas.delta import ElementKind
-from ...schemas.graph_schema import GraphSchema, SchemaElement
+from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import label_key
 from ...text.scripts import script_of
 from .label_words import stems
@@ -23,12 +23,6 @@ another order, spellings and abbreviations above.
 """
 _ROWS = 512  # compared at once with all others: bounds the memory, not the result
 _DECIMALS = 4  # encoding in other batches differs by rounding, which must decide nothing
-
-
-def elements_of(schema: GraphSchema, kind: ElementKind) -> tuple[SchemaElement, ...]:
-    """The elements of a kind, in schema order."""
-    return {"entity_type": schema.entity_types, "relation": schema.relation_types,
-            "attribute": schema.attribute_types}[kind]
 
 
 class SimilarLabels:
@@ -46,7 +40,7 @@ class SimilarLabels:
         self._known: dict[tuple[ElementKind, str], list[tuple[str, str]]] = defaultdict(list)
         kinds: tuple[ElementKind, ...] = ("entity_type", "relation", "attribute")
         for kind in kinds:
-            for element in elements_of(schema, kind):
+            for element in schema.elements(kind):
                 for key in dict.fromkeys(map(label_key, element.all_names())):
                     self._known[kind, script_of(key)].append((key, element.name))
         self._vectors: dict[str, Vectors] = {}
@@ -57,12 +51,7 @@ class SimilarLabels:
         return float(self._similarities([label_key(label)], [label_key(other)])[0, 0])
 
     def threshold(self, kind: ElementKind, script: str) -> float:
-        """What the similarity of two labels must exceed for them to be one; infinite if nothing tells.
-
-        Args:
-            kind: of the labels.
-            script: of the labels, see `script_of`.
-        """
+        """What the similarity of two labels must exceed for them to be one; infinite if nothing tells."""
         at = (kind, script)
         if at not in self._thresholds:
             known = self._known.get(at, [])

@@ -31,6 +31,7 @@ class _Group:
         self.counts = counts
         self.documents = {count.document for count in counts}
         self.occurrences = sum(count.occurrences for count in counts)
+        self.rows = sum(count.rows for count in counts)
         self.confidence = sum(count.confidence for count in counts) / self.occurrences
 
     def name(self) -> str:
@@ -47,9 +48,13 @@ class _Group:
         return _Group([count for count in self.counts if _pair(count) in pairs])
 
     def pairs(self, support: int) -> list[tuple[str, str]]:
-        """The pairs of types that enough documents show."""
+        """The pairs of types that enough documents show.
+
+        A row of a table counts as a document does: its author declared the column, where the label of a sentence is
+        an extractor's guess that a second document has to confirm, and filled it in for this very entity.
+        """
         documents = self._documents_of_pairs()
-        return sorted(pair for pair, shown_in in documents.items() if len(shown_in) >= support)
+        return sorted(pair for pair, shown_in in documents.items() if sum(shown_in.values()) >= support)
 
     def signature(self, support: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The types on either side, of the pairs that enough documents show; of the commonest where none does."""
@@ -58,10 +63,12 @@ class _Group:
         return (tuple(sorted({subject for subject, _ in observed if subject})),
                 tuple(sorted({target for _, target in observed if target})))
 
-    def _documents_of_pairs(self) -> dict[tuple[str, str], set[str]]:
-        documents: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    def _documents_of_pairs(self) -> dict[tuple[str, str], dict[str, int]]:
+        """Of each pair of types the documents that show it, with their rows, or 1 for its sentences."""
+        documents: defaultdict[tuple[str, str], dict[str, int]] = defaultdict(dict)
         for count in self.counts:
-            documents[_pair(count)].add(count.document)
+            shown_in = documents[_pair(count)]
+            shown_in[count.document] = max(shown_in.get(count.document, 1), count.rows)
         return documents
 
     def value_kind(self) -> str:
@@ -105,8 +112,8 @@ def collect(counts: Iterable[AskCount], similar: Similar, support: int, *, suppo
             subjects, objects = group.signature(support)
             candidates.append(Candidate(
                 kind=kind, name=group.name(), labels=tuple(sorted(same)), documents=len(group.documents),
-                occurrences=group.occurrences, confidence=round(group.confidence, 6), subject_types=subjects,
-                object_types=(group.value_kind(),) if kind == "attribute" else objects))
+                occurrences=group.occurrences, rows=group.rows, confidence=round(group.confidence, 6),
+                subject_types=subjects, object_types=(group.value_kind(),) if kind == "attribute" else objects))
     return sorted(candidates, key=lambda c: (-c.documents, -c.occurrences, c.kind, c.name))
 
 
@@ -157,12 +164,7 @@ def _margins(contexts: Sequence[Vectors]) -> list[float]:
 
 
 def resolvable(counts: Iterable[AskCount], named: Callable[[str], str | None]) -> list[AskCount]:
-    """The asks that could be admitted: those whose types the schema has, under the schema's names.
-
-    Args:
-        counts: asks for relations and attributes.
-        named: the name of a type, by its label, in the schema that is to be; None if it has none.
-    """
+    """The asks that could be admitted: those whose types the schema has, under the schema's names."""
     admissible = []
     for count in counts:
         subject = named(count.subject_type)

@@ -23,7 +23,7 @@ from ..ledger.extractions import Extractions
 from ..ledger.schema_history import SchemaHistory
 from ..ledger.schema_requests import Asks
 from ..ledger.vector_cache import VectorCache
-from .editing import KIND_NAMES, elements, find_element, known_labels, ordered
+from .editing import KIND_NAMES, find_element, known_labels, ordered
 from .growth import Grounds, Thresholds, decide, grow, waiting, with_evidence
 
 Policy = Literal["auto", "review", "off"]
@@ -150,17 +150,12 @@ class SchemaControl:
         news = [d for d in decided if find_element(current, d.decision.kind, d.decision.name) is None]
         gone = [Decided(decision=Decision(kind=kind, name=element.name, verdict="reject",
                                           why="the documents no longer ask for it strongly enough"))
-                for kind in KIND_NAMES for element in elements(current, kind)
+                for kind in KIND_NAMES for element in current.elements(kind)
                 if find_element(grown, kind, element.name) is None]
         return self._put_in_force(base, grown, [*news, *gone], "auto")
 
     def decide(self, decisions: Sequence[Decision], who: str, support: int) -> bool:
         """Carry out a person's decisions, all or none; returns whether the schema changed.
-
-        Args:
-            decisions: on candidates, or on elements in force.
-            who: the person.
-            support: as for `waiting`.
 
         Raises:
             DecisionError: one of them cannot be carried out.

@@ -33,22 +33,17 @@ class DecisionError(BanyanError):
     """A decision that cannot be carried out: names what it is about, the cause and the fix."""
 
 
-def elements(schema: GraphSchema, kind: ElementKind) -> tuple[SchemaElement, ...]:
-    """The elements of a kind, in the schema's order."""
-    return cast("tuple[SchemaElement, ...]", getattr(schema, _GROUPS[kind]))
-
-
 def find_element(schema: GraphSchema, kind: ElementKind, name: str) -> SchemaElement | None:
     """The element of a kind that goes by a name, its own before another's alias; None if there is none."""
     key = label_key(name)
-    own = (e for e in elements(schema, kind) if label_key(e.name) == key)
-    other = (e for e in elements(schema, kind) if key in map(label_key, e.all_names()))
+    own = (e for e in schema.elements(kind) if label_key(e.name) == key)
+    other = (e for e in schema.elements(kind) if key in map(label_key, e.all_names()))
     return next(own, None) or next(other, None)
 
 
 def known_labels(schema: GraphSchema) -> set[tuple[ElementKind, str]]:
     """Kind and key of every name that the schema's elements go by."""
-    return {(kind, label_key(name)) for kind in _GROUPS for e in elements(schema, kind) for name in e.all_names()}
+    return {(kind, label_key(name)) for kind in _GROUPS for e in schema.elements(kind) for name in e.all_names()}
 
 
 def element_of(candidate: Candidate, schema: GraphSchema, name: str = "") -> SchemaElement:
@@ -88,7 +83,7 @@ def add(schema: GraphSchema, kind: ElementKind, element: SchemaElement) -> Graph
     """
     same = find_element(schema, kind, element.name)
     if same is None:
-        return _with_elements(schema, kind, (*elements(schema, kind), element))
+        return _with_elements(schema, kind, (*schema.elements(kind), element))
     return replaced(schema, kind, same, _joined(same, element, schema))
 
 
@@ -106,7 +101,7 @@ def rename(schema: GraphSchema, kind: ElementKind, name: str, new_name: str) -> 
     aliases = tuple(a for a in dict.fromkeys((*old.aliases, old.name)) if label_key(a) != label_key(new_name))
     renamed = old.model_copy(update={"name": new_name, "aliases": aliases})
     schema = schema.model_copy(update={_GROUPS[kind]: tuple(
-        renamed if e.name == old.name else e for e in elements(schema, kind))})
+        renamed if e.name == old.name else e for e in schema.elements(kind))})
     return _checked(_repointed(schema, kind, old.name, (new_name,)))
 
 
@@ -166,7 +161,7 @@ def _require(schema: GraphSchema, kind: ElementKind, name: str) -> SchemaElement
     element = find_element(schema, kind, name)
     if element is None:
         raise DecisionError(f"there is no {KIND_NAMES[kind]} {name!r}; there are: "
-                            f"{', '.join(e.name for e in elements(schema, kind)) or 'none'}")
+                            f"{', '.join(e.name for e in schema.elements(kind)) or 'none'}")
     return element
 
 
@@ -196,8 +191,8 @@ def ordered(schema: GraphSchema, seed: GraphSchema) -> GraphSchema:
     """
     update = {}
     for kind, group in _GROUPS.items():
-        places = {element.name: place for place, element in enumerate(elements(seed, kind))}
-        update[group] = tuple(sorted(elements(schema, kind), key=lambda e: (places.get(e.name, len(places)), e.name)))
+        places = {element.name: place for place, element in enumerate(seed.elements(kind))}
+        update[group] = tuple(sorted(schema.elements(kind), key=lambda e: (places.get(e.name, len(places)), e.name)))
     return schema.model_copy(update=update)
 
 
@@ -246,12 +241,12 @@ def _without(schema: GraphSchema, kind: ElementKind, name: str, instead: Names) 
         if not types:
             raise DecisionError(f"without the entity type {name!r}, {dependent!r} would have no type to stand with: "
                                 f"edit or reject {dependent!r} first, or merge {name!r} into another type")
-    return _with_elements(schema, kind, (e for e in elements(schema, kind) if e.name != name))
+    return _with_elements(schema, kind, (e for e in schema.elements(kind) if e.name != name))
 
 
 def replaced(schema: GraphSchema, kind: ElementKind, old: SchemaElement, new: SchemaElement) -> GraphSchema:
     """The schema with one element in the place of another."""
-    return _with_elements(schema, kind, (new if e.name == old.name else e for e in elements(schema, kind)))
+    return _with_elements(schema, kind, (new if e.name == old.name else e for e in schema.elements(kind)))
 
 
 def _with_elements(schema: GraphSchema, kind: ElementKind, changed: Iterable[SchemaElement]) -> GraphSchema:

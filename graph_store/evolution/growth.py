@@ -20,6 +20,8 @@ from .editing import DecisionError
 
 _SHOWN = 3
 _COMPARED = 20
+_COLUMNS = 5
+"""How many times as many columns of tables as labels of sentences may join: a few tables have dozens."""
 # Elements that stay are made and widened before others lean on them or go.
 _ORDER: tuple[Verdict, ...] = ("accept", "rename", "edit", "merge", "reject")
 _KINDS: tuple[ElementKind, ...] = ("entity_type", "relation", "attribute")
@@ -56,11 +58,6 @@ def grow(base: GraphSchema, grounds: Grounds, thresholds: Thresholds) -> tuple[G
 
     Entity types first: a relation counts where both its ends are of known types.
 
-    Args:
-        base: the seed with all that persons decided.
-        grounds: all asks, bounded by `base`.
-        thresholds: when a candidate is accepted.
-
     Returns:
         The grown schema, and each accepted candidate with its evidence.
     """
@@ -80,14 +77,18 @@ def grow(base: GraphSchema, grounds: Grounds, thresholds: Thresholds) -> tuple[G
 def _accepted(counts: Sequence[AskCount], grounds: Grounds, thresholds: Thresholds) -> list[Candidate]:
     strong = [c for c in collect(counts, grounds.similar, thresholds.support, supported=True)
               if c.confidence >= thresholds.confidence]
-    consistent = [c for c in with_evidence(strong, grounds)
-             if c.consistency is None or c.consistency >= thresholds.consistency]
-    return [c for kind in _KINDS for c in [c for c in consistent if c.kind == kind][:thresholds.growth[kind]]]
+    # All columns of a table have the same rows as their contexts, which tell nothing of what each means.
+    declared = with_evidence([c for c in strong if c.rows >= thresholds.support], grounds)
+    consistent = [c for c in with_evidence([c for c in strong if c.rows < thresholds.support], grounds)
+                  if c.consistency is None or c.consistency >= thresholds.consistency]
+    return [candidate for kind in _KINDS for candidates, most in ((consistent, 1), (declared, _COLUMNS))
+            for candidate in [c for c in candidates if c.kind == kind][:most * thresholds.growth[kind]]]
 
 
 def _why(candidate: Candidate, thresholds: Thresholds) -> str:
+    rows = f" and {candidate.rows} table rows" if candidate.rows else ""
     return (f"mean confidence {candidate.confidence:.2f} >= {thresholds.confidence:.2f}, {candidate.documents} "
-            f"documents >= {thresholds.support}, consistency {candidate.consistency:+.2f} >= "
+            f"documents{rows} >= {thresholds.support}, consistency {candidate.consistency:+.2f} >= "
             f"{thresholds.consistency:+.2f}")
 
 
@@ -98,11 +99,6 @@ def with_evidence(candidates: Sequence[Candidate], grounds: Grounds) -> list[Can
 
 def waiting(schema: GraphSchema, grounds: Grounds, support: int) -> list[Candidate]:
     """The candidates that the schema in force does not have yet, strongest support first, for a person.
-
-    Args:
-        schema: the schema in force.
-        grounds: all asks.
-        support: documents that must show a pair of types for it to count as observed.
 
     Returns:
         Candidates without examples and consistency, which `with_evidence` adds.
@@ -157,11 +153,6 @@ def decide(base: GraphSchema, schema: GraphSchema, grounds: Grounds, support: in
 
 def replay(base: GraphSchema, schema: GraphSchema, decided: Sequence[Decided]) -> Outcome:
     """What decisions that were carried out lead to, from the evidence that was kept with them.
-
-    Args:
-        base: the base before them.
-        schema: the schema in force before them.
-        decided: the decisions, in the order in which `decide` gave them.
 
     Raises:
         DecisionError: one of them cannot be carried out.
@@ -240,7 +231,7 @@ def _changed(schema: GraphSchema, in_force: GraphSchema, decision: Decision, can
 
 def _with(schema: GraphSchema, in_force: GraphSchema, kind: ElementKind, element: SchemaElement) -> GraphSchema:
     """The schema with an element and the types it leans on, which so far may only have grown by themselves."""
-    if any(e.name == element.name for e in editing.elements(schema, kind)):
+    if any(e.name == element.name for e in schema.elements(kind)):
         return schema
     return editing.add(_with_types(schema, in_force, editing.types_of(element)), kind, element)
 

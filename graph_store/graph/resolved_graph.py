@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from ...schemas.resolution import Alias, AliasRow, EntityGroup
 from ..ledger.extractions import Contribution
-from .knowledge_graph import EdgeKey, Entity, KnowledgeGraph, Touched
+from .knowledge_graph import EdgeKey, KnowledgeGraph, Touched
 
 Support = dict[str, list[Any]]
 
@@ -47,9 +47,6 @@ class ResolvedGraph(KnowledgeGraph):
     def resolve(self, aliases: Mapping[str, AliasRow]) -> Touched:
         """Make these the aliases.
 
-        Args:
-            aliases: the entities that are another one, by id.
-
         Returns:
             What was touched.
         """
@@ -71,10 +68,6 @@ class ResolvedGraph(KnowledgeGraph):
         groups = [group_of(self.mentions, node, [self._aliases[entity] for entity in sorted(members - {node})])
                  for node, members in self._members.items() if len(members) > 1]
         return sorted(groups, key=lambda group: (group.name, group.type, group.id))
-
-    def entity(self, entity: str) -> Entity:
-        """A node by id, under the name of its canonical entity that most chunks use."""
-        return Entity(id=entity, name=self.name(entity), type=self.network.nodes[entity]["type"])
 
     def name(self, entity: str) -> str:
         """The name of its canonical entity that most chunks use for a node (the first in order of equals)."""
@@ -214,13 +207,7 @@ def _surest(supports: Iterable[Support]) -> Support:
 
 
 def group_of(mentions: KnowledgeGraph, node: str, rows: Sequence[AliasRow]) -> EntityGroup:
-    """A canonical entity with its aliases, by name.
-
-    Args:
-        mentions: the unresolved graph.
-        node: the canonical entity's id.
-        rows: its aliases that are mentioned.
-    """
+    """A canonical entity with its aliases, by name."""
     aliases = []
     for row in rows:
         entity = mentions.entity(row.id)

@@ -1,6 +1,7 @@
 """The graph of a knowledge base, kept up with the ledger: the snapshot, and what the ledger has beyond it."""
 
 import logging
+from collections.abc import Sequence
 from pathlib import Path
 
 from ..ledger.aliases import AliasTable
@@ -10,24 +11,18 @@ from . import snapshot
 from .knowledge_graph import KnowledgeGraph, Touched
 from .resolved_graph import ResolvedGraph
 from .state import GraphState
+from .tree_graph import TreeGraph
 
 _LOG = logging.getLogger("banyan")
 
-# The snapshot is written again when a quarter of the chunks changed since: each byte of it is then
-# written a bounded number of times however small the additions, and replay at opening stays short.
-_SNAPSHOT_SHARE = 4
-_SNAPSHOT_LEAST = 64
+# Up to this size writing the whole file takes a second or two. Above, it is written when a tenth of the chunks has
+# changed: the bytes written stay proportional to what is added, and replay at opening stays short.
+_ALWAYS_WRITTEN = 50_000
+_SHARE = 10
 
 
 class GraphSynchroniser:
-    """Holds the graph in memory, resolved as the ledger has it.
-
-    Args:
-        file: the snapshot.
-        documents: the ledger's documents and chunks.
-        extractions: the ledger's facts.
-        entities: the ledger's aliases.
-    """
+    """Holds the graph in memory, resolved as the ledger has it."""
 
     def __init__(self, file: Path, documents: Documents, extractions: Extractions, entities: AliasTable) -> None:
         self._file = file
@@ -38,8 +33,10 @@ class GraphSynchroniser:
         self.graph = ResolvedGraph()
         self.touched = Touched()
         """What changed since the vectors were last synchronised, which resets it."""
-        self.damaged = False
-        """Whether the snapshot was, so that it has to be written again."""
+        self.lost = False
+        """Whether the snapshot is missing or damaged, so that it has to be written again."""
+        self._state: list[int] = []
+        """The state of the knowledge base that the snapshot has."""
 
     @property
     def state(self) -> GraphState:
@@ -49,15 +46,15 @@ class GraphSynchroniser:
     def load(self) -> None:
         """Read the snapshot's graph."""
         try:
-            mentions, self._position = snapshot.load(self._file)
+            mentions, self._position, self._state = snapshot.load(self._file)
         except FileNotFoundError:
-            mentions = KnowledgeGraph()
+            self.lost, mentions = self._extractions.position() > 0, KnowledgeGraph()
         except snapshot.SnapshotDamagedError as error:
-            self.damaged, mentions = True, KnowledgeGraph()
+            self.lost, mentions = True, KnowledgeGraph()
             _LOG.warning("%s; it is made again from the ledger", error)
         if self._position > self._extractions.position():
             _LOG.warning("the graph's file is ahead of the ledger; it is made again")
-            mentions, self._position = KnowledgeGraph(), 0
+            mentions, self._position, self._state = KnowledgeGraph(), 0, []
         self._hold(mentions)
         self._saved = self._position
 
@@ -65,6 +62,7 @@ class GraphSynchroniser:
         """Empty the graph, as before the ledger's first fact."""
         self._hold(KnowledgeGraph())
         self._position = self._saved = 0
+        self._state = []
 
     def _hold(self, mentions: KnowledgeGraph) -> None:
         self._resolution = self._entities.number()
@@ -81,13 +79,26 @@ class GraphSynchroniser:
             self.touched.add(self.graph.resolve(self._entities.aliases()))
             self._resolution = number
 
-    def save(self, *, force: bool = False) -> None:
-        """Write the snapshot if enough has changed since the last one, or in any case.
+    def due(self, state: Sequence[int]) -> bool:
+        """Whether the snapshot is to be written: it has another state, and the graph is small, or much has changed.
+
+        Args:
+            state: of the knowledge base: numbers of which at least one differs where the file would.
+        """
+        if self._state == state:
+            return False
+        small = self.graph.network.number_of_edges() <= _ALWAYS_WRITTEN
+        return small or self._position - self._saved >= self._documents.count() // _SHARE
+
+    def save(self, network: TreeGraph, state: Sequence[int]) -> None:
+        """Write the snapshot.
+
+        Args:
+            network: the graph as it is now, for others.
+            state: see `due`.
 
         Raises:
             OSError: it cannot be written; the old one is unchanged.
         """
-        due = max(_SNAPSHOT_LEAST, self._documents.count() // _SNAPSHOT_SHARE)
-        if force or self._position - self._saved >= due:
-            snapshot.save(self._file, self.graph.mentions, self._position)
-            self._saved = self._position
+        snapshot.save(self._file, snapshot.Snapshot(self.graph.mentions, self._position, list(state)), network)
+        self._saved, self._state, self.lost = self._position, list(state), False

@@ -6,12 +6,11 @@ the ledger without a call, so they would only make the file larger.
 
 import hashlib
 import os
-import shutil
 import sqlite3
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
@@ -19,7 +18,7 @@ from typing import Literal
 from pydantic import Field
 
 from ...schemas.documents import Frozen
-from ..errors import LedgerDamagedError, StoreError
+from ..errors import LedgerDamagedError, StoreError, named
 from ..layout import Layout
 
 FORMAT: Literal["banyan-backup-1"] = "banyan-backup-1"
@@ -58,19 +57,16 @@ def back_up(layout: Layout, target: Path, progress: Progress, *, force: bool = F
 
     Nobody waits for it: it has the ledger as it was when it began, whatever a build commits meanwhile.
 
-    Args:
-        layout: the knowledge base.
-        target: the file to write.
-        progress: told how many pages of how many are copied.
-        force: replace a file that is there.
-
     Raises:
         BackupError: the file is there already, or cannot be written there.
         LedgerDamagedError: the ledger is; a backup of it would be none.
         OSError: the disk is full or not writable; what was there is unchanged.
     """
     _check_target(layout, target, force=force)
-    with _folder_next_to(target) as folder:
+    # Next to the target, so that what is written can be moved there.
+    with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.resolve().parent,
+                                     ignore_cleanup_errors=True) as name:
+        folder = Path(name)
         copy = folder / LEDGER
         _copy_ledger(layout.ledger, copy, progress)
         manifest = _describe(layout, copy)
@@ -99,16 +95,6 @@ def _check_target(layout: Layout, target: Path, *, force: bool) -> None:
         raise BackupError(f"{target} cannot be written: there is no folder {resolved.parent}; make it, or name another")
 
 
-@contextmanager
-def _folder_next_to(target: Path) -> Iterator[Path]:
-    """A temporary folder next to a file, so that what is written there can be moved to the file's path."""
-    folder = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.resolve().parent))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
 def _copy_ledger(ledger: Path, copy: Path, progress: Progress) -> None:
     try:
         with closing(sqlite3.connect(ledger, isolation_level=None, timeout=30)) as source, \
@@ -125,9 +111,9 @@ def _copy_ledger(ledger: Path, copy: Path, progress: Progress) -> None:
     except sqlite3.OperationalError:
         raise
     except sqlite3.DatabaseError as error:
-        raise LedgerDamagedError(f"the ledger {ledger} is damaged ({error})") from error
+        raise LedgerDamagedError(f"the ledger {named(ledger)} is damaged ({error})") from error
     if problems != ["ok"]:
-        raise LedgerDamagedError(f"the ledger {ledger} is damaged ({problems[0]})")
+        raise LedgerDamagedError(f"the ledger {named(ledger)} is damaged ({problems[0]})")
 
 
 def _describe(layout: Layout, copy: Path) -> Manifest:

@@ -17,11 +17,14 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 from pydantic import ValidationError
 
+from ...models.embedding.embedder import Embedder
 from ..errors import LedgerDamagedError, StoreError, WriterBusyError
+from ..knowledge_base import KnowledgeBase
 from ..layout import Layout
 from ..ledger.database import FORMAT, Database
 from ..vectors.generations import IDENTITY, VectorGenerations
 from .backup import BLOCK, LEDGER, MANIFEST, BackupError, Manifest, Progress
+from .verify import unsound
 from .verify_ledger import foreign_objects
 
 MAX_MANIFEST = 1 << 16
@@ -32,6 +35,7 @@ MAX_RATIO = 200
 files may: an empty ledger is mostly zeros."""
 _SMALL = 1 << 24
 _HEAD = 18
+_MESSAGE = 1000
 _PAGE_SIZES = (512, 1024, 2048, 4096, 8192, 16384, 32768)
 
 
@@ -59,6 +63,8 @@ def _manifest(file: Path, archive: zipfile.ZipFile) -> Manifest:
     entries = archive.infolist()
     if sorted(entry.filename for entry in entries) != sorted((LEDGER, MANIFEST)):
         raise _none(file, f"it should hold {MANIFEST} and {LEDGER} and nothing else")
+    if any(entry.header_offset < 0 for entry in entries):
+        raise _none(file, "its directory points before its beginning")
     about, ledger = archive.getinfo(MANIFEST), archive.getinfo(LEDGER)
     if about.file_size > MAX_MANIFEST:
         raise _none(file, f"{MANIFEST} has {about.file_size:,} bytes, at most {MAX_MANIFEST:,} are read")
@@ -79,12 +85,15 @@ def _manifest(file: Path, archive: zipfile.ZipFile) -> Manifest:
     return manifest
 
 
-def restore(file: Path, layout: Layout, progress: Progress, *, force: bool = False) -> Manifest:
+def restore(file: Path, layout: Layout, embedder: Embedder, progress: Progress, *, force: bool = False) -> Manifest:
     """Replace a knowledge base's ledger by a backup's; what is derived is left to the next opening.
+
+    Before that every row was read through the code that will read it, in a folder of its own.
 
     Args:
         file: the backup.
         layout: the knowledge base; none need be there.
+        embedder: the embedding model; nothing is embedded but the schema's labels.
         progress: told how many bytes of how many are read.
         force: replace a knowledge base that is there.
 
@@ -104,14 +113,16 @@ def restore(file: Path, layout: Layout, progress: Progress, *, force: bool = Fal
     free = shutil.disk_usage(layout.root.parent).free
     if manifest.size > free:
         raise BackupError(f"the ledger takes {manifest.size:,} bytes and the disk has {free:,} left: free some space")
-    unpacked = layout.root.parent / f".{layout.name}.{uuid.uuid4().hex}.restore"
+    # A home folder of its own, without a server of vectors.
+    apart = Layout.of(layout.root.parent / f".{layout.name}.{uuid.uuid4().hex}.restore", layout.name)
     try:
-        _unpack(file, manifest, unpacked, progress)
-        _check(file, unpacked)
-        _install(unpacked, layout)
+        apart.root.mkdir(parents=True)
+        _unpack(file, manifest, apart.ledger, progress)
+        _check(file, apart.ledger)
+        _read(file, apart, embedder)
+        _install(apart.ledger, layout)
     finally:
-        for rest in unpacked.parent.glob(f"{unpacked.name}*"):
-            rest.unlink(missing_ok=True)
+        shutil.rmtree(apart.root.parent, ignore_errors=True)
     return manifest
 
 
@@ -153,6 +164,21 @@ def _check(file: Path, ledger: Path) -> None:
         raise _none(file, "its ledger is damaged") from error
     if problems:
         raise _none(file, f"its ledger: {problems[0]}")
+
+
+def _read(file: Path, apart: Layout, embedder: Embedder) -> None:
+    """Open the ledger as a knowledge base, and read every row of it as builds, questions and reports will."""
+    try:
+        with KnowledgeBase(apart, embedder, any_embedding=True) as kb:
+            kb.version()
+            problems = unsound(kb)
+    except (OSError, sqlite3.OperationalError):
+        raise  # of the disk
+    except Exception as error:
+        # Rows of a stranger's may be anything, and so may what reading them raises.
+        raise _none(file, f"its ledger cannot be opened ({type(error).__name__}: {error})"[:_MESSAGE]) from error
+    if problems:
+        raise _none(file, f"its ledger: {problems[0].what}"[:_MESSAGE])
 
 
 def _install(unpacked: Path, layout: Layout) -> None:

@@ -45,12 +45,7 @@ class Status(Frozen):
 
 
 def status_of(knowledge_base: KnowledgeBase, prices: Prices | None = None) -> Status:
-    """The numbers of a knowledge base as it is now.
-
-    Args:
-        knowledge_base: which.
-        prices: what models cost; none: no price is known, and no cost but that of nothing.
-    """
+    """The numbers of a knowledge base as it is now."""
     prices = prices or Prices({})
     steps = knowledge_base.calls.spent("step", prices)
     kb, documents, network = knowledge_base, knowledge_base.documents, knowledge_base.graph.network

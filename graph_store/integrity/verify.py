@@ -15,8 +15,9 @@ from . import verify_facts as facts
 from . import verify_ledger as ledger
 from . import verify_schema as schema
 from .problems import REINDEX, RESTORE, Problem, some
+from .status import status_of
 
-__all__ = ["Problem", "damages_on_disk", "verify"]
+__all__ = ["Problem", "damages_on_disk", "unsound", "verify"]
 
 _Check = Callable[[KnowledgeBase], Iterator[Problem]]
 
@@ -39,6 +40,9 @@ _CHECKS: tuple[tuple[str, _Check, str], ...] = (
     ("the communities", derived.communities, REINDEX),
 )
 
+
+_DERIVED = {"what waits for the schema", "the names of entities", "the vectors"}
+"""Checks that compute again what opening or the next build makes of the ledger."""
 
 _MADE_AGAIN = "opening the knowledge base made it again from the ledger; if this comes back, check the disk"
 
@@ -72,3 +76,19 @@ def verify(knowledge_base: KnowledgeBase) -> list[Problem]:
             # Rows that were damaged may be anything, and the other checks go on.
             problems.append(Problem(what=f"{name} cannot be read ({type(error).__name__}: {error})", fix=fix))
     return problems
+
+
+def unsound(knowledge_base: KnowledgeBase) -> list[Problem]:
+    """What is wrong with the rows of a ledger, whatever is derived from it; empty when all can be read and is sound.
+
+    Raises:
+        Exception: a row that cannot be read, by whichever code reads it.
+    """
+    kb = knowledge_base
+    status_of(kb)
+    kb.schema_control.waiting(1)
+    kb.schemas.declined()
+    kb.documents.entries()
+    kb.entities.decisions()
+    kb.entities.verdicts()
+    return [problem for name, check, _ in _CHECKS if name not in _DERIVED for problem in some(check(kb))]

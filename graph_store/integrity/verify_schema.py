@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
+from ...schemas.delta import ElementKind
 from ...schemas.diff import diff
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import label_key
 from ..errors import StoreError
-from ..evolution.editing import KIND_NAMES, DecisionError, elements, find_element, ordered
+from ..evolution.editing import KIND_NAMES, DecisionError, find_element, ordered
 from ..evolution.growth import replay
 from ..knowledge_base import KnowledgeBase
 from ..ledger.schema_history import SchemaVersion
@@ -59,8 +60,8 @@ def _grown(kb: KnowledgeBase, version: SchemaVersion) -> str:
     return ""
 
 
-def _named(schema: GraphSchema, kind: str, name: str) -> tuple[str, str]:
-    element = next((find_element(schema, known, name) for known in KIND_NAMES if known == kind), None)
+def _named(schema: GraphSchema, kind: ElementKind, name: str) -> tuple[ElementKind, str]:
+    element = find_element(schema, kind, name)
     return (kind, element.name if element else f"no {name}")
 
 
@@ -77,8 +78,8 @@ def growth(kb: KnowledgeBase) -> Iterator[Problem]:
         return  # what grew earlier stays, whatever becomes of its documents
     asked = set(kb.schema_control.asks.labels())
     for kind in KIND_NAMES:
-        own = {element.name for element in elements(base, kind)}
-        for element in elements(current, kind):
+        own = {element.name for element in base.elements(kind)}
+        for element in current.elements(kind):
             if element.name not in own and not asked & {(kind, label_key(name)) for name in element.all_names()}:
                 yield Problem(what=f"the {KIND_NAMES[kind]} {element.name!r} grew by itself, and no document asks for "
                                    "it", fix=BUILD)

@@ -118,13 +118,7 @@ class Calls:
         return StepTokens(step="all", **{field: value or 0 for field, value in dict(row).items()})
 
     def spent(self, by: By, prices: Prices, build: str | None = None) -> list[Spent]:
-        """What was paid, by step, document or build, in the order of their names.
-
-        Args:
-            by: what to add up by.
-            prices: what models cost.
-            build: only what this one paid; none: everything.
-        """
+        """What was paid, by step, document or build, in the order of their names."""
         by_name: dict[str, list[Spent]] = {}
         for row in self._db.rows(
                 f"SELECT {by} AS name, model, {_SUMS} FROM tokens WHERE ?1 IS NULL OR build = ?1 "  # noqa: S608

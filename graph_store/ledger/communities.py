@@ -47,12 +47,7 @@ class CommunityTable:
         self._db = database
 
     def all(self, view: str = DEFAULT_VIEW, *, level: int | None = 0) -> list[Community]:
-        """The communities of a view, by id.
-
-        Args:
-            view: the view.
-            level: of this level; None: of all levels.
-        """
+        """The communities of a view, by id."""
         return [
             Community(id=row["id"], members=tuple(json.loads(row["members"])),
                       keywords=tuple(json.loads(row["keywords"])), level=row["level"], parent=row["parent"],

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from ..errors import FormatError, LedgerDamagedError
+from ..errors import FormatError, LedgerDamagedError, named
 from .tables import MIGRATIONS, TABLES
 
 FORMAT = 1 + len(MIGRATIONS)
@@ -25,10 +25,6 @@ class Database:
     def __init__(self, path: Path, migrations: Sequence[str] = MIGRATIONS) -> None:
         """Open a ledger, creating its tables in a new file, and bringing those of an older format up.
 
-        Args:
-            path: the file.
-            migrations: what leads from format 1 to the present one.
-
         Raises:
             FormatError: it has a later format.
             LedgerDamagedError: it is not a ledger.
@@ -44,6 +40,12 @@ class Database:
         except BaseException:
             self._connection.close()
             raise
+        self._file = _identity(path)
+
+    @property
+    def gone(self) -> bool:
+        """Whether its path has no file any more, or another one: the knowledge base was dropped or renamed."""
+        return _identity(self._path) != self._file
 
     def _prepare(self, path: Path, migrations: Sequence[str]) -> None:
         try:
@@ -57,11 +59,11 @@ class Database:
         except sqlite3.DatabaseError as error:
             if isinstance(error, sqlite3.OperationalError):
                 raise
-            raise LedgerDamagedError(f"{path} is not a readable ledger ({error})") from error
+            raise LedgerDamagedError(f"{named(path)} is not a readable ledger ({error})") from error
         formats = 1 + len(migrations)
         if version > formats:
-            raise FormatError(f"{path} has format {version}; this version of Banyan reads formats up to {formats}: "
-                              "use the version that wrote it, or a later one")
+            raise FormatError(f"{named(path)} has format {version}; this version of Banyan reads formats up to "
+                              f"{formats}: use the version that wrote it, or a later one")
         if version < formats:
             self._migrate((TABLES, *migrations))
 
@@ -102,24 +104,6 @@ class Database:
                 self._depth -= 1
 
     @contextmanager
-    def unsynced_transaction(self) -> Iterator[None]:
-        """The same, without waiting for the disk, which takes most of a small commit's time.
-
-        A power cut may take it back, together with all that follow it until one that waits; the death of this process
-        does not. It is for what can be had again at no cost.
-        """
-        with self._lock:
-            alone = self._depth == 0
-            try:
-                if alone:
-                    self._connection.execute("PRAGMA synchronous=NORMAL")
-                with self.transaction():
-                    yield
-            finally:
-                if alone:
-                    self._connection.execute("PRAGMA synchronous=FULL")
-
-    @contextmanager
     def _explained(self) -> Iterator[None]:
         try:
             yield
@@ -127,7 +111,7 @@ class Database:
             # A malformed file is of no subclass; text that is no UTF-8 was damaged after it was written.
             if type(error) is sqlite3.DatabaseError or "decode to UTF-8" in str(error):
                 cause = str(error).partition(" with text")[0]
-                raise LedgerDamagedError(f"the ledger {self._path} is damaged ({cause})") from error
+                raise LedgerDamagedError(f"the ledger {named(self._path)} is damaged ({cause})") from error
             raise
 
     def freeze(self) -> None:
@@ -192,6 +176,15 @@ class Database:
         broken = [f"table {row[0]}, row {row[1]}: refers to a missing {row[2]}"
                   for row in self.rows("PRAGMA foreign_key_check")]
         return [line for line in lines if line != "ok"] + broken
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """What tells a file from any other; None: there is none."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def write_ahead(connection: sqlite3.Connection) -> None:

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, cast
 from ...schemas.documents import Chunk, Document, Frozen
 from ..errors import UnknownDocumentError
 from .database import Database
-from .revisions import Revisions
+from .revisions import Revisions, contents_of, document_of
 
 Status = Literal["pending", "extracted", "done", "failed"]
 
@@ -62,10 +62,10 @@ class Documents:
         new = {chunk.id: (chunk.ordinal, chunk.start) for chunk in chunks}
         with self._db.transaction():
             self._edits += 1
-            before = self._db.rows("SELECT title, text, source FROM documents WHERE id = ?", document.id)
+            before = self._db.rows("SELECT title, text, source, metadata FROM documents WHERE id = ?", document.id)
             old = {str(row["id"]): (row["ordinal"], row["start"]) for row in self._db.rows(
                 "SELECT id, ordinal, start FROM chunks WHERE document = ? AND revision = 0", document.id)}
-            if before and tuple(before[0]) == (document.title, document.text, document.source) and old == new:
+            if before and tuple(before[0]) == contents_of(document) and old == new:
                 return self.revisions.drop(document.id)
             if self.revisions.is_wanted(document.id, new):
                 return self.revisions.hold(document, chunks)
@@ -75,9 +75,10 @@ class Documents:
 
     def _replace(self, document: Document, chunks: Sequence[Chunk], gone: list[str]) -> None:
         self._db.execute(
-            "INSERT INTO documents (id, title, text, source) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO UPDATE "
-            "SET title = excluded.title, text = excluded.text, source = excluded.source",
-            document.id, document.title, document.text, document.source)
+            "INSERT INTO documents (id, title, text, source, metadata) VALUES (?, ?, ?, ?, ?) "
+            "ON CONFLICT (id) DO UPDATE SET title = excluded.title, text = excluded.text, source = excluded.source, "
+            "metadata = excluded.metadata",
+            document.id, *contents_of(document))
         self._drop_chunks(gone)
         self._db.execute_many(
             'INSERT INTO chunks (id, document, ordinal, start, "end", heading) VALUES (?, ?, ?, ?, ?, ?) '
@@ -134,7 +135,12 @@ class Documents:
         rows = self._db.rows(f"{_DOCUMENT} WHERE id = ?", document_id)
         if not rows:
             raise UnknownDocumentError(f"there is no document {document_id!r}; see `banyan documents`")
-        return Document(**dict(rows[0]))
+        return document_of(rows[0])
+
+    def metadata(self, document_id: str) -> dict[str, str]:
+        """What a document says of itself; nothing if there is no such document."""
+        stored = self._db.scalar("SELECT metadata FROM documents WHERE id = ?", document_id)
+        return dict(json.loads(str(stored))) if stored else {}
 
     def known(self, document_id: str) -> bool:
         """Whether there is a document of that id."""
@@ -179,7 +185,7 @@ class Documents:
         if len(parents) > 1:
             rows = self._db.rows(_DOCUMENT) if ids is None else self._db.rows(
                 f"{_DOCUMENT} WHERE id IN (SELECT document FROM chunks WHERE revision = 0 AND {_AMONG})", ids)  # noqa: S608
-            documents = {(str(row["id"]), False): Document(**dict(row)) for row in rows}
+            documents = {(str(row["id"]), False): document_of(row) for row in rows}
         return {parent: documents.get(parent) or self._read(*parent) for parent in parents}
 
     def _read(self, document_id: str, revised: bool) -> Document:
@@ -227,10 +233,6 @@ class Documents:
     def next_batch(self, limit: int, after: Sequence[str] = ()) -> list[str]:
         """The ids of the next chunks that a build has to do, in order of document and position.
 
-        Args:
-            limit: how many at most.
-            after: those that are being done, and left out.
-
         What is extracted of a revision has no more to be done until the revision is put in service.
         """
         due = [str(row[0]) for row in self._db.rows(
@@ -255,7 +257,7 @@ class Documents:
 
 
 _DELETING = "deleting"
-_DOCUMENT = "SELECT id, title, text, source FROM documents"
+_DOCUMENT = "SELECT id, title, text, source, metadata FROM documents"
 _AMONG = "id IN (SELECT value FROM json_each(?))"
 _CHUNK = 'chunks.id AS id, document, ordinal, start, "end", heading, revision'
 

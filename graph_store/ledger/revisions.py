@@ -5,10 +5,21 @@ have a row already, and the revision has their new positions.
 """
 
 import json
+import sqlite3
 from collections.abc import Collection, Sequence
 
 from ...schemas.documents import Chunk, Document
 from .database import Database
+
+
+def document_of(row: sqlite3.Row) -> Document:
+    """A document from a row with its id, title, text, source and metadata."""
+    return Document(**{**dict(row), "metadata": json.loads(row["metadata"])})
+
+
+def contents_of(document: Document) -> tuple[str, str, str, str]:
+    """A document's title, text, source and metadata as the ledger keeps them."""
+    return document.title, document.text, document.source, json.dumps(document.metadata, ensure_ascii=False)
 
 
 class Revisions:
@@ -19,17 +30,12 @@ class Revisions:
 
     def get(self, document_id: str) -> Document | None:
         """The new content of a document, or None if none waits."""
-        rows = self._db.rows("SELECT document AS id, title, text, source FROM revisions WHERE document = ?",
+        rows = self._db.rows("SELECT document AS id, title, text, source, metadata FROM revisions WHERE document = ?",
                              document_id)
-        return Document(**dict(rows[0])) if rows else None
+        return document_of(rows[0]) if rows else None
 
     def is_wanted(self, document_id: str, new: Collection[str]) -> bool:
-        """Whether facts in service would be gone before those that replace them are extracted.
-
-        Args:
-            document_id: a document.
-            new: the ids of all chunks of its new content.
-        """
+        """Whether facts in service would be gone before those that replace them are extracted."""
         old = {str(row[0]): row[1] for row in self._db.rows(
             "SELECT id, status FROM chunks WHERE document = ? AND revision = 0", document_id)}
         return not old.keys() >= set(new) and any(
@@ -42,12 +48,13 @@ class Revisions:
             Whether anything changed.
         """
         placed = json.dumps([[c.id, c.ordinal, c.start, c.end] for c in chunks])
-        wanted = (document.title, document.text, document.source, placed)
+        wanted = (*contents_of(document), placed)
         with self._db.transaction():
-            rows = self._db.rows("SELECT title, text, source, chunks FROM revisions WHERE document = ?", document.id)
+            rows = self._db.rows("SELECT title, text, source, metadata, chunks FROM revisions WHERE document = ?",
+                                 document.id)
             if rows and tuple(rows[0]) == wanted:
                 return False
-            self._db.execute("INSERT OR REPLACE INTO revisions VALUES (?, ?, ?, ?, ?)", document.id, *wanted)
+            self._db.execute("INSERT OR REPLACE INTO revisions VALUES (?, ?, ?, ?, ?, ?)", document.id, *wanted)
             self._db.execute("DELETE FROM chunks WHERE document = ? AND revision = 1 AND id NOT IN "
                              "(SELECT value FROM json_each(?))", document.id, json.dumps([c.id for c in chunks]))
             self._db.execute_many(
@@ -87,8 +94,8 @@ class Revisions:
             self._db.execute(f"DELETE FROM chunks WHERE {gone}", document_id, kept)  # noqa: S608
             new = [str(chunk[0]) for chunk in self._db.rows(
                 "SELECT id FROM chunks WHERE document = ? AND revision = 1 ORDER BY ordinal", document_id)]
-            self._db.execute("UPDATE documents SET title = ?, text = ?, source = ? WHERE id = ?",
-                             row["title"], row["text"], row["source"], document_id)
+            self._db.execute("UPDATE documents SET title = ?, text = ?, source = ?, metadata = ? WHERE id = ?",
+                             row["title"], row["text"], row["source"], row["metadata"], document_id)
             self._db.execute_many('UPDATE chunks SET revision = 0, ordinal = ?, start = ?, "end" = ? WHERE id = ?',
                                   [(ordinal, start, end, chunk) for chunk, ordinal, start, end in placed])
             self._db.execute("DELETE FROM revisions WHERE document = ?", document_id)

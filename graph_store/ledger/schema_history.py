@@ -72,11 +72,7 @@ class SchemaHistory:
         return self._db.count("SELECT max(version) FROM schema_versions")
 
     def current(self) -> GraphSchema:
-        """The schema in force.
-
-        Raises:
-            StoreError: none was set yet.
-        """
+        """The schema in force."""
         return self.numbered(self.version())
 
     def base(self) -> GraphSchema:
@@ -84,18 +80,11 @@ class SchemaHistory:
 
         Reasoners are shown this one, so that what they extract from a chunk does not depend on the
         documents that came before it.
-
-        Raises:
-            StoreError: none was set yet.
         """
         return self.based(self.version())
 
     def seed(self) -> GraphSchema:
-        """The schema of the first version.
-
-        Raises:
-            StoreError: none was set yet.
-        """
+        """The schema of the first version."""
         return self.numbered(1)
 
     def numbered(self, version: int) -> GraphSchema:
@@ -107,11 +96,7 @@ class SchemaHistory:
         return self._read("schema", version)
 
     def based(self, version: int) -> GraphSchema:
-        """The base of a version.
-
-        Raises:
-            StoreError: there is no such version.
-        """
+        """The base of a version."""
         return self._read("base", version)
 
     def _read(self, column: str, version: int) -> GraphSchema:

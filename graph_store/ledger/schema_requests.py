@@ -22,6 +22,8 @@ class AskCount(NamedTuple):
     occurrences: int
     confidence: float
     """Summed over the occurrences."""
+    rows: int = 0
+    """Table rows among them, each once."""
 
 
 class Asks:
@@ -40,14 +42,15 @@ class Asks:
                                   [(chunk.id,) for chunk, _ in extractions])
             self._db.execute_many(
                 "INSERT INTO schema_requests (chunk, document, kind, label, subject_type, object_type, item, start, "
-                '"end", confidence) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+                '"end", confidence, declared) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
                 [row for chunk, bounded in extractions for ask in bounded.asks
                  if (row := ask_row(chunk.document_id, chunk.id, ask))])
 
     def counts(self) -> list[AskCount]:
         """All asks, those of a document for a label between the same types as one."""
         return [AskCount(*row) for row in self._db.rows(
-            "SELECT kind, label, subject_type, object_type, document, count(*), sum(confidence) FROM schema_requests "
+            "SELECT kind, label, subject_type, object_type, document, count(*), sum(confidence), "
+            "count(DISTINCT iif(declared, item, NULL)) FROM schema_requests "
             "GROUP BY kind, label, subject_type, object_type, document ORDER BY 1, 2, 3, 4, 5")]
 
     def labels(self) -> list[tuple[ElementKind, str]]:
@@ -56,13 +59,7 @@ class Asks:
             "SELECT DISTINCT kind, label FROM schema_requests ORDER BY kind, label")]
 
     def examples(self, kind: ElementKind, labels: Collection[str], most: int) -> list[Example]:
-        """Occurrences of some labels with their words, of as many documents as there are.
-
-        Args:
-            kind: what they are labels of.
-            labels: their keys.
-            most: how many at most.
-        """
+        """Occurrences of some labels with their words, of as many documents as there are."""
         rows = self._db.rows(
             'WITH chosen AS (SELECT a.document, a.item, c.start + a.start AS start, c.start + a."end" AS "end", '
             "row_number() OVER (PARTITION BY a.document ORDER BY c.ordinal, a.start, a.item) AS turn "
@@ -79,7 +76,7 @@ def ask_row(document_id: str, chunk_id: str, ask: Ask) -> tuple[object, ...]:
     if not _can_name(ask.label):
         return ()
     return (chunk_id, document_id, ask.kind, ask.label, ask.subject_type, ask.object_type, ask.text,
-            ask.context.start, ask.context.end, ask.confidence)
+            ask.context.start, ask.context.end, ask.confidence, int(ask.declared))
 
 
 def _can_name(label: str) -> bool:

@@ -6,11 +6,11 @@ TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
 CREATE TABLE documents (
-    id TEXT PRIMARY KEY, title TEXT NOT NULL, text TEXT NOT NULL, source TEXT NOT NULL,
+    id TEXT PRIMARY KEY, title TEXT NOT NULL, text TEXT NOT NULL, source TEXT NOT NULL, metadata TEXT NOT NULL,
     added_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now')));
 CREATE TABLE revisions (
     document TEXT PRIMARY KEY REFERENCES documents ON DELETE CASCADE,
-    title TEXT NOT NULL, text TEXT NOT NULL, source TEXT NOT NULL, chunks TEXT NOT NULL);
+    title TEXT NOT NULL, text TEXT NOT NULL, source TEXT NOT NULL, metadata TEXT NOT NULL, chunks TEXT NOT NULL);
 CREATE TABLE chunks (
     id TEXT PRIMARY KEY, document TEXT NOT NULL REFERENCES documents ON DELETE CASCADE,
     ordinal INTEGER NOT NULL, start INTEGER NOT NULL, "end" INTEGER NOT NULL, heading TEXT NOT NULL,
@@ -47,7 +47,8 @@ CREATE TABLE declined (
 CREATE TABLE schema_requests (
     chunk TEXT NOT NULL REFERENCES chunks ON DELETE CASCADE, document TEXT NOT NULL,
     kind TEXT NOT NULL, label TEXT NOT NULL, subject_type TEXT NOT NULL, object_type TEXT NOT NULL,
-    item TEXT NOT NULL, start INTEGER NOT NULL, "end" INTEGER NOT NULL, confidence REAL NOT NULL);
+    item TEXT NOT NULL, start INTEGER NOT NULL, "end" INTEGER NOT NULL, confidence REAL NOT NULL,
+    declared INTEGER NOT NULL);
 CREATE INDEX schema_requests_by_chunk ON schema_requests (chunk);
 CREATE INDEX schema_requests_by_label ON schema_requests (kind, label);
 

@@ -36,11 +36,7 @@ _SEED = 20261121
 
 
 def candidate_pairs(names: Mapping[str, str]) -> set[Pair]:
-    """The entities worth comparing, by their names.
-
-    Args:
-        names: an entity's name by its id.
-    """
+    """The entities worth comparing, by their names."""
     folds = {entity: fold(name) for entity, name in names.items()}
     known: dict[str, str] = {}
     blocks: dict[str, list[str]] = {}

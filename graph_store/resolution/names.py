@@ -8,11 +8,11 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
+from ...schemas.caching import cached_if_short
 from ...schemas.naming import canonical_name
 from ...schemas.resolution import Rule
 from ...text.dates import parse_date
@@ -40,11 +40,11 @@ from .words import (
 
 _LATIN = str.maketrans({"ø": "o", "đ": "d", "ł": "l", "æ": "ae", "œ": "oe", "ı": "i", "þ": "th", "ð": "d", "ё": "е"})
 _APOSTROPHES = re.compile(r"['’ʼ`´‘]")
-_AND = re.compile(r"\s*[&＆]\s*")
+_AND = re.compile(r"(?:(?<!\s)\s++)?+[&＆]\s*+")
 # Marks that only separate. Those between digits (1.5, 3,000) and a minus before a figure change what is said.
 _SEPARATORS = re.compile(r"(?<!\d)[.,:]|[.,:](?!\d)|[‐‑‒–—―]|(?<=[^\s\d])-|(?<=\d)-|-(?!\d)"
                          r"|[·・‧•/／\"“”„«»‹›()\[\]{}《》〈〉「」『』【】;!?¡¿、。，！？：；（）]")
-_QUALIFIED = re.compile(r"^(?P<base>.+?)\s*[(（](?P<inside>[^()（）]+)[)）]$")
+_QUALIFIED = re.compile(r"^(?P<base>.*\S)\s*+[(（](?P<inside>[^()（）]++)[)）]$")
 _ARTICLES = frozenset({"the", "a", "an"})
 _LEAST_ACRONYM, _MOST_ACRONYM = 2, 8
 _SIMILAR = 0.86
@@ -81,13 +81,9 @@ class FoldedName(NamedTuple):
     qualifier: str
 
 
-@lru_cache(maxsize=200_000)
+@cached_if_short(200_000)
 def fold(name: str) -> FoldedName:
-    """The forms in which a name is compared; the words of `key` are those of `words`.
-
-    Args:
-        name: as a source writes it.
-    """
+    """The forms in which a name is compared; the words of `key` are those of `words`."""
     text = canonical_name(name)
     exact = _words(text)
     words = tuple(_without_accents(word) for word in exact)
@@ -125,7 +121,7 @@ def _joined_letters(parts: list[str]) -> list[str]:
     return joined
 
 
-@lru_cache(maxsize=100_000)
+@cached_if_short(100_000)
 def _without_accents(word: str) -> str:
     if word.isascii():
         return word
@@ -238,14 +234,7 @@ def _only_qualified(first: FoldedName, second: FoldedName) -> bool:
 
 def match_names(first_name: str, second_name: str, *, organisation: bool = False,
                 person: bool = False) -> NameMatch | None:
-    """The strongest rule that ties two names; None where they have too little in common, or contradict.
-
-    Args:
-        first_name: as a source writes it.
-        second_name: another one.
-        organisation: whether their type says that they are organisations.
-        person: whether it says that they are persons.
-    """
+    """The strongest rule that ties two names; None where they have too little in common, or contradict."""
     first, second = fold(first_name), fold(second_name)
     if not first.key or not second.key or contradict(first, second):
         return None

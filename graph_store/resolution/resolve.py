@@ -11,11 +11,13 @@ thresholds were chosen on `benchmarks/entity_pairs.jsonl`, by `benchmarks/entity
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import networkx as nx
+
 from ...schemas.resolution import AliasRow, EntityDecision, Evidence, Pair, PairVerdict, pair_of
 from ...text.scripts import script_of
 from .candidates import candidate_pairs
 from .groups import Groups, Tie
-from .names import contradict, fold, match_names
+from .names import NameMatch, contradict, fold, match_names
 from .statements import Statement
 from .surroundings import Surroundings
 
@@ -37,6 +39,9 @@ _PLACE_SAID = 0.85
 _STATED_PRIOR, _STATED, _STATED_ELSEWHERE = 0.5, 0.9, 0.4
 """A text says so; the weight where all passages of one of the names (or two of them) do, and where they do not."""
 _STATED_TWICE = 2
+_UNCONFIRMED = ASK - 0.1
+"""One document alone says that two are one whose names do not: what others say of either would become the other's. Nor
+is a reasoner asked, who would read that document. It waits for a second one, or for a person."""
 _DIGITS = 3
 
 
@@ -79,7 +84,7 @@ def resolve(around: Surroundings, said: Said, judgements: Judgements, near: Iter
     stated = _by_entities(around, said)
     ties = {pair: tie for pair in candidate_pairs(around.names) | stated.keys()
             if (tie := _tie(around, pair, stated.get(pair, ()))) is not None}
-    ties = _judged(around, _told_apart(around, ties), judgements)
+    ties = _confirmed(around, _judged(around, _told_apart(around, ties), judgements))
     groups = Groups(around, ties, judgements.decisions, MERGE)
     alike = {pair: Tie("meaning", round(cosine * NEARNESS, _DIGITS)) for pair, cosine in near
              if pair not in ties and _possible(around, pair)}
@@ -103,8 +108,7 @@ def _tie(around: Surroundings, pair: Pair, stated: Sequence[Evidence]) -> Tie | 
     if stated:
         # "..., 6 September 1966, also known as ...": a date has no other name.
         return None if any(fold(around.names[entity]).date for entity in pair) else _stated_tie(around, pair, stated)
-    match = match_names(around.names[first], around.names[second], organisation=around.is_organisation(first, second),
-                        person=around.is_person(first, second))
+    match = _match(around, pair)
     if match is None or around.tied(first, second):
         return None
     loose = match.loose or alike is None
@@ -117,6 +121,11 @@ def _tie(around: Surroundings, pair: Pair, stated: Sequence[Evidence]) -> Tie | 
     if match.rule == "place" and not _known_place(around, pair):
         prior /= 2
     return Tie(match.rule, _score(prior, weights), loose=loose)
+
+
+def _match(around: Surroundings, pair: Pair) -> NameMatch | None:
+    return match_names(around.names[pair[0]], around.names[pair[1]], organisation=around.is_organisation(*pair),
+                       person=around.is_person(*pair))
 
 
 def _stated_tie(around: Surroundings, pair: Pair, stated: Sequence[Evidence]) -> Tie:
@@ -204,6 +213,34 @@ def _judged(around: Surroundings, ties: Mapping[Pair, Tie], judgements: Judgemen
         else:
             judged.pop(pair, None)
     return judged
+
+
+def _confirmed(around: Surroundings, ties: Mapping[Pair, Tie]) -> dict[Pair, Tie]:
+    """The same ties; statements of one document alone merge nothing that has facts of its own in others.
+
+    Otherwise one false document would make two things one, with the sources of the facts of both. Counted are groups,
+    so that a third name, or one that is short for another, is no way around it.
+    """
+    sure = nx.Graph(pair for pair, tie in ties.items() if tie.score >= MERGE)
+    alone = [pair for pair, tie in ties.items() if pair in sure.edges and tie.rule == "stated"
+             and len(_saying(around, tie)) < _STATED_TWICE and _match(around, pair) is None]
+    told, everything = dict(ties), sure.copy()
+    sure.remove_edges_from(alone)
+    group_of = {entity: number for number, group in enumerate(nx.connected_components(sure)) for entity in group}
+    by_component: dict[str, list[Pair]] = {}
+    component_of = {entity: min(members) for members in nx.connected_components(everything) for entity in members}
+    for pair in alone:
+        by_component.setdefault(component_of[pair[0]], []).append(pair)
+    for component, pairs in by_component.items():
+        saying = frozenset[str]().union(*(_saying(around, ties[pair]) for pair in pairs))
+        if len({group_of[entity] for entity in nx.node_connected_component(everything, component)
+                if around.documented(entity) - saying}) > 1:
+            told.update((pair, ties[pair]._replace(score=_UNCONFIRMED)) for pair in pairs)
+    return told
+
+
+def _saying(around: Surroundings, tie: Tie) -> frozenset[str]:
+    return around.documents(evidence.chunk for evidence in tie.evidence)
 
 
 def _doubtful(ties: Mapping[Pair, Tie], groups: Groups, judgements: Judgements) -> list[tuple[Pair, float]]:

@@ -38,15 +38,7 @@ def is_alias_relation(relation: str) -> bool:
 
 
 def statements(text: str, names: Iterable[str]) -> list[Statement]:
-    """What a chunk's text says of other names.
-
-    Args:
-        text: the chunk's text.
-        names: the names of the entities that it mentions.
-
-    Returns:
-        The pairs of names, in the order of the text.
-    """
+    """What a chunk's text says of other names."""
     known = set(names) - {""}
     statements_made = {*_marked(text, known), *_in_parentheses(text, known)} if len(known) > 1 else set()
     return sorted(statements_made, key=lambda statement: (statement.start, statement))

@@ -2,11 +2,12 @@
 
 import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property
 from operator import attrgetter
 
 from cachetools import cachedmethod
 
+from ...schemas.caching import cached_if_short
 from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
 from ...schemas.naming import label_key
 from ...schemas.resolution import Evidence
@@ -32,13 +33,7 @@ class Surroundings:
     """Reads one graph of mentions; everything is computed when first asked for."""
 
     def __init__(self, graph: KnowledgeGraph, schema: GraphSchema, document_of: Mapping[str, str]) -> None:
-        """Read a graph.
-
-        Args:
-            graph: the mentions, unresolved.
-            schema: in force for it.
-            document_of: the document of each chunk.
-        """
+        """Read a graph."""
         self._graph = graph
         self._document_of = document_of
         self._network = graph.network
@@ -75,6 +70,14 @@ class Surroundings:
     def documents(self, chunks: Iterable[str]) -> frozenset[str]:
         """The documents of some chunks."""
         return frozenset(self._document_of.get(chunk, chunk) for chunk in chunks)
+
+    def documented(self, entity: str) -> frozenset[str]:
+        """The documents that have facts of an entity."""
+        triples = (self._network.edges[head, tail, relation]["support"]
+                   for head, relation, tail in self._graph.incident(entity))
+        values = (support for given in self._network.nodes[entity]["attributes"].values()
+                  for support in given.values())
+        return self.documents(chunk for support in (*triples, *values) for chunk in support)
 
     def mention(self, entity: str) -> Evidence:
         """An entity's first mention under its most used name."""
@@ -197,7 +200,7 @@ class Surroundings:
         return (values + triples)[:most]
 
 
-@lru_cache(maxsize=10_000)
+@cached_if_short(10_000)
 def _kind_of(label: str) -> str | None:
     """What a thing has one of that a label speaks of, if of any."""
     key = label_key(label)

@@ -37,10 +37,6 @@ class ResolutionSynchroniser:
         """Find which entities are the same, and make them one node each.
 
         What is certain is written even if asking ends with an exception.
-
-        Args:
-            ask: whom doubtful pairs are put to; None: nobody.
-            reasoner: its fingerprint.
         """
         try:
             aliases = self.find(ask, reasoner)
@@ -50,17 +46,7 @@ class ResolutionSynchroniser:
         self._replace(aliases, self._state(reasoner))
 
     def decide(self, verdict: Literal["merge", "split"], names: tuple[str, str], who: str, why: str) -> None:
-        """Record a person's decision on two entities and carry it out, or neither.
-
-        Args:
-            verdict: what is to become of them.
-            names: theirs, or their ids; "name (type)" where a name has several types.
-            who: the person.
-            why: the reason, for others.
-
-        Raises:
-            EntityDecisionError: it cannot be carried out.
-        """
+        """Record a person's decision on two entities and carry it out, or neither."""
         graph, reasoner = self._graph.graph, self._table.resolved_by()
         first, second = match_pair(graph, self._schemas.current(), verdict, names)
         with self._db.transaction():

@@ -9,7 +9,7 @@ LEGAL = {word: words.split(" ", 1)[0] for words in (
     "inc incorporated", "ltd limited", "corp corporation", "co company", "llc", "llp", "plc", "gmbh", "ag", "sa", "sas",
     "srl", "spa", "bv", "nv", "ab", "oy", "aps", "kg", "kk", "pty", "pte", "ооо", "оао", "зао", "пао")
     for word in words.split()}
-LEGAL_HAN = re.compile(r"^株式会社|(?:(?:股份|集团|控股)*(?:有限责任公司|有限公司|公司|集团)|株式会社)$")
+LEGAL_HAN = re.compile(r"^株式会社|(?:(?:股份|集团|控股){0,4}(?:有限责任公司|有限公司|公司|集团)|株式会社)$")
 WRITTEN = re.compile(r"[^\W\d_]+")
 TITLES = frozenset("""mr mrs ms miss dr doctor prof professor sir dame lord lady president king queen prince princess
     emperor empress pope cardinal bishop archbishop saint general colonel captain major admiral senator governor

@@ -5,6 +5,7 @@ id of a community is made from the digest that its summary is written from, so o
 change keeps its name and summary.
 """
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -27,7 +28,8 @@ from .detection import (
     groups,
     hierarchy,
 )
-from .views import View, ViewSettings, boundaries
+from .view_boundary import boundaries
+from .view_groups import View
 
 # Strongest facts shown of a community: at about 12 tokens each, half a prompt of 1,000 tokens.
 _DIGEST_FACTS = 40
@@ -36,9 +38,6 @@ _DECIMALS = 4
 
 def marks(graph: KnowledgeGraph) -> dict[str, str]:
     """What tells whether anything changed of an entity that its community, or the digest of that, is made from.
-
-    Args:
-        graph: the graph.
 
     Returns:
         `MARK` characters for each entity, by its id.
@@ -149,7 +148,7 @@ def _identified(community: Community, told: CommunityDigest) -> Community:
 
 def digests(graph: KnowledgeGraph, communities: Sequence[Community]) -> list[CommunityDigest]:
     """What a reasoner reads to name and summarise communities, each completed at its boundary (UniAI eq. 4)."""
-    outside = boundaries(graph, [community.members for community in communities], ViewSettings().tau)
+    outside = boundaries(graph, [community.members for community in communities])
     # Most entities have no triple, or one: to look at all triples once is quicker than to ask each entity for its own.
     incident: dict[str, list[EdgeKey]] = {}
     for head, tail, relation in graph.network.edges(keys=True):
@@ -169,5 +168,7 @@ def _digest(graph: KnowledgeGraph, community: Community, incident: Mapping[str, 
                           if edge[0] in seen and edge[2] in seen}
     leading = sorted(told, key=lambda e: (not members.issuperset((e[0], e[2])),
                                           min(rank.get(e[0], len(rank)), rank.get(e[2], len(rank))), e))
+    kinds = Counter(graph.entity(entity).type for entity in community.keywords)
     return CommunityDigest(keywords=tuple(graph.name(entity) for entity in community.keywords),
-                           facts=tuple(graph.triple(edge).text() for edge in leading[:_DIGEST_FACTS]))
+                           facts=tuple(graph.triple(edge).text() for edge in leading[:_DIGEST_FACTS]),
+                           kind=min(kinds, key=lambda kind: (-kinds[kind], kind), default=""))

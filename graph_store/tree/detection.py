@@ -111,14 +111,6 @@ def update(data: EntityFeatures, earlier: Earlier, settings: CommunitySettings) 
 
     Entities that changed may move, those linked to one that moved may follow, and communities with such
     entities may merge. A new entity starts as a community of its own.
-
-    Args:
-        data: n entities, as for `detect`.
-        earlier: the partition to go on from.
-        settings: the constants.
-
-    Returns:
-        As `detect`.
     """
     new = np.flatnonzero(earlier.labels < 0)
     labels = earlier.labels.copy()
@@ -158,11 +150,6 @@ def _round(data: EntityFeatures, labels: Labels, active: NDArray[np.bool_], sett
 
 def hierarchy(data: EntityFeatures, settings: CommunitySettings, earlier: Earlier | None = None) -> list[Labels]:
     """The communities, and communities of communities until no more than `max_clusters` are left.
-
-    Args:
-        data: n entities, as for `detect`.
-        settings: the constants.
-        earlier: the finest level of the graph as it was, to go on from; none: it is found anew.
 
     Returns:
         Levels, the finest first: for each entity the number of its community, shape (n,). Each level

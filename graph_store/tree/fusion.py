@@ -19,10 +19,6 @@ _BLOCK = 2048
 def adjacent(data: EntityFeatures, now: Perception) -> Pairs:
     """For each community those it might merge with: nearest centroids and most links.
 
-    Args:
-        data: n entities.
-        now: their communities.
-
     Returns:
         Ordered pairs (a, b) of communities, both directions, shape (pairs, 2), sorted.
     """

@@ -11,7 +11,7 @@ from ..vectors.store import VectorStore
 from .description import Before, digests, find_tree, marks, view_communities
 from .detection import CommunitySettings
 from .view_spec import ViewSpec
-from .views import ViewSettings, build_view
+from .views import build_view
 
 Summarise = Callable[[Sequence[CommunityDigest]], list[CommunitySummary]]
 
@@ -115,6 +115,6 @@ class TreeSynchroniser:
     def build_view(self, spec: ViewSpec, settings: CommunitySettings | None = None) -> list[Community]:
         """Build a further view; it is kept until the tree is built again."""
         graph, vectors = self._graph.graph, self._vectors
-        view = build_view(graph, vectors, spec, ViewSettings())
+        view = build_view(graph, vectors, spec)
         self._communities.replace(view_communities(graph, vectors, view, settings or CommunitySettings()), view.name)
         return self._communities.all(view.name)

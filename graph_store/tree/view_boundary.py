@@ -13,11 +13,13 @@ from scipy import sparse
 from ..graph.adjacency import adjacency
 from ..graph.knowledge_graph import KnowledgeGraph
 
+TAU = 0.5
+"""At one half an entity takes part in the reports of two communities at most."""
 Boundary = list[tuple[str, float]]
 """(entity id, affinity), the strongest first, equal ones by id."""
 
 
-def boundaries(graph: KnowledgeGraph, communities: Sequence[Sequence[str]], tau: float) -> list[Boundary]:
+def boundaries(graph: KnowledgeGraph, communities: Sequence[Sequence[str]], tau: float = TAU) -> list[Boundary]:
     """The entities at the boundary of each community, in O(triples + members).
 
     Args:

@@ -1,6 +1,7 @@
 """Where vectors are stored, a folder or a server: one interface, two implementations."""
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
@@ -35,57 +36,59 @@ def index_settings(kind: Kind) -> "CreateHNSWConfiguration":
             "max_neighbors": _LINKS_UNSEARCHED}
 
 
-class Generation(Protocol):
+class Generation(ABC):
     """One set of vectors: a collection of Chroma's for each kind. Threads may share it."""
 
-    @property
-    def lost(self) -> bool:
-        """Whether something that was open was removed meanwhile, so that everything has to be opened again."""
-        ...
+    lost = False
+    """Whether something that was open was removed meanwhile, so that everything has to be opened again."""
 
+    @abstractmethod
     def read(self, kind: Kind, ask: "Callable[[Collection], _T]") -> _T:
         """Ask a collection something.
 
         Raises:
             StoreError: it cannot be read, however often it was tried.
         """
-        ...
 
+    @abstractmethod
     def write(self, kind: Kind, change: "Callable[[Collection], object]") -> None:
         """Change a collection, in a way that may be repeated.
 
         Raises:
             StoreError: it cannot be written, however often it was tried.
         """
-        ...
 
-    def grew(self, kind: Kind) -> None:
-        """Vectors were added to a collection."""
-        ...
+    def grew(self, kind: Kind) -> None:  # noqa: B027  (only a folder has to do something)
+        """Vectors were added to a collection; a server decides itself when to write its indexes."""
 
-    def prepare(self) -> None:
-        """Before the first vectors are written or looked for."""
-        ...
+    def prepare(self) -> None:  # noqa: B027  (only a server has to do something)
+        """Before the first vectors are written or looked for; a folder's collections are made at their first use."""
 
+    @abstractmethod
     def is_sound(self) -> bool:
         """Whether there are vectors, and a quick check finds nothing wrong with them."""
-        ...
 
+    @abstractmethod
     def mark(self, state: str) -> None:
         """Note that the vectors reflect a state of the ledger, which is about to note it too."""
-        ...
 
-    def marked(self, state: str) -> bool:
-        """Whether the vectors reflect a state of the ledger, as far as is known here."""
-        ...
+    def marked(self, state: str) -> bool:  # noqa: ARG002
+        """Whether the vectors reflect a state of the ledger, as far as is known: folders move with the ledger."""
+        return True
 
+    @abstractmethod
     def damages(self) -> list[str]:
-        """A line for each damage that can be found without loading the vectors into this process."""
-        ...
+        """A line for each damage that can be found without loading the vectors into this process.
 
+        Empty where all is missing: it was not written yet, or will be made again.
+
+        Raises:
+            StoreError: another process is writing.
+        """
+
+    @abstractmethod
     def close(self) -> None:
         """Let go of what is open; it opens again at the next use."""
-        ...
 
 
 class VectorBackend(Protocol):

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from ...runtime.quiet import ignoring
-from ..errors import StoreError
+from ..errors import StoreError, named
 from . import index_files
-from .backend import Kind, index_settings, patiently
+from .backend import Generation, Kind, index_settings, patiently
 from .chroma_paths import claim_path, release_path, unused
 
 if TYPE_CHECKING:
@@ -50,11 +50,7 @@ class FolderBackend:
         return sorted(int(match[1] or 0) for match in matches if match)
 
     def remove(self, number: int) -> None:
-        """Remove a folder, if it exists.
-
-        Raises:
-            OSError: it cannot be removed.
-        """
+        """Remove a folder, if it exists."""
         if self._path(number).exists():
             shutil.rmtree(self._path(number))
 
@@ -62,11 +58,8 @@ class FolderBackend:
         return self._first.with_name(f"{self._first.name}-{number}") if number else self._first
 
 
-class ChromaFolder:
-    """One generation, in a folder of its own."""
-
-    lost = False
-    """A folder's files stay open: what another process removes is missed at the next opening only."""
+class ChromaFolder(Generation):
+    """One generation, in a folder of its own. Its files stay open: what others remove is missed at the next opening."""
 
     def __init__(self, folder: Path) -> None:
         """Vectors in a folder, which is created at the first use."""
@@ -128,7 +121,7 @@ class ChromaFolder:
                     self._make_catalogue()
                     self._path = claim_path(self.folder)
                     self._client = cast("Client", chromadb.PersistentClient(
-                        self._path, settings=Settings(anonymized_telemetry=False)))
+                        self._path, settings=Settings(_env_file=None, anonymized_telemetry=False)))
                 except (AttributeError, ValueError, sqlite3.Error) as error:
                     # How chromadb ends when it cleans up after a start that failed.
                     release_path(self._path)
@@ -166,9 +159,6 @@ class ChromaFolder:
                 self.write(kind, lambda collection: collection.modify(
                     configuration={"hnsw": {"sync_threshold": wanted}}))
 
-    def prepare(self) -> None:
-        """Do nothing: what is missing is created at its first use."""
-
     def is_sound(self) -> bool:
         """Whether there are vectors, as far as Chroma's catalogue and its index files tell."""
         path = self.folder / "chroma.sqlite3"
@@ -193,20 +183,8 @@ class ChromaFolder:
             index_files.note(self.folder)
             self._written.clear()
 
-    def marked(self, state: str) -> bool:  # noqa: ARG002
-        """True: the folder is part of the knowledge base's, and moves with the ledger."""
-        return True
-
     def damages(self) -> list[str]:
-        """Damages of the folder that can be found without loading its files into this process.
-
-        Returns:
-            A line for each damage, which names the file. Empty if the folder is missing: it was not written yet, or
-            will be created again.
-
-        Raises:
-            StoreError: another process is writing to it.
-        """
+        """A line for each damage, which names the file (see `Generation.damages`)."""
         path = self.folder / "chroma.sqlite3"
         if not self.folder.is_dir():
             return []
@@ -220,7 +198,7 @@ class ChromaFolder:
                 with closing(sqlite3.connect(path, timeout=30)) as catalogue:
                     lines = [str(row[0]) for row in catalogue.execute("PRAGMA integrity_check")]
         except sqlite3.OperationalError as error:
-            raise StoreError(f"{path} cannot be read ({error}): wait until the process that writes it has "
+            raise StoreError(f"{named(path)} cannot be read ({error}): wait until the process that writes it has "
                              "ended") from error
         except sqlite3.DatabaseError as error:
             lines = [str(error)]

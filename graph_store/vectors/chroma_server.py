@@ -15,7 +15,7 @@ import httpx
 
 from ...schemas.chroma_server import ChromaServer
 from ..errors import StoreError
-from .backend import KINDS, Kind, index_settings, patiently
+from .backend import KINDS, Generation, Kind, index_settings, patiently
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
@@ -63,7 +63,7 @@ class ServerBackend:
                 self._connection.delete(name)
 
 
-class ServerGeneration:
+class ServerGeneration(Generation):
     """One generation on a server."""
 
     def __init__(self, connection: "_Connection", prefix: str, name: str) -> None:
@@ -71,27 +71,13 @@ class ServerGeneration:
         self._prefix = prefix
         self._name = name
         self._collections: dict[Kind, Collection] = {}
-        self._lost = False
-
-    @property
-    def lost(self) -> bool:
-        """Whether the server no longer has what it had."""
-        return self._lost
 
     def read(self, kind: Kind, ask: "Callable[[Collection], _T]") -> _T:
-        """Ask a collection something.
-
-        Raises:
-            StoreError: the server does not answer, or has lost it.
-        """
+        """Ask a collection something."""
         return self._connection.ask(lambda client: self._found(client, kind, ask), self.close)
 
     def write(self, kind: Kind, change: "Callable[[Collection], object]") -> None:
-        """Change a collection, in a way that may be repeated.
-
-        Raises:
-            StoreError: the server does not answer, or has lost it.
-        """
+        """Change a collection, in a way that may be repeated."""
         self.read(kind, change)
 
     def _found(self, client: "ClientAPI", kind: Kind, use: "Callable[[Collection], _T]") -> _T:
@@ -100,7 +86,7 @@ class ServerGeneration:
         try:
             return use(self._opened(client, kind))
         except NotFoundError as error:
-            self._lost = True
+            self.lost = True
             raise StoreError(f"the Chroma server at {self._connection.url} has lost the vectors of the {kind} of "
                              f"{self._name!r}: run the command again, or `banyan reindex`; they are made again from "
                              "the ledger") from error
@@ -112,9 +98,6 @@ class ServerGeneration:
             opened = client.get_collection(f"{self._prefix}-{kind}", embedding_function=None)
             self._collections[kind] = opened
         return opened
-
-    def grew(self, kind: Kind) -> None:
-        """Do nothing: the server keeps its indexes in memory, and decides when to write them."""
 
     def prepare(self) -> None:
         """Create the collections that do not exist yet."""
@@ -128,8 +111,8 @@ class ServerGeneration:
 
     def is_sound(self) -> bool:
         """Whether the server has all collections."""
-        self._lost = bool(self._missing())
-        return not self._lost
+        self.lost = bool(self._missing())
+        return not self.lost
 
     def _missing(self) -> list[str]:
         return [f"{self._prefix}-{kind}" for kind in KINDS if not self._there(kind)]
@@ -234,7 +217,7 @@ class _Connection:
         from chromadb.config import Settings  # noqa: PLC0415  (chromadb takes most of a second)
 
         client = chromadb.HttpClient(host=self.url, headers=self._server.headers(),
-                                     settings=Settings(anonymized_telemetry=False))
+                                     settings=Settings(_env_file=None, anonymized_telemetry=False))
         # There is no setting for it, and without one a server that hangs would hang us.
         cast("Any", client)._server._session.timeout = httpx.Timeout(  # noqa: SLF001
             _ANSWER_SECONDS, connect=_CONNECT_SECONDS)

@@ -90,6 +90,15 @@ class VectorGenerations:
     def _here(self) -> str:
         return "" if self._layout.server is None else _SERVER
 
+    def remove_all(self) -> None:
+        """Remove every generation, the one in service too.
+
+        Raises:
+            OSError, StoreError: one cannot be removed.
+        """
+        for number in self._backend.numbers():
+            self._backend.remove(number)
+
     def drop_others(self) -> None:
         """Remove generations that are out of service, as far as that is possible.
 

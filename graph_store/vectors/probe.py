@@ -17,7 +17,7 @@ def main() -> None:
         ValueError: one is not of length 1, as all of ours are.
         ChromaError: something cannot be read.
     """
-    client = chromadb.PersistentClient(sys.argv[1], settings=Settings(anonymized_telemetry=False))
+    client = chromadb.PersistentClient(sys.argv[1], settings=Settings(_env_file=None, anonymized_telemetry=False))
     for name in [collection.name for collection in client.list_collections()]:
         collection = client.get_collection(name, embedding_function=None)
         ids = collection.get(include=[])["ids"]

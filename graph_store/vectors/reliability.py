@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...models.embedding.embedder import Embedder, RememberingEmbedder, Vectors, products
+from ...models.embedding.embedder import Embedder, RememberingEmbedder, Vectors, as_queries, products
 from ...schemas.documents import Chunk
 from ...text.scripts import script_of
 from ...text.sentences import split_sentences
@@ -64,13 +64,7 @@ def sample(chunks: Sequence[Chunk | ChunkText]) -> list[tuple[int, str]]:
 
 def measure(chunks: Sequence[Chunk | ChunkText], vectors: Vectors, encode: Callable[[Sequence[str]], Vectors],
             ) -> Reliability:
-    """How often a sentence's nearest chunk is its own.
-
-    Args:
-        chunks: n chunks.
-        vectors: their unit vectors, shape (n, d).
-        encode: gives the unit vectors of sentences, by the model that made them.
-    """
+    """How often a sentence's nearest chunk is its own."""
     chosen = sample(chunks)
     if not chosen:
         return Reliability()
@@ -89,7 +83,7 @@ class ReliabilityRecord:
         self._documents = documents
         self._vectors = vectors
         # As many sentences of earlier samples are remembered as of this one, and more until there are some to write.
-        self._cache = VectorCache(database, "reliability", RememberingEmbedder(embedder, 3 * SAMPLE))
+        self._cache = VectorCache(database, "reliability", RememberingEmbedder(as_queries(embedder), 3 * SAMPLE))
 
     def current(self) -> Reliability:
         """The reliability, as last measured."""

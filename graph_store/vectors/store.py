@@ -67,11 +67,6 @@ class VectorStore:
     def put(self, kind: Kind, ids: Sequence[str], texts: Sequence[str]) -> None:
         """Embed and store the texts of those ids that have no vector yet.
 
-        Args:
-            kind: the collection.
-            ids: distinct ones.
-            texts: one for each id.
-
         Raises:
             CallCancelled: the run was cancelled; some may be stored.
         """

@@ -60,9 +60,6 @@ class VectorSynchroniser:
 
         Vectors that reflect another position than the snapshot or the present graph may contain what came and went in
         between, which nothing else knows of any more.
-
-        Args:
-            loaded: the position of the snapshot.
         """
         if not self.position():
             self.store.generation.prepare()
@@ -71,11 +68,7 @@ class VectorSynchroniser:
                            or self._number("vectors_resolution") != state.resolution)
 
     def take_over(self, before: int) -> None:
-        """Go on where another writer ended.
-
-        Args:
-            before: the position of the graph before it was brought up to what that writer wrote.
-        """
+        """Go on where another writer ended."""
         self._reconcile = (self._reconcile or self.store.generation.lost
                            or self.position() not in (before, self._graph.state.position))
 

@@ -8,7 +8,7 @@ import numpy as np
 from cachetools import LRUCache
 from numpy.typing import NDArray
 
-from ...config import DEFAULT_EMBEDDING_MODEL, Settings
+from ...config import DEFAULT_EMBEDDING_MODEL, OPENAI, Settings
 from ...schemas.errors import BanyanError
 
 Vectors = NDArray[np.float32]
@@ -78,6 +78,22 @@ class RememberingEmbedder:
         return np.stack([vectors[text] for text in texts]) if texts else np.zeros((0, self.dimension), np.float32)
 
 
+class InstructedEmbedder:
+    """An `Embedder` of a model that was trained with an instruction before each text, as E5 and BGE were."""
+
+    def __init__(self, embedder: Embedder, passages: str, queries: str | None = None) -> None:
+        """Put `passages` before each text; those of `queries`, where given, before the texts of `self.queries`."""
+        self.name, self.dimension = embedder.name, embedder.dimension
+        # Another instruction makes other vectors.
+        self.fingerprint = f"{embedder.fingerprint}:{passages}" if passages else embedder.fingerprint
+        self.queries: Embedder = self if queries is None else InstructedEmbedder(embedder, queries)
+        self._embedder, self._instruction = embedder, passages
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """See `Embedder.encode`."""
+        return self._embedder.encode([self._instruction + text for text in texts])
+
+
 def products(ones: Vectors, others: Vectors) -> Vectors:
     """The products of each with each: of unit vectors their cosines.
 
@@ -94,21 +110,33 @@ def products(ones: Vectors, others: Vectors) -> Vectors:
 
 
 def load_embedder(settings: Settings) -> Embedder:
-    """The embedding model the settings name. Nothing is downloaded.
+    """The embedding model the settings name, with their instructions. Nothing is downloaded.
 
     The default model is bundled; the first load on a machine exports it to ONNX (about 10 s).
-
-    Args:
-        settings: `embedding_model` is the default's name, or the name or folder of any other
-            sentence-transformers model on this machine; `embedding_batch` texts are encoded at once.
-
-    Returns:
-        The loaded model.
 
     Raises:
         EmbeddingError: the model is missing, altered, or its export cannot be stored.
     """
+    queries, passages = settings.embedding_query_prefix, settings.embedding_passage_prefix
+    embedder = _load(settings)
+    return InstructedEmbedder(embedder, passages, queries) if queries or passages else embedder
+
+
+def as_queries(embedder: Embedder) -> Embedder:
+    """The embedder as it encodes questions: another only for models that are instructed."""
+    return embedder.queries if isinstance(embedder, InstructedEmbedder) else embedder
+
+
+def _load(settings: Settings) -> Embedder:
     name, batch = settings.embedding_model, settings.embedding_batch
+    if settings.embedding_base_url or name.startswith(OPENAI):
+        from .endpoint_embedder import EndpointEmbedder  # noqa: PLC0415  (only for what asks an endpoint)
+
+        return EndpointEmbedder(settings)
+    if name == "use-multilingual":
+        from .multilingual import MultilingualEmbedder  # noqa: PLC0415  (an optional package)
+
+        return MultilingualEmbedder()
     if name in {DEFAULT_EMBEDDING_MODEL, f"sentence-transformers/{DEFAULT_EMBEDDING_MODEL}"}:
         from .onnx_embedder import load_bundled  # noqa: PLC0415  (onnxruntime takes half a second)
 

@@ -30,17 +30,7 @@ TokenIds = NDArray[np.int64]
 
 
 def load_bundled(batch: int) -> "OnnxEmbedder":
-    """Load the bundled model; the first time on a machine it is exported to ONNX.
-
-    Args:
-        batch: texts encoded at once.
-
-    Returns:
-        The model.
-
-    Raises:
-        EmbeddingError: its files are missing or altered, or the export cannot be stored.
-    """
+    """Load the bundled model; the first time on a machine it is exported to ONNX."""
     model = bundled_model()
     # The weights themselves are read, and verified, only when they are exported.
     verify_model(model, (TOKENIZER,))

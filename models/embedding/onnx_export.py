@@ -52,10 +52,6 @@ def bundled_model() -> Path:
 def verify_model(model: Path, names: Iterable[str] = SHA256) -> None:
     """Make sure that the files which decide the vectors are the ones we know.
 
-    Args:
-        model: folder of the model.
-        names: the files to look at.
-
     Raises:
         EmbeddingError: a file is missing or is not, byte for byte, the published one.
     """
@@ -77,10 +73,6 @@ def cached_export(model: Path, export: Exporter | None = None) -> Path:
     """The model as an ONNX file; exported on first use, or again when the cached file is damaged.
 
     Processes that want it at the same time wait for the one that exports.
-
-    Args:
-        model: folder of the model; verified before it is exported.
-        export: writes the ONNX file of a model folder; `export_model` where none is given.
 
     Returns:
         Path of the ONNX file, whose checksum was found right.
@@ -109,10 +101,6 @@ def export_model(model: Path, onnx_file: Path) -> None:
 
     The graph takes `input_ids`, int64 of shape (batch, tokens), without padding, and returns
     `vectors`, float32 of shape (batch, 384), rows of unit length.
-
-    Args:
-        model: folder of the model; verified before it is exported.
-        onnx_file: the file to write.
     """
     # torch's exporter warns of its own deprecated internals and logs that torchvision is missing: nothing a
     # user can act on.

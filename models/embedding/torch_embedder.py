@@ -21,9 +21,6 @@ class SentenceTransformerEmbedder:
             name: its folder, or its name on the Hugging Face hub when it is in the local cache;
                 a name without owner means `sentence-transformers/<name>`.
             batch: texts encoded at once.
-
-        Raises:
-            EmbeddingError: it is not on this machine or cannot be read.
         """
         folder = _local_folder(name)
         from safetensors import SafetensorError  # noqa: PLC0415  (with the next one)

@@ -32,15 +32,7 @@ class MiniLM(torch.nn.Module):
 
 
 def load_minilm(config: Path, weights: Path) -> MiniLM:
-    """Build the model from its files; nothing is looked up elsewhere.
-
-    Args:
-        config: the model's `config.json`.
-        weights: its safetensors file.
-
-    Returns:
-        The model, ready for inference.
-    """
+    """Build the model from its files; nothing is looked up elsewhere."""
     encoder = BertModel(BertConfig.from_json_file(str(config)))
     encoder.set_attn_implementation("eager")  # exports to half the nodes of the fused attention
     tensors = load_file(weights)

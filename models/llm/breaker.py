@@ -38,12 +38,7 @@ class EndpointDown(ReasonerError):
 
 
 class Breaker:
-    """Counts what became of the calls to one endpoint. Used on the process's event loop alone.
-
-    Args:
-        name: the model and host, for messages.
-        clock: seconds that only grow.
-    """
+    """Counts what became of the calls to one endpoint. Used on the process's event loop alone."""
 
     def __init__(self, name: str, clock: Callable[[], float]) -> None:
         self._name = name
@@ -59,11 +54,7 @@ class Breaker:
             raise self._down()
 
     def admit(self) -> None:
-        """Admit a call that is about to be sent; what became of it is then reported to one of the methods below.
-
-        Raises:
-            EndpointDown: as for `check`.
-        """
+        """Admit a call that is about to be sent; what became of it is then reported to one of the methods below."""
         self.check()
         self._trying = self._opened is not None
 

@@ -22,11 +22,7 @@ _LOG = logging.getLogger("banyan.llm")
 
 
 class Capability:
-    """What is known of one endpoint and model. Used on the process's event loop alone.
-
-    Args:
-        name: the model and host, for the log.
-    """
+    """What is known of one endpoint and model. Used on the process's event loop alone."""
 
     def __init__(self, name: str) -> None:
         self._name = name

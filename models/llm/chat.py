@@ -6,56 +6,24 @@ Importing this module takes about two seconds: only what is about to make a call
 import json
 import re
 import weakref
-from socket import gaierror
-from typing import Any, NamedTuple
-from urllib.parse import urlsplit
+from typing import Any, ClassVar
 
 import openai
+from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage
+from langchain_core.runnables import Runnable
 from langchain_openai import ChatOpenAI
 
-from ...config import Settings
+from ...config import OPENAI, Settings
 from ...runtime.event_loop import process_loop
 from ...text.tokens import estimate_tokens
-from ..reasoner import ReasonerError
-from .breaker import EndpointFailed
 from .capability import Capability, Form
-from .endpoint import Messages, Reply
+from .endpoint import Messages, Reply, name_of
+from .failures import NO_KEY, NOT_OPENAI, NOT_SET_UP, failure, status_of
 
-_PLACEHOLDER_KEY = "none"
-_SHOWN = 300
-_TEMPERATURE = 0.0
-
-
-class _Fix(NamedTuple):
-    """What a kind of error means to the user."""
-
-    problem: str
-    fix: str
-    of_endpoint: bool = True
-    """It is the endpoint that failed, not the one request."""
-    certain: bool = False
-    """No other call can fare better."""
-
-
-_REFUSED = _Fix("it refused the request", "lower BANYAN_CHUNK_TOKENS or BANYAN_CONTEXT_TOKENS if it was too long",
-                 of_endpoint=False)
-_NOT_OPENAI = _Fix("what it sent is not an OpenAI chat completion",
-                    "check BANYAN_LLM_BASE_URL, which usually ends in /v1")
-# The first that matches counts, so a narrower error stands before a wider one.
-_FIXES: tuple[tuple[type[Exception], _Fix], ...] = (
-    (openai.AuthenticationError, _Fix("it refused the key", "check BANYAN_LLM_API_KEY", certain=True)),
-    (openai.PermissionDeniedError, _Fix("it denied access", "check what the key of BANYAN_LLM_API_KEY may use")),
-    (openai.NotFoundError, _Fix("it does not know the model or the path",
-                                 "check BANYAN_LLM_MODEL and BANYAN_LLM_BASE_URL", certain=True)),
-    (openai.RateLimitError, _Fix("it kept refusing for its rate limit or quota",
-                                  "lower BANYAN_LLM_REQUESTS_PER_SECOND or raise BANYAN_LLM_RETRIES")),
-    (openai.BadRequestError, _REFUSED),
-    (openai.UnprocessableEntityError, _REFUSED),
-    (openai.APITimeoutError, _Fix("it did not answer in time", "raise BANYAN_LLM_TIMEOUT")),
-    (openai.APIConnectionError, _Fix("it cannot be reached", "check BANYAN_LLM_BASE_URL and that it is running")),
-    (openai.OpenAIError, _Fix("it failed", "see to the endpoint, then try again")),
-)
+TEMPERATURE = 0.0
+# Other providers' words for what OpenAI calls them.
+_FINISHES = {"max_tokens": "length", "safety": "content_filter"}
 
 # What a server says that may mean the form, and what it says only if it does: some answer 404 or 500 (llama.cpp's
 # "tools param requires --jinja flag", OpenRouter's "No endpoints found that support tool use").
@@ -70,21 +38,24 @@ class OpenAiEndpoint:
 
     Retries with exponential backoff and jitter on 408, 409, 429 (as Retry-After says), 5xx,
     timeouts and lost connections are the openai client's, bounded by `llm_retries`.
-
-    Args:
-        settings: base URL, key, model, timeout, retries.
-        capability: which forms of request it takes.
     """
 
+    _errors: ClassVar[tuple[type[Exception], ...]] = (openai.OpenAIError,)
+
     def __init__(self, settings: Settings, capability: Capability) -> None:
-        self._model = settings.llm_model
-        self._host = urlsplit(settings.llm_base_url or "").netloc.rpartition("@")[2]
+        self._name = name_of(settings)
         self._key = settings.llm_api_key
         self._capability = capability
+        self._chat = self._connected(settings)
+
+    def _connected(self, settings: Settings) -> BaseChatModel:
         client = openai.DefaultAsyncHttpxClient(timeout=settings.llm_timeout)
-        self._chat = _chat(settings, client)
         # Its connections can be closed only on the event loop that opened them.
         weakref.finalize(self, lambda: process_loop().start(client.aclose())).atexit = False
+        try:
+            return _chat(settings, client)
+        except openai.OpenAIError as error:
+            raise failure(error, self._name, self._key, fix=NOT_SET_UP) from None
 
     async def send(self, messages: Messages, json_schema: dict[str, Any]) -> Reply:
         """One paid call, in the strictest form of request that the endpoint takes.
@@ -98,33 +69,35 @@ class OpenAiEndpoint:
         """
         try:
             return await self._send(messages, json_schema)
-        except openai.OpenAIError as error:
-            fix = next(fix for kind, fix in _FIXES if isinstance(error, kind))
+        except self._errors as error:
             # From None: the client's own message may repeat the key, and a traceback would print it.
-            raise self._failure(error, fix) from None
+            raise failure(error, self._name, self._key) from None
         except (AttributeError, LookupError, TypeError, ValueError) as error:
             # What a body of another form raises, an HTML page for instance.
-            raise self._failure(error, _NOT_OPENAI) from None
+            raise failure(error, self._name, self._key, fix=NOT_OPENAI) from None
 
     async def _send(self, messages: Messages, json_schema: dict[str, Any]) -> Reply:
         forms = self._capability.forms()
         named = True
         for form in forms:
             try:
-                # As `extra_body`: langchain-openai parses a `response_format` itself, and the raw text and the usage
-                # of an answer that does not fit, that was cut or filtered, are then lost.
-                asked = _asked(form, json_schema)
-                more = {"extra_body": asked} if "response_format" in asked else asked
-                message = await self._chat.ainvoke(list(messages), **more)
-            except openai.APIStatusError as error:
+                message = await self._asking(form, json_schema).ainvoke(list(messages))
+            except self._errors as error:
                 if form == forms[-1] or not _may_mean_the_form(error):
                     raise
-                named = named and bool(_NAMES_THE_FORM.search(error.message))
+                named = named and bool(_NAMES_THE_FORM.search(str(error)))
                 continue
             if form != forms[0]:
                 self._capability.refused(forms[0], form, named=named)
             return self._reply(messages, message, form)
         raise AssertionError("there is always a form to try")
+
+    def _asking(self, form: Form, json_schema: dict[str, Any]) -> Runnable[Any, AIMessage]:
+        """The model, asked in a form."""
+        asked = _asked(form, json_schema)
+        # As `extra_body`: langchain-openai parses a `response_format` itself, and the raw text and the usage of an
+        # answer that does not fit, that was cut or filtered, are then lost.
+        return self._chat.bind(**({"extra_body": asked} if "response_format" in asked else asked))
 
     def _reply(self, messages: Messages, message: AIMessage, form: Form) -> Reply:
         """What came back, its tokens estimated where the endpoint does not report them."""
@@ -133,31 +106,15 @@ class OpenAiEndpoint:
         arguments += [call["args"] or "" for call in message.invalid_tool_calls]
         text = "\n".join(arguments) or str(message.text)
         refusal = str(message.additional_kwargs.get("refusal") or "")
-        usage = message.response_metadata.get("token_usage") or {}
+        usage = message.usage_metadata
+        finish = message.response_metadata.get("finish_reason") or message.response_metadata.get("stop_reason") or ""
         return Reply(text,
-                     usage.get("prompt_tokens") or sum(estimate_tokens(content) for _, content in messages),
-                     usage.get("completion_tokens") or estimate_tokens(text or refusal),
-                     (usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0,
+                     (usage and usage["input_tokens"]) or sum(estimate_tokens(content) for _, content in messages),
+                     (usage and usage["output_tokens"]) or estimate_tokens(text or refusal),
+                     (usage and usage.get("input_token_details", {}).get("cache_read")) or 0,
                      refusal,
-                     str(message.response_metadata.get("finish_reason") or "stop"),
+                     _FINISHES.get(finish.casefold(), finish or "stop"),
                      lambda usable: self._capability.judged(form, usable=usable))
-
-    def _failure(self, error: Exception, fix: _Fix) -> ReasonerError:
-        detail = " ".join(str(error).split())
-        key = self._key.get_secret_value()
-        if key and key != _PLACEHOLDER_KEY:
-            detail = detail.replace(key, "***")
-        message = f"model {self._model!r} at {self._host}: {fix.problem} ({detail[:_SHOWN]}); {fix.fix}"
-        if not fix.of_endpoint:
-            return ReasonerError(message)
-        return EndpointFailed(message, certain=fix.certain or _nobody_listens(error))
-
-
-def _nobody_listens(error: BaseException | None) -> bool:
-    """Whether a connection was refused, or there is no such host."""
-    while error is not None and not isinstance(error, ConnectionRefusedError | gaierror):
-        error = error.__cause__ or error.__context__
-    return error is not None
 
 
 def _asked(form: Form, json_schema: dict[str, Any]) -> dict[str, Any]:
@@ -169,31 +126,38 @@ def _asked(form: Form, json_schema: dict[str, Any]) -> dict[str, Any]:
             return {"response_format": {
                 "type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": schema}}}
         case "tools":
-            return {"tools": [{"type": "function", "function": {
-                "name": name, "description": "Takes the answer.", "parameters": schema}}],
-                "tool_choice": {"type": "function", "function": {"name": name}}}
+            return {"tools": [tool(json_schema)], "tool_choice": {"type": "function", "function": {"name": name}}}
         case "json_object":
             return {"response_format": {"type": "json_object"}}
         case "text":
             return {}
 
 
-def _may_mean_the_form(error: openai.APIStatusError) -> bool:
-    if _TOO_LONG.search(error.message):
+def tool(json_schema: dict[str, Any]) -> dict[str, Any]:
+    """A function whose parameters are the answer."""
+    schema = {part: value for part, value in json_schema.items() if part != "title"}
+    return {"type": "function", "function": {"name": json_schema["title"], "description": "Takes the answer.",
+                                             "parameters": schema}}
+
+
+def _may_mean_the_form(error: Exception) -> bool:
+    status, message = status_of(error), str(error)
+    if _TOO_LONG.search(message):
         return False
-    return error.status_code in _MAY_MEAN_THE_FORM or (
-        error.status_code in {404, 500} and bool(_NAMES_THE_FORM.search(error.message)))
+    return status in _MAY_MEAN_THE_FORM or (status in {404, 500} and bool(_NAMES_THE_FORM.search(message)))
 
 
 def _chat(settings: Settings, client: openai.DefaultAsyncHttpxClient) -> ChatOpenAI:
+    own = settings.llm_base_url is None  # OpenAI's own: its client knows the address, and its variable with the key
     return ChatOpenAI(
-        model=settings.llm_model,
+        model=settings.llm_model.removeprefix(OPENAI) if own else settings.llm_model,
         base_url=settings.llm_base_url,
-        api_key=settings.llm_api_key,
+        api_key=None if own and settings.llm_api_key.get_secret_value() == NO_KEY else settings.llm_api_key,
         http_async_client=client,
         timeout=settings.llm_timeout,
         max_retries=settings.llm_retries,
-        temperature=_TEMPERATURE,
+        temperature=TEMPERATURE,
+        max_completion_tokens=settings.llm_reply_tokens,
         cache=False,  # a response cache of LangChain's would repeat the token counts
         use_responses_api=False,  # of all servers only OpenAI's has another one
         disable_streaming=True,  # the answers are JSON for us:

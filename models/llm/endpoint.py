@@ -2,6 +2,9 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, NamedTuple, Protocol
+from urllib.parse import urlsplit
+
+from ...config import Settings
 
 Messages = Sequence[tuple[str, str]]
 """(role, text), the role one of "system", "user" and "assistant"."""
@@ -44,3 +47,14 @@ class Endpoint(Protocol):
         Raises:
             ReasonerError: it failed for good; names the cause and the fix.
         """
+
+
+def host_of(settings: Settings) -> str:
+    """Where the settings' model is asked: the endpoint's host, or the provider that its name begins with."""
+    host = urlsplit(settings.llm_base_url or "").netloc.rpartition("@")[2]
+    return host or settings.llm_model.partition(":")[0]
+
+
+def name_of(settings: Settings) -> str:
+    """The settings' model and where it is asked, for messages."""
+    return f"model {settings.llm_model!r} at {host_of(settings)}"

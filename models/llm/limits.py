@@ -6,10 +6,9 @@ breaker. Timeouts and backoff of a single request are the openai client's; here 
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
-from typing import Any, NamedTuple
-from urllib.parse import urlsplit
+from typing import Any, NamedTuple, TypeVar, cast
 
 from aiolimiter import AsyncLimiter
 from pydantic import SecretStr
@@ -20,8 +19,10 @@ from ...text.tokens import estimate_tokens
 from ..reasoner import ReasonerError
 from .breaker import Breaker, EndpointFailed
 from .capability import Capability
-from .endpoint import Messages, Reply, Send
+from .endpoint import Messages, Reply, host_of, name_of
 from .observing import observed_call
+
+_T = TypeVar("_T")
 
 LONGEST_BACKOFF = 120.0
 """Seconds between two requests of a call: the openai client honours a Retry-After up to two minutes, and gives a call
@@ -35,6 +36,7 @@ FIRST_RATIO = 1.5
 class _Key(NamedTuple):
     """What has to be the same for calls to share limits. The API key counts: accounts have limits of their own."""
 
+    host: str
     base_url: str
     api_key: SecretStr
     model: str
@@ -44,16 +46,11 @@ class _Key(NamedTuple):
 
 
 class Limits:
-    """What the calls to one endpoint and model share. Used on the process's event loop alone.
-
-    Args:
-        key: the endpoint, the model and the limits.
-        slots: of the endpoint, whichever model is asked.
-    """
+    """What the calls to one endpoint and model share. Used on the process's event loop alone."""
 
     def __init__(self, key: _Key, slots: asyncio.Semaphore) -> None:
-        self.host = urlsplit(key.base_url).netloc.rpartition("@")[2]
-        self.breaker = Breaker(f"model {key.model!r} at {self.host}", time.monotonic)
+        self.host = key.host
+        self.breaker = Breaker(f"model {key.model!r} at {key.host}", time.monotonic)
         self._slots = slots
         requests, tokens = key.requests_per_second, key.tokens_per_minute
         self._requests = None if requests is None else AsyncLimiter(1, 1 / requests)
@@ -116,23 +113,22 @@ class ProcessEndpoints:
     """
 
     def __init__(self) -> None:
-        self._slots: dict[tuple[str, SecretStr, int], asyncio.Semaphore] = {}
+        self._slots: dict[tuple[str, str, SecretStr, int], asyncio.Semaphore] = {}
         self._limits: dict[_Key, Limits] = {}
         self._capabilities: dict[tuple[str, str], Capability] = {}
 
     def limits(self, settings: Settings) -> Limits:
         """The limits of the settings' endpoint and model."""
-        key = _Key(settings.llm_base_url or "", settings.llm_api_key, settings.llm_model, settings.llm_concurrency,
-                   settings.llm_requests_per_second, settings.llm_tokens_per_minute)
-        slots = self._slots.setdefault((key.base_url, key.api_key, key.concurrency),
+        key = _Key(host_of(settings), settings.llm_base_url or "", settings.llm_api_key, settings.llm_model,
+                   settings.llm_concurrency, settings.llm_requests_per_second, settings.llm_tokens_per_minute)
+        slots = self._slots.setdefault((key.host, key.base_url, key.api_key, key.concurrency),
                                        asyncio.Semaphore(key.concurrency))
         return self._limits.setdefault(key, Limits(key, slots))
 
     def capability(self, settings: Settings) -> Capability:
         """Which forms of request the settings' endpoint and model take."""
         base_url, model = settings.llm_base_url or "", settings.llm_model
-        host = urlsplit(base_url).netloc.rpartition("@")[2]
-        return self._capabilities.setdefault((base_url, model), Capability(f"model {model!r} at {host}"))
+        return self._capabilities.setdefault((base_url, model), Capability(name_of(settings)))
 
 
 @once
@@ -149,9 +145,9 @@ class LimitedEndpoint:
         settings: the limits, and what names the endpoint.
     """
 
-    def __init__(self, connect: Callable[[], Send], settings: Settings) -> None:
+    def __init__(self, connect: Callable[[], Callable[..., Awaitable[Any]]], settings: Settings) -> None:
         self._connect = connect
-        self._client: Send | None = None
+        self._client: Callable[..., Awaitable[Any]] | None = None
         self._connecting = asyncio.Lock()
         self._model = settings.llm_model
         self._limits = process_endpoints().limits(settings)
@@ -165,23 +161,42 @@ class LimitedEndpoint:
             ReasonerError: it failed for good; `EndpointFailed` where that was not the request's fault.
             EndpointDown: the endpoint is down, and was not asked.
         """
+        return cast("Reply", await self.ask([content for _, content in messages], permit, messages, json_schema))
+
+    async def ask(self, texts: Iterable[str], permit: Callable[[], None], *arguments: Any) -> Any:
+        """Pay one call of any kind when its turn has come.
+
+        Args:
+            texts: what the model is to read.
+            permit: see `Endpoint.send`.
+            arguments: of the client.
+
+        Returns:
+            What the client returned, which has the tokens of a `Reply`.
+
+        Raises:
+            ReasonerError: as for `send`.
+        """
         limits = self._limits
         # To count them takes longer than all else here.
-        prompt = sum(estimate_tokens(content) for _, content in messages) if limits.tokens_are_limited else 0
+        prompt = sum(map(estimate_tokens, texts)) if limits.tokens_are_limited else 0
         limits.breaker.check()
         with observed_call(self._model, limits.host) as call:
             async with self._connecting:
                 if self._client is None:
-                    self._client = await asyncio.to_thread(self._connect)
+                    try:
+                        self._client = await asyncio.to_thread(self._connect)
+                    except EndpointFailed as failure:
+                        raise limits.breaker.failed(failure) from None
             async with limits.turn(prompt) as used:
                 permit()
                 call.sent()
-                reply = await self._answer(self._client(messages, json_schema))
+                reply = await self._answer(self._client(*arguments))
                 call.answered(reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens)
                 used(reply.prompt_tokens + reply.completion_tokens)
                 return reply
 
-    async def _answer(self, call: Awaitable[Reply]) -> Reply:
+    async def _answer(self, call: Awaitable[_T]) -> _T:
         breaker = self._limits.breaker
         breaker.admit()
         try:

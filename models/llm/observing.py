@@ -10,11 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from opentelemetry.trace import Span, Tracer
+from opentelemetry import trace
 
 LOG = logging.getLogger("banyan.llm")
 
@@ -37,7 +35,7 @@ def observed_step(name: str, model: str) -> Iterator[None]:
     token = _STEP.set(step)
     outcome = "ok"
     try:
-        with _span(f"banyan.{name}", {"banyan.step": name}) as span:
+        with _span(f"banyan.{name}", {"banyan.step": name}, trace.SpanKind.INTERNAL) as span:
             try:
                 yield
             except BaseException as error:
@@ -78,7 +76,7 @@ def observed_call(model: str, host: str) -> Iterator[ObservedCall]:
     outcome = "ok"
     with _span(f"chat {model}", {"gen_ai.operation.name": "chat", "gen_ai.provider.name": "openai",
                                  "gen_ai.request.model": model, "server.address": host, "banyan.step": step.name,
-                                 "banyan.attempt": step.calls}, client=True) as span:
+                                 "banyan.attempt": step.calls}, trace.SpanKind.CLIENT) as span:
         try:
             yield call
         except BaseException as error:
@@ -108,40 +106,16 @@ def _line(level: int, what: str, fields: dict[str, Any]) -> None:
                 extra={"fields": {"event": what, **fields}})
 
 
-@cache
-def _tracer() -> "Tracer | None":
-    """The tracer of OpenTelemetry's API, if that is installed; without an SDK set up its spans are nothing."""
-    trace = _api()
-    return trace.get_tracer("banyan") if trace else None
-
-
-def _api() -> Any:
-    """The module `opentelemetry.trace`, if it is installed."""
-    try:
-        from opentelemetry import trace  # noqa: PLC0415  (only what makes a call needs it)
-    except ImportError:
-        return None
-    return trace
-
-
 @contextmanager
-def _span(name: str, attributes: dict[str, Any], *, client: bool = False) -> Iterator["Span | None"]:
-    tracer = _tracer()
-    if tracer is None:
-        yield None
-        return
-    kinds = _api().SpanKind
+def _span(name: str, attributes: dict[str, Any], kind: trace.SpanKind) -> Iterator[trace.Span]:
     # An exception's text may quote what an endpoint repeated of a document: its type is told, by `_close`.
-    with tracer.start_as_current_span(name, kind=kinds.CLIENT if client else kinds.INTERNAL,
-                                      attributes=attributes, record_exception=False,
-                                      set_status_on_exception=False) as span:
+    with trace.get_tracer("banyan").start_as_current_span(
+            name, kind=kind, attributes=attributes, record_exception=False, set_status_on_exception=False) as span:
         yield span
 
 
-def _close(span: "Span | None", attributes: dict[str, Any], outcome: str) -> None:
-    if span is None:
-        return
+def _close(span: trace.Span, attributes: dict[str, Any], outcome: str) -> None:
     span.set_attributes(attributes)
     if outcome != "ok":
         span.set_attribute("error.type", outcome)
-        span.set_status(_api().StatusCode.ERROR)
+        span.set_status(trace.StatusCode.ERROR)

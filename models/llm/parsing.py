@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 # Some servers' chat templates open the block in the prompt, so that only its end is in the answer.
-_THINKING = re.compile(r"\A\s*(?:<think(?:ing)?>)?.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+_THINKING = re.compile(r"\A.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 _DECODER = json.JSONDecoder(strict=False)  # line breaks within strings are a common and harmless slip
 _SHOWN = 80
 
@@ -18,9 +18,6 @@ def json_object(text: str) -> dict[str, Any]:
     """The JSON object of an answer, without `<think>` blocks, code fences and words around it.
 
     The text is never completed: a truncated object is an error, as what it leaves out is not known.
-
-    Args:
-        text: the answer as it came.
 
     Returns:
         The object; the longest where there are several side by side.

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar, cast
 
-from ...config import LLM_STEPS, LlmStep, Settings
+from ...config import LLM_STEPS, OPENAI, LlmStep, Settings
 from ...prompts import Language, Prompt, Step, language_of, numbered, render, schema_block
 from ...runtime.budgets import CallLedger
 from ...runtime.event_loop import process_loop
@@ -89,8 +89,8 @@ class LlmReasoner:
     """
 
     def __init__(self, settings: Settings, ledger: CallLedger, endpoint: Endpoint | None = None) -> None:
-        if endpoint is None and settings.llm_base_url is None:
-            raise ValueError("no LLM endpoint is set: set BANYAN_LLM_BASE_URL, or use the rules reasoner")
+        if endpoint is None and not settings.uses_llm:
+            raise ValueError("no LLM is set: set BANYAN_LLM_BASE_URL, or use the rules reasoner")
         self._settings = settings
         models = {step: settings.model_of(step) for step in LLM_STEPS}
         chats = {model: StructuredChat(model, endpoint or _limited(settings, model), ledger)
@@ -107,10 +107,6 @@ class LlmReasoner:
         """The entities, triples and attributes in one chunk, in the schema's terms where they fit.
 
         A label of the model's own keeps the confidence it was proposed with.
-
-        Raises:
-            ReasonerError: the endpoint failed or its answer stayed unusable.
-            BudgetExceeded: the token budget is reached.
         """
         return self._ask("extract", *self._extraction(request, schema))
 
@@ -129,12 +125,7 @@ class LlmReasoner:
         return True
 
     def resolve(self, pairs: Sequence[EntityPair]) -> list[PairVerdict | None]:
-        """Whether the two entities of each pair are the same thing, in order; several go into one call.
-
-        Raises:
-            ReasonerError: the endpoint failed or its answer stayed unusable.
-            BudgetExceeded: the token budget is reached.
-        """
+        """Whether the two entities of each pair are the same thing, in order; several go into one call."""
         batches = [pairs[start:start + PAIRS_PER_CALL] for start in range(0, len(pairs), PAIRS_PER_CALL)]
         return [verdict for batch in self._each(self._resolve, batches) for verdict in batch]
 
@@ -145,12 +136,7 @@ class LlmReasoner:
         return await self._chats["resolve"].ask("resolve", prompt, wire.verdicts(len(pairs)), language)
 
     def summarise(self, communities: Sequence[CommunityDigest]) -> list[CommunitySummary]:
-        """A name and a description for each community, in order; several go into one call.
-
-        Raises:
-            ReasonerError: the endpoint failed or its answer stayed unusable.
-            BudgetExceeded: the token budget is reached.
-        """
+        """A name and a description for each community, in order; several go into one call."""
         batches = summary_batches(communities)
         return [summary for batch in self._each(self._summarise, batches) for summary in batch]
 
@@ -166,10 +152,6 @@ class LlmReasoner:
         """At most `limit` atomic sub-queries; a simple question comes back as one.
 
         Schema elements are named as the model named them, its labels turned into the schema's names.
-
-        Raises:
-            ReasonerError: the endpoint failed or its answer stayed unusable.
-            BudgetExceeded: the token budget is reached.
         """
         language = self._language(question)
         prompt = render("decompose", language, schema=schema_block(schema, language), limit=str(limit),
@@ -178,12 +160,7 @@ class LlmReasoner:
 
     def reflect(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
                 schema: GraphSchema) -> Reflection:
-        """Whether the passages suffice, the answers found so far, and what to look for next.
-
-        Raises:
-            ReasonerError: the endpoint failed or its answer stayed unusable.
-            BudgetExceeded: the token budget is reached.
-        """
+        """Whether the passages suffice, the answers found so far, and what to look for next."""
         language = self._language(question)
         prompt = render("reflect", language, schema=schema_block(schema, language),
                         passages=_passages_text(passages), history=_history_text(history), question=question)
@@ -191,24 +168,14 @@ class LlmReasoner:
 
     def answer(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
                mode: Mode) -> DraftAnswer:
-        """The answer in claims with quotes; in mode open, a claim without quotes is the model's own.
-
-        Raises:
-            ReasonerError: the endpoint failed or its answer stayed unusable.
-            BudgetExceeded: the token budget is reached.
-        """
+        """The answer in claims with quotes; in mode open, a claim without quotes is the model's own."""
         language = self._language(question)
         prompt = render(_ANSWER_STEPS[mode], language, passages=_passages_text(passages),
                         history=_history_text(history), question=question)
         return self._ask("answer", prompt, wire.draft_answer(), language)
 
     def condense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
-        """A follow-up question made to stand alone; without earlier messages it is left as it is.
-
-        Raises:
-            ReasonerError: the endpoint failed or its answer stayed unusable.
-            BudgetExceeded: the token budget is reached.
-        """
+        """A follow-up question made to stand alone; without earlier messages it is left as it is."""
         if not messages:
             return question
         language = self._language(question)
@@ -227,11 +194,6 @@ async def in_parallel(ask: Callable[[_I], Awaitable[_T]], items: Sequence[_I], w
     """The answers to all items, in order; after the first failure, no further item starts.
 
     Those under way by then end first: they are paid for, and their answers are kept.
-
-    Args:
-        ask: called with each item.
-        items: started in order.
-        workers: how many at once.
 
     Raises:
         Exception: of the items that failed, the first's.
@@ -261,9 +223,13 @@ def _limited(settings: Settings, model: str) -> Endpoint:
     settings = settings.model_copy(update={"llm_model": model})
 
     def connect() -> Send:
-        from .chat import OpenAiEndpoint  # noqa: PLC0415  (two seconds of imports, only for what makes a call)
+        # Two seconds of imports, only for what makes a call.
+        if settings.llm_base_url or settings.llm_model.startswith(OPENAI):
+            from .chat import OpenAiEndpoint as Client  # noqa: PLC0415
+        else:
+            from .providers import ProviderEndpoint as Client  # noqa: PLC0415
 
-        return OpenAiEndpoint(settings, process_endpoints().capability(settings)).send
+        return Client(settings, process_endpoints().capability(settings)).send
 
     return LimitedEndpoint(connect, settings)
 
@@ -277,8 +243,14 @@ def _digest_text(community: CommunityDigest) -> str:
 
 
 def _passages_text(passages: Sequence[Passage]) -> str:
-    return numbered(f"{passage.title}\n{passage.text}" for passage in passages)
+    return numbered(passage.statement or f"{passage.title}\n{passage.text}" for passage in passages)
 
 
 def _history_text(history: Sequence[SubAnswer]) -> str:
-    return numbered(f"{asked.question} -> {asked.answer or '?'}" for asked in history)
+    return numbered(_step_text(step) for step in history)
+
+
+def _step_text(step: SubAnswer) -> str:
+    """A step with its answer, the facts that it rests on, and what was missing."""
+    lines = [f"{step.question} -> {step.answer or '?'}", *(f"- {fact}" for fact in step.facts)]
+    return "\n".join([*lines, f"missing: {step.missing}"] if step.missing else lines)

@@ -45,12 +45,6 @@ class StructuredChat:
         fits is kept for the prompt, so that asking again after a failure pays again. Of equal prompts
         asked at the same time one is paid for.
 
-        Args:
-            step: the account the tokens go to.
-            prompt: the messages.
-            shape: the form of the answer.
-            language: of the repair message.
-
         Raises:
             ReasonerError: the endpoint failed, or the repaired answer does not fit either; `EndpointFailed` where
                 it was not the request's fault, `EndpointDown` where it was not asked.

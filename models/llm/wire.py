@@ -3,7 +3,7 @@
 Extraction, where the completion tokens are, uses rows: `["head", "relation", "tail", "words"]`. They
 are what the papers' prompts ask for and models write well; every cell is a string, so that strict
 JSON-schema decoding (which knows no tuples) can still enforce them; and ten triples with their
-entities cost about a third fewer tokens than as objects. How many cells a row has is checked here. The other
+entities cost about a third fewer tokens than as objects. How many cells a row has is checked here as well. The other
 steps' answers are short and their parts differ in kind: named fields keep those from being confused.
 """
 
@@ -34,6 +34,12 @@ UNPROPOSED = 0.5
 need. It stays below the default acceptance threshold mu = 0.8."""
 
 
+_ENTITY_CELLS = (1, 2)
+_FACT_CELLS = (3, 4)
+_MOST_LABELS = 5
+"""Of a kind, in a sub-query: more narrow nothing down."""
+
+
 @dataclass(frozen=True)
 class Shape(Generic[T]):
     """The form of an answer: a JSON schema for the endpoint, and `read`, which checks and converts.
@@ -60,28 +66,32 @@ def _answer(name: str, **properties: Any) -> dict[str, Any]:
     return {"title": name, **_object(**properties)}
 
 
-def _list(item: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "array", "items": item}
+def _list(item: dict[str, Any], least: int = 0, most: int | None = None) -> dict[str, Any]:
+    """Where decoding is constrained, the bounds hold: a small model that repeats itself comes to an end."""
+    bounds = {"minItems": least or None, "maxItems": most}
+    return {"type": "array", "items": item, **{bound: count for bound, count in bounds.items() if count is not None}}
 
 
 _TEXT = {"type": "string"}
 _NUMBER = {"type": "number"}
 _INTEGER = {"type": "integer"}
 _FLAG = {"type": "boolean"}
-_ROWS = _list(_list(_TEXT))
-_SUB_QUERIES = _list(_object(question=_TEXT, types=_list(_TEXT), relations=_list(_TEXT),
-                             attributes=_list(_TEXT),
-                             routes=_list({"type": "string", "enum": list(ROUTES)})))
+_LABELS = _list(_TEXT, most=_MOST_LABELS)
+_SUB_QUERY = _object(question=_TEXT, types=_LABELS, relations=_LABELS, attributes=_LABELS,
+                     routes=_list({"type": "string", "enum": list(ROUTES)}, most=len(ROUTES)))
 
-_EXTRACTION = _answer("extraction", entities=_ROWS, triples=_ROWS, attributes=_ROWS,
+_FACT_ROWS = _list(_list(_TEXT, *_FACT_CELLS))
+_EXTRACTION = _answer("extraction", entities=_list(_list(_TEXT, *_ENTITY_CELLS)), triples=_FACT_ROWS,
+                      attributes=_FACT_ROWS,
                       new=_list(_object(label=_TEXT, confidence=_NUMBER)))
 _SUMMARIES = _answer("summaries", communities=_list(_object(id=_INTEGER, name=_TEXT, summary=_TEXT)))
 _VERDICTS = _answer("verdicts", pairs=_list(_object(id=_INTEGER, same=_FLAG, confidence=_NUMBER)))
-_DECOMPOSITION = _answer("decomposition", sub_queries=_SUB_QUERIES)
-_REFLECTION = _answer("reflection", sufficient=_FLAG, missing=_TEXT,
-                      answers=_list(_object(id=_INTEGER, answer=_TEXT)), sub_queries=_SUB_QUERIES)
-_DRAFT = _answer("answer", answerable=_FLAG, short=_TEXT, claims=_list(_object(
-    text=_TEXT, quotes=_list(_object(passage=_INTEGER, words=_TEXT)))), confidence=_NUMBER)
+# In this order they are written: reasons before verdicts.
+_REFLECTION = _answer("reflection", thought=_TEXT, answers=_list(_object(id=_INTEGER, answer=_TEXT)),
+                      sufficient=_FLAG, missing=_TEXT, sub_queries=_list(_SUB_QUERY))
+_DRAFT = _answer("answer", thought=_TEXT, claims=_list(_object(
+    text=_TEXT, quotes=_list(_object(passage=_INTEGER, words=_TEXT)))), answerable=_FLAG, short=_TEXT,
+    confidence=_NUMBER)
 _QUESTION = _answer("question", question=_TEXT)
 
 
@@ -113,8 +123,8 @@ class _NewLabel(_Wire):
     confidence: float = Field(ge=0, le=1)
 
 
-_EntityRow = Annotated[list[str], Field(min_length=1, max_length=2)]
-_FactRow = Annotated[list[str], Field(min_length=3, max_length=4)]
+_EntityRow = Annotated[list[str], Field(min_length=_ENTITY_CELLS[0], max_length=_ENTITY_CELLS[1])]
+_FactRow = Annotated[list[str], Field(min_length=_FACT_CELLS[0], max_length=_FACT_CELLS[1])]
 
 
 class _Extraction(_Wire):
@@ -209,6 +219,7 @@ class _NumberedAnswer(_Wire):
 
 
 class _Reflection(_Wire):
+    thought: str = ""
     sufficient: bool
     missing: str = ""
     answers: list[_NumberedAnswer] = []
@@ -247,7 +258,8 @@ def verdicts(count: int) -> Shape[list[PairVerdict]]:
 def decomposition(schema: GraphSchema, limit: int) -> Shape[list[SubQuery]]:
     """At least one and at most `limit` sub-queries; what goes beyond is cut off."""
     terms = _Terms(schema)
-    return Shape(_DECOMPOSITION, lambda data: [
+    schema_of_answer = _answer("decomposition", sub_queries=_list(_SUB_QUERY, 1, limit))
+    return Shape(schema_of_answer, lambda data: [
         query.typed(terms) for query in _Decomposition.model_validate(data).sub_queries[:limit]])
 
 

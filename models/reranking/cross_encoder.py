@@ -20,15 +20,7 @@ class CrossEncoderReranker:
     """A sentence-transformers CrossEncoder in torch. Nothing is downloaded and no pickled weights are read."""
 
     def __init__(self, name: str, batch: int) -> None:
-        """Load the model.
-
-        Args:
-            name: its folder, or its name on the Hugging Face hub when it is in the local cache.
-            batch: pairs scored at once.
-
-        Raises:
-            RerankerError: it is not on this machine, cannot be read, or does not score pairs.
-        """
+        """Load the model."""
         folder = _local_folder(name)
         _check_scores_pairs(name, folder)
         from safetensors import SafetensorError  # noqa: PLC0415  (with the next one)

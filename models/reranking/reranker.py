@@ -22,10 +22,6 @@ class Reranker(Protocol):
     def scores(self, question: str, texts: Sequence[str]) -> Scores:
         """How well each text fits the question: the higher the better, on a scale of the model's own.
 
-        Args:
-            question: the question.
-            texts: n texts.
-
         Returns:
             Shape (n,), finite; that of a text does not depend on the others.
         """
@@ -39,6 +35,10 @@ def load_reranker(settings: Settings) -> Reranker | None:
     """
     if not settings.reranker:
         return None
+    if settings.reranker_base_url:
+        from .endpoint_reranker import EndpointReranker  # noqa: PLC0415  (as below)
+
+        return EndpointReranker(settings)
     from .cross_encoder import CrossEncoderReranker  # noqa: PLC0415  (heavy libraries, for this alone)
 
     return CrossEncoderReranker(settings.reranker, settings.embedding_batch)

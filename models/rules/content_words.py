@@ -17,6 +17,7 @@ _SUFFIXES = ("ations", "ation", "ements", "ement", "ings", "ing", "ers", "ors", 
              "or", "ed", "es", "ly", "s", "e", "y")
 _POSSESSIVE = re.compile(r"['’]s?$")
 _SHORTEST_STEM = 4
+_CONCEPTS = frozenset(ENGLISH_CONCEPTS.values())
 
 
 def language_of(text: str) -> Language:
@@ -36,6 +37,8 @@ def stem(word: str) -> str:
     plain = _POSSESSIVE.sub("", word)
     if plain in ENGLISH_CONCEPTS:
         return ENGLISH_CONCEPTS[plain]
+    if plain in _CONCEPTS:
+        return plain
     for suffix in _SUFFIXES:
         if plain.endswith(suffix) and len(plain) - len(suffix) >= _SHORTEST_STEM:
             return stem(plain.removesuffix(suffix))

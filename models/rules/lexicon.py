@@ -16,7 +16,7 @@ ENGLISH_STOP = words(
     "a an the of in on at to for from by with and or as is are was were be been being do does did has have "
     "had this that these those there it its he she they him her them his their who whom whose which what "
     "when where why how many much name called named not no can could will would shall should may might "
-    "must about into than then so if but also i you we me my your our please tell give"
+    "must about into than then so if but also i you we me my your our please tell give anybody anyone anything any ever"
 )
 """English words that carry no content of their own in a question or a sentence."""
 
@@ -45,6 +45,17 @@ ENGLISH_CONCEPTS = {
     "spoken": "speak", "spoke": "speak", "inhabitants": "population", "populous": "population",
     "populations": "population", "bought": "acquire", "tall": "height", "high": "height", "long": "length",
     "large": "size", "big": "size", "area": "size", "old": "age", "aged": "age", "far": "distance",
+    "cost": "price", "costs": "price", "expensive": "price", "cheap": "price", "cheaper": "price", "cheapest": "price",
+    "dearer": "price", "dearest": "price", "prices": "price", "weigh": "weight", "weighs": "weight", "heavy": "weight",
+    "light": "weight", "heavier": "weight", "heaviest": "weight", "lighter": "weight", "lightest": "weight",
+    "longer": "length", "longest": "length", "taller": "height", "tallest": "height",
+    "higher": "height", "highest": "height",
+    "larger": "size", "largest": "size", "bigger": "size", "biggest": "size", "older": "age", "oldest": "age",
+    "young": "age", "younger": "age", "youngest": "age",
+    "fast": "speed", "faster": "speed", "fastest": "speed", "ceo": "executive", "cfo": "finance",
+    "employs": "employ", "employees": "employ", "staff": "employ",
+    "pay": "price", "pays": "price", "paid": "price", "fee": "price", "fees": "price", "charge": "price",
+    "attended": "present", "attendees": "present", "attend": "present", "sent": "send", "sender": "send",
     "acquired": "acquire", "starring": "star", "starred": "star", "stars": "star",
 }
 """English word forms that a suffix rule does not bring together, by the concept they stand for."""
@@ -60,6 +71,7 @@ CHINESE_CONCEPTS = {
     "儿子": "child", "女儿": "child", "子女": "child",
     "毕业": "study", "就读": "study", "母校": "study",
     "发现者": "discover", "发现": "discover", "发明者": "invent", "发明": "invent",
+    "售价": "price", "价格": "price", "多少钱": "price", "重量": "weight", "首席执行官": "executive", "库存": "stock",
     "导演": "direct", "执导": "direct", "总部": "headquarter", "人口": "population", "居民": "population",
 }
 """Chinese words that are said in several ways, by the concept they stand for."""
@@ -87,35 +99,14 @@ ORGANISATION_NOUNS = words(
 DATE_NOUNS = words("date year day month decade century birthdate birthday time")
 NUMBER_NOUNS = words(
     "population height length area depth weight price cost number amount age distance size elevation "
-    "revenue profit width diameter mass speed temperature capacity budget salary percentage"
+    "revenue profit width diameter mass speed temperature capacity budget salary percentage share range rate fee rent "
+    "turnover quantity total sum load"
 )
 NAME_NOUNS = words(
     "book novel film movie song album opera poem play language currency nationality award prize journal "
     "ship religion occupation profession genre work invention element mineral subject"
 )
-RELATIONAL_NOUNS = frozenset(
-    (PERSON_NOUNS - words("person man woman people general scientist physicist chemist doctor"))
-    | words("birthplace capital hometown headquarters publisher employer label studio manufacturer")
-)
-"""Nouns that name a thing by its relation to another: 'the R of X' is then a question of its own."""
 
-PARTICIPLES = words(
-    "written born built made led won held known sung taught drawn shot begun given hidden bought sold "
-    "spoken found run set worn thrown"
-)
-"""Irregular past participles and past forms that may begin or stand in a relative clause."""
-
-PAST_FORMS = words(
-    "wrote sang led won built made held taught drew began bought sold ran gave became got "
-                       "found went left lost met spoke took shot came grew"
-)
-FINAL_VERBS = words(
-    "lie live die come belong flow border work study attend win play start begin end open close compete "
-    "serve speak have receive join marry born located founded established published released built formed "
-    "buried educated situated headquartered die graduate retire lose use rise move grow teach write direct "
-    "discover invent design compose sing perform run stand own created written made died opened"
-)
-"""Verbs that may end a question whose subject comes before them ('does ... lie', 'was ... born')."""
 
 SUMMARY_CUES = re.compile(
     r"\b(summari[sz]e|summary|overview|main (themes?|topics?|points?|ideas?)|overall|in general|"

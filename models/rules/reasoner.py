@@ -2,6 +2,8 @@
 
 import asyncio
 from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from ...schemas.extraction import Extraction, ExtractionRequest
 from ...schemas.graph_schema import GraphSchema
@@ -17,11 +19,14 @@ from ...schemas.retrieval import (
     SubQuery,
 )
 from ..embedding.embedder import Embedder, RememberingEmbedder
+from ..parsing.parser import Parser
 from . import summaries
 from .answering import answers as answering
 from .questions import decomposition as questions
 from .questions import follow_ups
-from .reading.extraction import RulesExtractor
+
+if TYPE_CHECKING:
+    from .reading.extraction import RulesExtractor
 
 # The sentences of some twenty contexts of 3,000 tokens; 6 MB.
 _VECTORS_KEPT = 4096
@@ -35,14 +40,21 @@ class RulesReasoner:
     read lately: `reflect` and `answer` read much the same passages. Safe for threads.
     """
 
-    def __init__(self, embedder: Embedder) -> None:
+    def __init__(self, embedder: Embedder, parser: Parser | None = None) -> None:
         self._embedder = RememberingEmbedder(embedder, _VECTORS_KEPT)
-        self._extractor = RulesExtractor(embedder)
+        self._parser = parser or Parser()
+        self._model = embedder
+
+    @cached_property
+    def _extractor(self) -> "RulesExtractor":
+        from .reading.extraction import RulesExtractor  # noqa: PLC0415  (questions need no extraction)
+
+        return RulesExtractor(self._model, self._parser)
 
     @property
     def fingerprint(self) -> str:
         """Names the rules; changes when they would extract something else."""
-        return "rules-2"
+        return "rules-3"
 
     def extract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
         """See `RulesExtractor.extract`."""
@@ -67,19 +79,19 @@ class RulesReasoner:
 
     def decompose(self, question: str, schema: GraphSchema, limit: int) -> list[SubQuery]:
         """See `questions.decompose`."""
-        return questions.decompose(question, schema, limit)
+        return questions.decompose(question, schema, limit, self._parser)
 
     def reflect(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
                 schema: GraphSchema) -> Reflection:
         """See `answering.reflect`."""
-        return answering.reflect(question, history, passages, schema, self._embedder)
+        return answering.reflect(question, history, passages, schema, self._embedder, self._parser)
 
     def answer(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
                mode: Mode) -> DraftAnswer:
         """See `answering.answer`; both modes get the same, as the rules know nothing of their own."""
         del mode
-        return answering.answer(question, history, passages, self._embedder)
+        return answering.answer(question, history, passages, self._embedder, self._parser)
 
     def condense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
         """See `follow_ups.condense`."""
-        return follow_ups.condense(question, messages)
+        return follow_ups.condense(question, messages, self._parser)

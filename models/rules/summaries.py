@@ -1,5 +1,6 @@
 """Names and descriptions of communities without a model: their own keywords and facts."""
 
+import re
 from collections.abc import Sequence
 
 from ...schemas.retrieval import CommunityDigest, CommunitySummary
@@ -7,6 +8,10 @@ from .content_words import language_of
 
 _NAME_KEYWORDS = 3
 _MOST_FACTS = 8
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|_")
+_CHINESE_KINDS = {"person": "人物", "organisation": "机构", "organization": "机构", "company": "公司", "place": "地点",
+                  "location": "地点", "city": "城市", "country": "国家", "event": "事件", "product": "产品",
+                  "work": "作品", "concept": "概念", "thing": "事物", "date": "日期"}
 _UNNAMED = "Unnamed community"
 
 
@@ -25,10 +30,19 @@ def summarise(communities: Sequence[CommunityDigest]) -> list[CommunitySummary]:
 def _summarise(digest: CommunityDigest) -> CommunitySummary:
     keywords = _clean(digest.keywords)
     facts = _clean(digest.facts)
-    chinese = language_of(" ".join([*keywords, *facts])) == "zh"
+    chinese = _mostly_chinese([*keywords, *facts])
     name = ("、" if chinese else ", ").join(keywords[:_NAME_KEYWORDS]) or (facts[0] if facts else _UNNAMED)
+    if keywords and digest.kind:
+        plain = _CAMEL.sub(" ", digest.kind).lower()
+        kind = _CHINESE_KINDS.get(plain, digest.kind) if chinese else plain
+        name = f"{name}（{kind}）" if chinese else f"{name} ({kind})"
     sentences = [_sentence(fact, chinese=chinese) for fact in facts[:_MOST_FACTS]]
     return CommunitySummary(name=name, summary=("" if chinese else " ").join(sentences) or name)
+
+
+def _mostly_chinese(texts: Sequence[str]) -> bool:
+    """Whether more than half of the texts are Chinese: a single foreign name does not make the report so."""
+    return 2 * sum(language_of(text) == "zh" for text in texts) > len(texts)
 
 
 def _clean(texts: Sequence[str]) -> list[str]:

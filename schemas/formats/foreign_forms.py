@@ -93,10 +93,6 @@ def read_plain(data: Mapping[str, Any], name: str) -> GraphSchema:
 
     Any relation may go from any type to any, any type may have any attribute, and values are text.
 
-    Args:
-        data: the decoded file.
-        name: of the schema, if it states none.
-
     Raises:
         ValidationError: a field is of another kind.
     """

@@ -26,8 +26,8 @@ from ..graph_schema import (
 )
 from .foreign_forms import read_plain, read_text2kgbench
 from .positions import Position, RepeatedKeyError, json_positions, yaml_positions
-from .reading import check_depth, read_text
-from .yaml_size import YamlSizeError, check_size
+from .reading import SizeError, check_depth, read_text
+from .yaml_size import load_yaml
 
 YAML_SUFFIXES = frozenset({".yaml", ".yml"})
 
@@ -54,13 +54,6 @@ def seed_names() -> list[str]:
 
 def load_schema(name_or_path: str) -> GraphSchema:
     """A seed schema by name, `open`, or a schema from a file.
-
-    Args:
-        name_or_path: one of `seed_names()`, "open", or the path of a file in any form that
-            `parse_schema` reads.
-
-    Returns:
-        The validated schema.
 
     Raises:
         SchemaError: no such seed or file, or `parse_schema` cannot read it.
@@ -90,7 +83,14 @@ def parse_schema(text: str, where: str) -> GraphSchema:
     Raises:
         SchemaError: the text cannot be decoded or is no consistent schema; names line and field.
     """
-    read = _yaml(text, where) if Path(where).suffix.lower() in YAML_SUFFIXES else _json(text, where)
+    try:
+        read = _yaml(text, where) if Path(where).suffix.lower() in YAML_SUFFIXES else _json(text, where)
+    except RepeatedKeyError as error:
+        raise SchemaError(f"{where}: line {error.line}, {error.key}: {error}") from error
+    except RecursionError as error:
+        raise SchemaError(f"{where}: it is nested too deeply for a schema") from error
+    except SizeError as error:
+        raise SchemaError(f"{where}: {error}") from error
     if not isinstance(read.data, Mapping):
         raise SchemaError(f"{where}: line 1: a schema is a mapping with the fields "
                           f"{', '.join(GraphSchema.model_fields)}, not {_shown(read.data)}")
@@ -117,32 +117,20 @@ def _json(text: str, where: str) -> _Read:
 
     try:
         data = json.loads(text, object_pairs_hook=members)
-        check_depth(data)
-        if repeated:
-            json_positions(text)
     except json.JSONDecodeError as error:
         raise SchemaError(f"{where}: line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from error
-    except RepeatedKeyError as error:
-        raise SchemaError(f"{where}: line {error.line}, {error.key}: {error}") from error
-    except RecursionError as error:
-        raise SchemaError(f"{where}: it is nested too deeply for a schema") from error
-    except ValueError as error:  # a number of thousands of digits, or nested too deeply
+    except ValueError as error:  # a number of thousands of digits
         raise SchemaError(f"{where}: not JSON: {error}") from error
+    check_depth(data)
+    if repeated:
+        json_positions(text)
+        raise SchemaError(f"{where}: a key stands twice in one mapping: keep one of them")
     return _Read(data, lambda: json_positions(text))
 
 
 def _yaml(text: str, where: str) -> _Read:
     try:
-        loader = yaml.SafeLoader(text)
-        try:
-            node = loader.get_single_node()
-            if node is None:
-                raise SchemaError(f"{where}: it is empty")
-            check_size(node)
-            places = yaml_positions(node)
-            return _Read(loader.construct_document(node), lambda: places)
-        finally:
-            loader.dispose()
+        data, node = load_yaml(text)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
@@ -150,14 +138,14 @@ def _yaml(text: str, where: str) -> _Read:
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         raise SchemaError(f"{where}: line {line}: not YAML: {error.reason}") from error
-    except RepeatedKeyError as error:
-        raise SchemaError(f"{where}: line {error.line}, {error.key}: {error}") from error
-    except RecursionError as error:
-        raise SchemaError(f"{where}: it is nested too deeply for a schema") from error
-    except YamlSizeError as error:
-        raise SchemaError(f"{where}: {error}") from error
+    except SizeError:
+        raise
     except ValueError as error:  # a date such as 2020-13-45
         raise SchemaError(f"{where}: not YAML: {error}; put text that looks like a date in quotes") from error
+    if node is None:
+        raise SchemaError(f"{where}: it is empty")
+    places = yaml_positions(node)
+    return _Read(data, lambda: places)
 
 
 def _explained(error: ErrorDetails) -> tuple[FieldPath, str]:

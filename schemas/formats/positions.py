@@ -1,15 +1,13 @@
 """Where the parts of a JSON or YAML text stand, so that an error can name the line of a field."""
 
-import json
 import re
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import yaml
 
-_SPACE = re.compile(r"[ \t\r\n]*")
-_DECODER = json.JSONDecoder()
+# JSON is YAML, but for tabs between its tokens, and for characters that YAML keeps out.
+_NOT_YAML = re.compile(rf"\t|{yaml.reader.Reader.NON_PRINTABLE.pattern}")
 
 
 class RepeatedKeyError(ValueError):
@@ -44,12 +42,16 @@ class Position:
 
 
 def json_positions(text: str) -> Position:
-    """The places of a JSON text that `json.loads` accepts.
+    """The places of a JSON text that `json.loads` accepts; of one that YAML cannot read, the first line alone.
 
     Raises:
         RepeatedKeyError: an object has a key twice.
     """
-    return _JsonPositions(text).place(_skip(text, 0))
+    try:
+        node = yaml.compose(_NOT_YAML.sub(" ", text), yaml.SafeLoader)
+    except yaml.YAMLError:  # a key of more than 1,024 characters
+        node = None
+    return yaml_positions(node) if node else Position(1)
 
 
 def yaml_positions(node: yaml.Node) -> Position:
@@ -73,41 +75,3 @@ def _yaml_positions(node: yaml.Node, walked: dict[int, Position]) -> Position:
         for number, value in enumerate(node.value):
             place.add(number, value.start_mark.line + 1, _yaml_positions(value, walked))
     return place
-
-
-class _JsonPositions:
-    """Walks valid JSON; what is neither object nor array is left to the decoder of the library."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._breaks = [line_break.start() for line_break in re.finditer("\n", text)]
-
-    def place(self, start: int) -> Position:
-        position = Position(self._line(start))
-        for key, key_start, value_start in self._members(start):
-            position.add(key, self._line(key_start), self.place(value_start))
-        return position
-
-    def _line(self, offset: int) -> int:
-        return bisect_right(self._breaks, offset) + 1
-
-    def _members(self, start: int) -> Iterator[tuple[str | int, int, int]]:
-        """Key, where it begins and where its value begins; the key of an array's element is its number."""
-        opening, number = self._text[start], 0
-        at = _skip(self._text, start + 1)
-        while opening in "{[" and self._text[at] not in "]}":
-            key: str | int = number
-            key_start = at
-            if opening == "{":
-                key, at = _DECODER.raw_decode(self._text, at)
-                at = _skip(self._text, _skip(self._text, at) + 1)
-            yield key, key_start, at
-            _, at = _DECODER.raw_decode(self._text, at)
-            at = _skip(self._text, at)
-            at = _skip(self._text, at + 1) if self._text[at] == "," else at
-            number += 1
-
-
-def _skip(text: str, at: int) -> int:
-    spaces = _SPACE.match(text, at)
-    return spaces.end() if spaces else at

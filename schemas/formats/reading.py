@@ -1,7 +1,8 @@
 """Reading the small files that a user names: schemas, reviews, examples, questions."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -10,12 +11,17 @@ from pydantic import BaseModel, ValidationError
 from ..errors import BanyanError
 
 _Model = TypeVar("_Model", bound=BaseModel)
+_Part = TypeVar("_Part")
 
 MAX_BYTES = 100 * 1024 * 1024
 """Largest such file. Parsed, it takes some ten times its size in memory; a question file of the usual benchmarks
 has up to 60 MB, a schema with all that it learned less than 1 MB."""
 MAX_DEPTH = 64
 """Deepest nesting of JSON: what is meant to be read has less than ten levels."""
+
+
+class SizeError(ValueError):
+    """Data that is nested too deeply, or stands for more than is read; says how to fix it."""
 
 
 def read_text(path: Path, error: type[BanyanError], most: int = MAX_BYTES) -> str:
@@ -46,10 +52,6 @@ def read_text(path: Path, error: type[BanyanError], most: int = MAX_BYTES) -> st
 def parse_json(text: str, most: int = MAX_DEPTH) -> Any:
     """The value of a JSON text that is not nested too deeply.
 
-    Args:
-        text: the text.
-        most: the deepest nesting of objects and arrays.
-
     Raises:
         json.JSONDecodeError: it is no JSON.
         ValueError: it is nested more deeply, or holds a number of thousands of digits.
@@ -57,7 +59,7 @@ def parse_json(text: str, most: int = MAX_DEPTH) -> Any:
     try:
         value = json.loads(text)
     except RecursionError as error:
-        raise ValueError(_too_deep(most)) from error
+        raise SizeError(_too_deep(most)) from error
     check_depth(value, most)
     return value
 
@@ -98,13 +100,32 @@ def validated(where: str, value: Any, model: type[_Model], error: type[BanyanErr
 
 
 def check_depth(value: Any, most: int = MAX_DEPTH) -> None:
-    """Raise ValueError if a decoded JSON value is nested more deeply than `most` levels."""
-    level = [value]
-    for _ in range(most):
-        level = [part for whole in level for part in _parts(whole)]
+    """Raise SizeError if a decoded JSON value is nested more deeply than `most` levels."""
+    check_size(value, _parts, most)
+
+
+def check_size(whole: _Part, parts: Callable[[_Part], Iterable[_Part]], levels: int, size: int = 10**9) -> None:
+    """Check how deep something is nested and how much there is in it; what stands in it twice counts twice.
+
+    Args:
+        whole: what is looked at.
+        parts: what is directly in something.
+        levels: most levels.
+        size: most parts on all levels.
+
+    Raises:
+        SizeError: it goes beyond one of them, as what contains itself does.
+    """
+    level, left = [whole], size
+    for _ in range(levels):
+        level = list(islice((part for outer in level for part in parts(outer)), left + 1))
+        left -= len(level)
+        if left < 0:
+            raise SizeError(f"with its aliases it stands for more than {size:,} values: write them out, or leave "
+                            "aliases out")
         if not level:
             return
-    raise ValueError(_too_deep(most))
+    raise SizeError(_too_deep(levels))
 
 
 def _parts(value: Any) -> Iterator[Any]:

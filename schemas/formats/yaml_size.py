@@ -1,59 +1,45 @@
-"""YAML that grows when it is read: aliases, by which a kilobyte can stand for a thousand million values."""
+"""YAML, of which a kilobyte can stand for a thousand million values: aliases, each with all that it stands for."""
+
+from typing import Any
 
 import yaml
 
+from .reading import MAX_DEPTH, check_size
+
 MAX_VALUES = 1_000_000
-"""Most values that a YAML file may stand for, each alias counted with all that it stands for."""
-MAX_DEPTH = 64
-"""Deepest nesting of YAML."""
+"""Most values that a YAML file may stand for."""
 
 
-class YamlSizeError(ValueError):
-    """A YAML text that stands for more than is read; says how to fix it."""
+class Loader(yaml.SafeLoader):
+    """Reads a number with colons as the text it is: a sexagesimal of 300 KB would take minutes to add up."""
+
+    def construct_number(self, node: yaml.ScalarNode) -> object:
+        """The number that a scalar writes."""
+        if ":" in node.value:
+            return node.value
+        return (self.construct_yaml_int if node.tag.endswith(":int") else self.construct_yaml_float)(node)
 
 
-def load_yaml(text: str) -> object:
-    """The value of a YAML text.
+for _kind in ("int", "float"):
+    Loader.add_constructor(f"tag:yaml.org,2002:{_kind}", Loader.construct_number)
+
+
+def load_yaml(text: str) -> tuple[Any, yaml.Node | None]:
+    """The value of a YAML text, and the node that it was made from; None of an empty text.
 
     Raises:
-        YamlSizeError: see `check_size`.
+        SizeError: it stands for more than `MAX_VALUES` values, is nested too deeply, or contains itself.
         yaml.YAMLError, ValueError, RecursionError: it is no YAML.
     """
-    loader = yaml.SafeLoader(text)
+    loader = Loader(text)
     try:
         node = loader.get_single_node()
         if node is None:
-            return None
-        check_size(node)
-        return loader.construct_document(node)
+            return None, None
+        check_size(node, _parts, MAX_DEPTH, MAX_VALUES)
+        return loader.construct_document(node), node
     finally:
         loader.dispose()
-
-
-def check_size(node: yaml.Node) -> None:
-    """Check the size and the depth of a composed YAML document.
-
-    Raises:
-        YamlSizeError: it stands for more than `MAX_VALUES` values, is nested more than `MAX_DEPTH` levels deep,
-            or contains itself.
-    """
-    _size(node, {}, 1)
-
-
-def _size(node: yaml.Node, counted: dict[int, tuple[int, int]], depth: int) -> tuple[int, int]:
-    """How many values a node stands for, and how deep it is; `counted` knows those of the nodes that were counted."""
-    if id(node) not in counted:
-        if depth > MAX_DEPTH:  # a node that contains itself is without end, too
-            raise YamlSizeError(f"it is nested more than {MAX_DEPTH} levels deep, or contains itself: flatten it")
-        parts = [_size(part, counted, depth + 1) for part in _parts(node)]
-        counted[id(node)] = 1 + sum(size for size, _ in parts), 1 + max((deep for _, deep in parts), default=0)
-    size, deep = counted[id(node)]
-    if depth + deep - 1 > MAX_DEPTH:
-        raise YamlSizeError(f"it is nested more than {MAX_DEPTH} levels deep: flatten it")
-    if size > MAX_VALUES:
-        raise YamlSizeError(f"line {node.start_mark.line + 1}: with its aliases it stands for more than "
-                            f"{MAX_VALUES:,} values: write them out, or leave aliases out")
-    return size, deep
 
 
 def _parts(node: yaml.Node) -> list[yaml.Node]:

@@ -1,19 +1,16 @@
-"""Questions and conversations."""
+"""Questions: answered at once, or as events while they are."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from typing import Annotated, Literal
 
 import anyio
-from fastapi import APIRouter, Path, Query, Request, Response
-from langchain_core.messages import AIMessage, HumanMessage
+from fastapi import APIRouter, Request
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
-from ..answers import AskAnswer, Conversation, Message
-from ..errors import NotFoundError, UnavailableError, error_told
+from ..answers import AskAnswer
+from ..errors import UnavailableError, error_told
 from ..parameters import KbName, errors
 from ..runs.questions import Question
-from ..runs.threads import THREAD_NAME, Thread
 from ..security.access import Asking
 from ..service import Service, Serving
 from ..streaming import event, event_stream
@@ -21,11 +18,8 @@ from ..streaming import event, event_stream
 router = APIRouter(prefix="/api", tags=["questions"])
 _GONE = "the client disconnected, or the server stopped, before the question was answered"
 
-ThreadName = Annotated[str, Path(pattern=THREAD_NAME)]
-KnowledgeBaseName = Annotated[str, Query(alias="kb", max_length=100, description="the knowledge base asked")]
 
-
-@router.post("/knowledge-bases/{kb}/ask", responses=errors(404, 409, 413), response_model_exclude_unset=True)
+@router.post("/knowledge-bases/{kb}/ask", responses=errors(404, 409, 413, 504), response_model_exclude_unset=True)
 async def ask(kb: KbName, question: Question, request: Request, service: Serving, client: Asking) -> AskAnswer:
     """Answer a question from a knowledge base, with citations, or abstain."""
     async with service.questions.answering(client, kb, question) as events:
@@ -37,7 +31,8 @@ async def ask(kb: KbName, question: Question, request: Request, service: Serving
     raise UnavailableError(_GONE)
 
 
-@router.post("/knowledge-bases/{kb}/ask/stream", responses=errors(404, 409, 413), response_class=EventSourceResponse)
+@router.post("/knowledge-bases/{kb}/ask/stream", responses=errors(404, 409, 413, 504),
+             response_class=EventSourceResponse)
 async def ask_stream(kb: KbName, question: Question, request: Request, service: Serving, client: Asking,
                      ) -> EventSourceResponse:
     """The same as events: `step`, then `token` with pieces of the checked answer, then `answer`; or `error`."""
@@ -66,21 +61,3 @@ async def _events(kb: str, question: Question, request: Request, service: Servic
 async def _stop(stopping: anyio.Event, stop: Callable[[], None]) -> None:
     await stopping.wait()
     stop()
-
-
-@router.get("/threads/{thread}", responses=errors(404))
-def show_thread(thread: ThreadName, kb: KnowledgeBaseName, service: Serving, client: Asking) -> Conversation:
-    """A conversation, oldest turn first."""
-    messages = service.threads.messages(Thread(client, kb, thread))
-    if not messages:
-        raise NotFoundError(f"there is no thread {thread!r} about {kb!r}")
-    roles: dict[type, Literal["user", "assistant"]] = {HumanMessage: "user", AIMessage: "assistant"}
-    return Conversation(messages=[Message(role=roles[type(message)], content=message.text) for message in messages
-                                  if type(message) in roles])
-
-
-@router.delete("/threads/{thread}", status_code=204, responses=errors(404, 409), response_class=Response)
-def forget_thread(thread: ThreadName, kb: KnowledgeBaseName, service: Serving, client: Asking) -> None:
-    """Forget a conversation."""
-    show_thread(thread, kb, service, client)
-    service.threads.delete(Thread(client, kb, thread))

@@ -1,13 +1,16 @@
 """Builds: uploads, progress, decisions, cancelling."""
 
 from collections.abc import AsyncIterator
-from typing import Annotated
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, File, Form, Query, UploadFile
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from ...agents.construction.state import BuildContext
 from ...graph_store.layout import Layout, check_name
+from ...ingest.loaders import FORMATS
 from ...schemas.formats.loading import seed_names
 from ...schemas.graph_schema import OPEN_SCHEMA, SchemaError
 from ..answers import Build, Decisions, Items
@@ -20,6 +23,9 @@ from ..service import Serving
 from ..streaming import event, event_stream
 
 router = APIRouter(prefix="/api", tags=["builds"])
+_EXAMPLES = Path(__file__).parents[2] / "examples"
+_SAMPLES = {"en": "english", "zh": "chinese"}
+"""What the knowledge bases of the examples are called, as `make demo` calls them."""
 _MOST = 2**53
 """Beyond it a JSON number is not exact everywhere."""
 
@@ -48,6 +54,21 @@ async def start_build(  # noqa: PLR0913  (its options)
                            max_tokens=max_tokens, max_cost=max_cost)
     uploads = [Upload(file.filename or "", file.file) for file in files]
     return await service.builds.start(kb, uploads, BuildOptions(schema_name=seed, context=context))
+
+
+@router.post("/samples/{language}", status_code=202, responses=errors(), dependencies=[may("write")])
+async def start_sample(language: Literal["en", "zh"], service: Serving) -> Build:
+    """Build a knowledge base of the documents that come with Banyan; where it stands already, that costs nothing."""
+    with ExitStack() as files:
+        uploads = [Upload(path.name, files.enter_context(path.open("rb")))
+                   for path in sorted((_EXAMPLES / language).glob("*.md"))]
+        return await service.builds.start(_SAMPLES[language], uploads, BuildOptions(context=BuildContext()))
+
+
+@router.get("/formats", responses=errors(), dependencies=[may("read")])
+async def list_formats() -> Items[str]:
+    """The file endings that are read, in any case."""
+    return Items(items=list(FORMATS))
 
 
 @router.get("/builds", responses=errors(), dependencies=[may("read")])

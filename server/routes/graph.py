@@ -1,6 +1,7 @@
 """The graph and its tree: only what is looked at is sent."""
 
 from collections import Counter
+from itertools import pairwise
 from typing import Annotated, NamedTuple
 from urllib.parse import quote
 
@@ -8,8 +9,8 @@ from fastapi import APIRouter, Depends, Query
 from fastapi.responses import StreamingResponse
 
 from ...export.formats import FORMATS, ExportFormat
-from ...export.tree_graph import Sources, tree_graph
 from ...graph_store.graph.knowledge_graph import EdgeKey
+from ...graph_store.graph.tree_graph import Sources
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.ledger.communities import Community
 from ...schemas.naming import triple_id
@@ -77,18 +78,47 @@ def named_entities(seen: Seen, names: Annotated[list[Annotated[str, Query(max_le
 
 
 @router.get("/graph/overview", responses=errors(404))
-def graph_overview(seen: Seen, kind: TypeName = "", limit: Limit = 100) -> Subgraph:
+def graph_overview(
+    seen: Seen, kind: TypeName = "", limit: Limit = 100,
+    relation: Annotated[str, Query(max_length=200, description="only with a fact of this relation")] = "",
+    document: Annotated[str, Query(max_length=1000, description="only what this document states something of")] = "",
+    community: Annotated[str, Query(max_length=100, description="only members of this community")] = "",
+) -> Subgraph:
     """The best connected entities and the facts among them."""
-    matches = seen.view.of_type(kind)
-    return Subgraph(nodes=matches[:limit], edges=seen.view.among(matches[:limit]), total=len(matches))
+    kb, view = seen
+    chunks = {chunk for chunk, source in kb.documents.of_chunks().items() if source == document} if document else None
+    members = set(_found(kb, community).members) if community else None
+    matches = view.matching(kind, relation, chunks, members)
+    return Subgraph(nodes=matches[:limit], edges=view.among(matches[:limit], relation), total=len(matches))
+
+
+@router.get("/graph/path", responses=errors(404))
+def path_between(seen: Seen, start: Annotated[str, Query(max_length=100)], end: Annotated[str, Query(max_length=100)],
+                 ) -> Subgraph:
+    """A shortest way between two entities along facts: its entities in their order, empty where there is none."""
+    for entity in (start, end):
+        _node(seen.view, entity)
+    nodes = seen.view.path(start, end)
+    steps = {frozenset((one.id, other.id)) for one, other in pairwise(nodes)}
+    return Subgraph(nodes=nodes, total=len(nodes), edges=[
+        edge for edge in seen.view.among(nodes) if frozenset((edge.source, edge.target)) in steps])
+
+
+@router.get("/graph/fact", responses=errors(404))
+def show_fact(seen: Seen, source: Annotated[str, Query(max_length=100)], target: Annotated[str, Query(max_length=100)],
+              relation: Annotated[str, Query(max_length=200)]) -> Fact:
+    """A fact with the words that state it."""
+    kb, view = seen
+    if not kb.graph.network.has_edge(source, target, relation):
+        raise NotFoundError(f"there is no fact {relation!r} between these entities")
+    support = kb.graph.triple_support((source, relation, target))
+    return _fact(kb, view, (source, relation, target), Sources(kb.documents.chunks(sorted(support))))
 
 
 @router.get("/graph/neighbourhood", responses=errors(404))
 def neighbourhood(seen: Seen, entity: NodeId, limit: Limit = 50, offset: Offset = 0) -> Subgraph:
     """An entity, some of its neighbours, best connected first, and the facts among them; `total` neighbours."""
-    centre = seen.view.node(entity)
-    if centre is None:
-        raise NotFoundError(f"there is no entity {entity!r}")
+    centre = _node(seen.view, entity)
     matches = seen.view.neighbours(entity)
     shown = [centre, *matches[offset:offset + limit]]
     return Subgraph(nodes=shown, edges=seen.view.among(shown), total=len(matches))
@@ -98,9 +128,7 @@ def neighbourhood(seen: Seen, entity: NodeId, limit: Limit = 50, offset: Offset 
 def show_entity(seen: Seen, entity: NodeId) -> EntityAnswer:
     """An entity: its names, attributes, documents, and facts with their evidence."""
     kb, view = seen
-    node = view.node(entity)
-    if node is None:
-        raise NotFoundError(f"there is no entity {entity!r}")
+    node = _node(view, entity)
     keys = kb.graph.incident(entity)[:_FACTS]
     wanted = {*kb.graph.entity_support(entity), *(chunk for key in keys for chunk in kb.graph.triple_support(key))}
     sources = Sources(kb.documents.chunks(sorted(wanted)))
@@ -108,6 +136,20 @@ def show_entity(seen: Seen, entity: NodeId) -> EntityAnswer:
         **node.model_dump(), aliases=[name for name in kb.graph.names(entity) if name != node.name],
         attributes=kb.graph.attributes(entity), documents=sources.documents(kb.graph.entity_support(entity)),
         facts=[_fact(kb, view, key, sources) for key in keys])
+
+
+def _node(view: GraphView, entity: str) -> Node:
+    node = view.node(entity)
+    if node is None:
+        raise NotFoundError(f"there is no entity {entity!r}")
+    return node
+
+
+def _found(kb: KnowledgeBase, community: str) -> Community:
+    found = next((item for item in kb.communities.all(level=None) if item.id == community), None)
+    if found is None:
+        raise NotFoundError(f"there is no community {community!r}")
+    return found
 
 
 def _fact(kb: KnowledgeBase, view: GraphView, key: EdgeKey, sources: Sources) -> Fact:
@@ -137,9 +179,7 @@ def show_tree(seen: Seen, level: Annotated[int | None, Query(ge=0, le=100, descr
 @router.get("/tree/community", responses=errors(404))
 def show_community(seen: Seen, community: NodeId, limit: Limit = 50, offset: Offset = 0) -> CommunityAnswer:
     """A community and some of its members."""
-    shown = next((item for item in seen.kb.communities.all(level=None) if item.id == community), None)
-    if shown is None:
-        raise NotFoundError(f"there is no community {community!r}")
+    shown = _found(seen.kb, community)
     members = seen.view.known(shown.members)
     return CommunityAnswer(**_community(shown, seen.view).model_dump(), members=members[offset:offset + limit],
                            total=len(members))
@@ -155,7 +195,7 @@ def _community(community: Community, view: GraphView) -> CommunityItem:
 @router.get("/export", responses=errors(404), response_class=StreamingResponse)
 def export(kb: KbName, service: Serving, form: Annotated[ExportFormat, Query(alias="format")]) -> StreamingResponse:
     """The graph with its tree as a file."""
-    graph = tree_graph(service.resources.knowledge_base(kb))
+    graph = service.resources.knowledge_base(kb).tree_graph()
     # A knowledge base's name may be of any script; the plain one is for clients that know no other.
     disposition = f"attachment; filename=\"knowledge-base.{form}\"; filename*=UTF-8''{quote(kb)}.{form}"
     return StreamingResponse(FORMATS[form].write(graph), media_type=FORMATS[form].media_type,

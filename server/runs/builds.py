@@ -7,7 +7,7 @@ clients are told.
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Sequence
-from contextlib import suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import UTC, datetime
 from http import HTTPStatus
 from pathlib import Path
@@ -85,7 +85,6 @@ class Builds:
 
     def __init__(self, resources: Resources, saver: SqliteSaver) -> None:
         self._resources = resources
-        self._graph = build_graph(resources, AsyncSaver(saver))
         self._saver = saver
         self._records = BuildRecords(saver)
         self._uploads = Uploads(resources.settings.home)
@@ -100,12 +99,12 @@ class Builds:
 
         Where another server of the same home folder runs, they are its own.
         """
+        self._uploads.sweep()
         try:
             self._lock.acquire(timeout=0)
         except Timeout:
             _LOG.warning("another server works in the same home folder: its builds are not shown by this one")
             return
-        self._uploads.sweep()
         for record in self._records.all():
             job = Job(record)
             if job.build.state in {"queued", "running"}:
@@ -117,6 +116,7 @@ class Builds:
 
     def close(self) -> None:
         """Leave what is remembered to the next server."""
+        self._uploads.close()
         self._lock.release()
 
     def all(self, kb: str = "") -> list[Build]:
@@ -200,6 +200,15 @@ class Builds:
         _, waiting = await asyncio.wait(self._tasks, timeout=seconds)
         return not waiting
 
+    @asynccontextmanager
+    async def turn(self, kb: str) -> AsyncIterator[None]:
+        """Entered by whoever builds: some builds at once, and one after the other for a knowledge base.
+
+        It has one writer, and the next one would be refused.
+        """
+        async with self._turns.setdefault(kb, asyncio.Lock()), self._limiter:
+            yield
+
     def _queue(self, job: Job) -> None:
         task = asyncio.create_task(self._run(job))
         self._tasks.add(task)
@@ -207,8 +216,7 @@ class Builds:
 
     async def _run(self, job: Job) -> None:
         await anyio.to_thread.run_sync(self._keep, job.record)
-        # One after the other for a knowledge base: it has one writer, and the next one would be refused.
-        async with self._turns.setdefault(job.build.kb, asyncio.Lock()), self._limiter:
+        async with self.turn(job.build.kb):
             if job.over:
                 return
             if job.cancelled:
@@ -229,31 +237,33 @@ class Builds:
     async def _work(self, job: Job) -> dict[str, Any]:
         """Run the graph to its end, or to where it waits; returns what changes of the build."""
         build = job.build
+        # Made for each build: how many nodes work at once depends on the model, which may be set meanwhile.
+        graph = build_graph(self._resources, AsyncSaver(self._saver))
         config: Any = {"configurable": {"thread_id": build.id}}
         folder: Path | None = None
         try:
-            if isinstance(job.step, dict) and build.files:
-                folder = await anyio.to_thread.run_sync(self._uploads.open, build.id, build.kb)
-                job.step["paths"] = [str(folder)]
-            # What was paid for is in the ledger: a checkpoint is needed where it waits, and nowhere else.
-            async for event in self._graph.astream(job.step, config, context=job.record.options.context,
-                                                   stream_mode="custom", durability="exit"):
-                job.change(progress=BuildProgress(**cast("dict[str, Any]", event)))
-            state = await self._graph.aget_state(config)
+            async with AsyncExitStack() as files:
+                if isinstance(job.step, dict) and build.files:
+                    folder = await files.enter_async_context(self._uploads.reading(build.id, build.kb))
+                    job.step["paths"] = [str(folder)]
+                # What was paid for is in the ledger: a checkpoint is needed where it waits, and nowhere else.
+                async for event in graph.astream(job.step, config, context=job.record.options.context,
+                                                       stream_mode="custom", durability="exit"):
+                    job.change(progress=BuildProgress(**cast("dict[str, Any]", event)))
+            state = await graph.aget_state(config)
         except Exception as error:  # noqa: BLE001  (told to the client, and defects to the log)
             if status_of(error) == HTTPStatus.INTERNAL_SERVER_ERROR:
                 _LOG.exception("build %s failed", build.id)
             detail = detail_of(error, self._resources.settings)
-            return {"state": "failed", "error": BuildError(type=detail.type, message=detail.message)}
-        finally:
-            if folder is not None:
-                await anyio.to_thread.run_sync(self._uploads.close, build.kb)
+            # Where the server kept the files meanwhile is nobody's business.
+            within = f"BANYAN_HOME/{folder.relative_to(self._resources.settings.home)}/" if folder else ""
+            message = detail.message.replace(within, "") if within else detail.message
+            return {"state": "failed", "error": BuildError(type=detail.type, message=message)}
         if state.interrupts:
             asked = state.interrupts[0].value
             return {"state": "waiting", "review": BuildReview(
                 candidates=[Candidate(**data) for data in asked["delta"]["candidates"]], error=asked.get("error", ""))}
         report = state.values["report"]
-        # Where the server kept the files meanwhile is nobody's business.
         report["files_failed"] = [line.removeprefix(f"{folder}/") for line in report["files_failed"]]
         return {"state": "done", "report": report}
 

@@ -1,11 +1,13 @@
 """Asking: the retrieval graph run for a client, once or within a conversation that is kept."""
 
+import asyncio
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from typing import Any, Literal, NamedTuple, cast
 
 import anyio
+from cachetools import LRUCache
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -14,17 +16,23 @@ from ...agents.retrieval.graph import build_graph
 from ...agents.retrieval.state import MAX_QUESTION, AskContext
 from ...schemas.retrieval import ROUTES, Mode, Route
 from ..answers import AskAnswer
-from ..errors import UnavailableError
+from ..errors import DeadlineError, UnavailableError
+from ..security.gate import LOCAL
+from .conversations import Conversations
 from .following import Followed, following
 from .threads import THREAD_NAME, Thread, Threads
 
 MOST_WAITING = 500
 """Questions that wait for a thread; who comes then is told to come again later."""
 _RULES_AT_ONCE = 2
+_RULES_SECONDS, _LLM_SECONDS = 60.0, 300.0
+"""What a question may take, from when it was asked."""
+_CLIENTS = 10_000
+"""Clients whose shares are remembered."""
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _PIECE = re.compile(rf"\s*(?:[{_CJK}]|[^\s{_CJK}]+)|\s+")
 """A word, or a letter of a script without spaces, with the space before it."""
-_ANSWER = tuple(name for name in AskAnswer.model_fields if name != "trace")
+_ANSWER = tuple(name for name in AskAnswer.model_fields if name not in {"trace", "turn"})
 
 
 class Question(BaseModel):
@@ -34,7 +42,8 @@ class Question(BaseModel):
 
     question: str = Field(min_length=1, max_length=MAX_QUESTION)
     mode: Mode = Field(default="reject", description="open: own knowledge allowed, and marked")
-    agent: bool = Field(default=True, description="decompose and reflect; else one round")
+    agent: bool = Field(default=True, description="search again for what is missing; else one round")
+    decompose: bool = Field(default=True, description="split the question into sub-queries")
     routes: list[Route] = Field(default=list(ROUTES), max_length=len(ROUTES), description="routes switched on")
     trace: bool = Field(default=False, description="answer with every step taken")
     thread: str | None = Field(default=None, pattern=THREAD_NAME, description="keep the conversation under this name, "
@@ -51,18 +60,42 @@ class Event(NamedTuple):
 class Questions:
     """Answers questions; as many at once as the settings allow."""
 
-    def __init__(self, resources: Resources, threads: Threads) -> None:
+    def __init__(self, resources: Resources, threads: Threads, conversations: Conversations) -> None:
+        self._resources = resources
         self._threads = threads
+        self._conversations = conversations
         self._graph = build_graph(resources)
         settings = resources.settings
         # The rules keep a core busy; an endpoint keeps its threads waiting.
-        at_once = settings.asks_at_once or (settings.llm_concurrency if settings.llm_base_url else _RULES_AT_ONCE)
+        at_once = settings.asks_at_once or (settings.llm_concurrency if settings.uses_llm else _RULES_AT_ONCE)
         self._limiter = anyio.CapacityLimiter(at_once)
+        # One slot is always left to others; where there are no keys, there are no others.
+        self._most = max(1, at_once - 1)
+        self._shares: LRUCache[str, anyio.CapacityLimiter] = LRUCache(_CLIENTS)
 
     @property
-    def turn(self) -> AbstractAsyncContextManager[None]:
-        """Entered by whoever asks otherwise than through this: its questions count among those answered at once."""
-        return self._limiter
+    def _seconds(self) -> float:
+        settings = self._resources.settings
+        return settings.ask_seconds or (_LLM_SECONDS if settings.uses_llm else _RULES_SECONDS)
+
+    def _share(self, client: str) -> AbstractAsyncContextManager[None]:
+        """Entered before a slot is waited for: how many of them a client may have."""
+        if client == LOCAL:
+            return nullcontext()
+        return self._shares.setdefault(client, anyio.CapacityLimiter(self._most))
+
+    @asynccontextmanager
+    async def turn(self, client: str) -> AsyncIterator[None]:
+        """Entered by whoever asks otherwise than through this: its questions count among those answered at once.
+
+        Raises:
+            DeadlineError: the block took too long.
+        """
+        try:
+            async with asyncio.timeout(self._seconds), self._share(client), self._limiter:
+                yield
+        except TimeoutError:
+            raise DeadlineError(self._seconds) from None
 
     def answering(self, client: str, kb: str, question: Question, earlier: Sequence[AnyMessage] = (),
                   ) -> AbstractAsyncContextManager[Followed[Event]]:
@@ -78,26 +111,30 @@ class Questions:
 
         Raises:
             UnavailableError: too many questions wait.
+            DeadlineError: it took too long, raised while reading.
             BanyanError: whatever keeps the question from being answered, raised while reading.
         """
         if self._limiter.statistics().tasks_waiting >= MOST_WAITING:
             raise UnavailableError("too many questions wait to be answered; ask again later")
-        return following(lambda: self._events(client, kb, question, earlier), self._limiter)
+        return following(lambda: self._events(client, kb, question, earlier), self._limiter,
+                         share=self._share(client), seconds=self._seconds)
 
     def _events(self, client: str, kb: str, question: Question, earlier: Sequence[AnyMessage]) -> Iterator[Event]:
         if question.thread is None:
             yield from self._steps(kb, question, earlier)
             return
-        with self._threads.turn(Thread(client, kb, question.thread)) as messages:
+        thread = Thread(client, kb, question.thread)
+        with self._threads.turn(thread) as messages:
             for event in self._steps(kb, question, messages):
                 if event.event != "answer":
                     yield event
             messages += [HumanMessage(question.question), AIMessage(event.data["answer"])]
+            event.data["turn"] = self._conversations.add(thread, question.question, event.data)
         yield event  # whoever has the answer may ask on, and the conversation is kept by then
 
     def _steps(self, kb: str, question: Question, earlier: Sequence[AnyMessage]) -> Iterator[Event]:
-        context = AskContext(mode=question.mode, agent=question.agent, routes=tuple(question.routes),
-                             trace=question.trace)
+        context = AskContext(mode=question.mode, agent=question.agent, decompose=question.decompose,
+                             routes=tuple(question.routes), trace=question.trace)
         given = {"knowledge_base": kb, "messages": [*earlier, HumanMessage(question.question)]}
         wanted = [*_ANSWER, *(["trace"] if question.trace else [])]
         answer: dict[str, Any] = {}

@@ -2,11 +2,15 @@
 
 import re
 import shutil
-import time
 import unicodedata
-from collections.abc import Sequence
+import uuid
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
+
+import anyio.to_thread
+from filelock import AsyncFileLock, FileLock, Timeout
 
 from ..errors import RefusedError
 
@@ -16,12 +20,14 @@ MAX_ID = 1000
 """Characters of a document's id (see `Document`)."""
 _MAX_PART = 255
 """Bytes of a file's name on the usual file systems."""
-_FORBIDDEN = re.compile(r'[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufffd:*?"<>|]')
-"""Control characters, those that turn the direction of others, what Windows reads as a drive or a stream, and what
-stands for bytes that could not be decoded."""
+_FORBIDDEN = frozenset(':*?"<>|\ufffd')
+"""What Windows reads as a drive or a stream, and what stands for bytes that could not be decoded."""
+_INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+"""Unicode's categories of what is not seen in a name: control and format characters, those that turn the direction of
+others among them, breaks of lines, and what is no character."""
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?", re.IGNORECASE)
-_LEFT_SECONDS = 24 * 3600
-"""What is older was left by a server that was killed: a build begins to read its files when its turn has come."""
+_READ = "read"
+"""The folder of what is being read, by knowledge base."""
 
 
 class FileNameError(RefusedError):
@@ -50,7 +56,7 @@ def safe_name(name: str) -> str:
     plain = unicodedata.normalize("NFC", name.encode(errors="replace").decode()).replace("\\", "/")
     if not plain or len(plain) > MAX_ID:
         raise FileNameError(f"the file name {shown} has {len(plain)} characters: use 1 to {MAX_ID}")
-    if _FORBIDDEN.search(plain):
+    if any(letter in _FORBIDDEN or unicodedata.category(letter) in _INVISIBLE for letter in plain):
         raise FileNameError(f"the file name {shown} holds a character that no document's id may have (one of "
                             ": * ? \" < > | or an invisible one): rename the file")
     for part in plain.split("/"):
@@ -85,10 +91,13 @@ def safe_names(names: Sequence[str]) -> list[str]:
 
 
 class Uploads:
-    """The folders of the uploads of a home folder."""
+    """The uploads of one server: its folder among those of the servers of a home folder."""
 
     def __init__(self, home: Path) -> None:
+        """Nothing is kept yet."""
         self._root = home / UPLOADS
+        self._own = self._root / uuid.uuid4().hex
+        self._alive = FileLock(f"{self._own}.lock", thread_local=False)
 
     def store(self, build: str, uploads: Sequence[Upload]) -> list[str]:
         """Keep the files of a build until it begins; returns their names.
@@ -98,10 +107,12 @@ class Uploads:
             OSError: there is no room for them; nothing is kept.
         """
         names = safe_names([upload.name for upload in uploads])
-        folder = self._root / "queued" / build
+        folder = self._own / build
+        self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not self._alive.is_locked:
+            self._alive.acquire()
         try:
-            folder.mkdir(parents=True, mode=0o700)
-            self._root.chmod(0o700)
+            folder.mkdir(parents=True)
             for name, upload in zip(names, uploads, strict=True):
                 target = folder / name
                 target.parent.mkdir(parents=True, exist_ok=True)
@@ -112,27 +123,38 @@ class Uploads:
             raise
         return names
 
-    def open(self, build: str, kb: str) -> Path:
-        """The folder with a build's files, for reading now.
+    @asynccontextmanager
+    async def reading(self, build: str, kb: str) -> AsyncIterator[Path]:
+        """The folder with a build's files, to be read within the block; they are gone at its end.
 
-        It is the same for all builds of a knowledge base, because a document's source is where it was read.
+        It is the same for all builds of a knowledge base, because a document's source is where it was read. So one
+        build at a time has it, of all servers of the home folder: others wait.
         """
-        target = self._root / "read" / kb
-        self.close(kb)
-        target.parent.mkdir(exist_ok=True)
-        (self._root / "queued" / build).rename(target)
-        return target
-
-    def close(self, kb: str) -> None:
-        """The files that were open are not needed any more."""
-        shutil.rmtree(self._root / "read" / kb, ignore_errors=True)
+        target = self._root / _READ / kb
+        await anyio.to_thread.run_sync(lambda: target.parent.mkdir(exist_ok=True))
+        async with AsyncFileLock(f"{target}.lock"):
+            try:
+                await anyio.to_thread.run_sync(_empty, target)
+                await anyio.to_thread.run_sync((self._own / build).rename, target)
+                yield target
+            finally:
+                await anyio.to_thread.run_sync(_empty, target)
 
     def drop(self, build: str) -> None:
         """The files of a build that never began are not needed any more."""
-        shutil.rmtree(self._root / "queued" / build, ignore_errors=True)
+        _empty(self._own / build)
 
     def sweep(self) -> None:
-        """Remove what servers left that were killed."""
-        for folder in (*self._root.glob("queued/*"), *self._root.glob("read/*")):
-            if time.time() - folder.stat().st_mtime > _LEFT_SECONDS:
-                shutil.rmtree(folder, ignore_errors=True)
+        """Remove what servers left that were killed: nobody holds their locks."""
+        for lock in (*self._root.glob("*.lock"), *self._root.glob(f"{_READ}/*.lock")):
+            with suppress(Timeout), FileLock(lock, timeout=0):
+                _empty(lock.with_suffix(""))
+
+    def close(self) -> None:
+        """The server ends."""
+        _empty(self._own)
+        self._alive.release()
+
+
+def _empty(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)

@@ -25,9 +25,9 @@ def permitted(request: Request, wanted: SecurityScopes, _bearer: Annotated[Any, 
     return str(request.state.client)
 
 
-def may(scope: str) -> Any:
-    """The dependency of routes that need a scope."""
-    return Security(permitted, scopes=[scope])
+def may(*scopes: str) -> Any:
+    """The dependency of routes that need scopes, all of them."""
+    return Security(permitted, scopes=list(scopes))
 
 
 Asking = Annotated[str, Security(permitted, scopes=["ask"])]

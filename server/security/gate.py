@@ -1,5 +1,6 @@
 """Middleware for every request: id and log, client and origin, rate and size."""
 
+import asyncio
 import logging
 import re
 import time
@@ -16,6 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ...config import Settings
 from ..errors import (
     ForbiddenError,
+    NotJsonError,
     RefusedError,
     TooLargeError,
     TooManyRequestsError,
@@ -24,7 +26,7 @@ from ..errors import (
     error_response,
     status_of,
 )
-from .hosts import Hosts, same_origin
+from .hosts import Hosts, is_local, same_origin
 from .keys import SCOPES, Keys, KeysError
 
 _LOG = logging.getLogger("banyan.server")
@@ -33,12 +35,15 @@ LOCAL = "local"
 """The client where no keys are set: anybody on this machine."""
 _ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _SAFE = {"GET", "HEAD", "OPTIONS"}
-_FOR_ANYBODY = re.compile(r"/|/favicon\.ico|/assets/.*|/api/health|/api/ready")
-"""The page, which asks for the key, and what a supervisor polls."""
+_FOR_ANYBODY = re.compile(r"/|/favicon\.ico|/assets/.*|/api/health|/api/ready|/ok")
+"""The page, which asks for the key, and what a supervisor polls, also of LangGraph's server."""
 _UPLOAD = re.compile(r"/api/knowledge-bases/[^/]*/builds")
 _CLIENTS = 10_000
 """Clients whose rates are remembered; those that came longest ago are forgotten, and count as new."""
 _MINUTE = 60.0
+_BODY_WITHIN = 20.0
+"""Seconds that a body may take, and one more for each so many bytes:"""
+_SLOWEST_BODY = 10_000
 _POLICY = ("default-src 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'; form-action 'self'")
 _HEADERS = {"content-security-policy": _POLICY, "x-content-type-options": "nosniff", "x-frame-options": "DENY",
             "referrer-policy": "no-referrer", "cross-origin-resource-policy": "same-origin",
@@ -84,21 +89,27 @@ class Envelope:
 class Gate:
     """Lets a request through or refuses it; its client and scopes are stored in its state, for the routes."""
 
-    def __init__(self, app: ASGIApp, *, settings: Settings, keys: Keys, hosts: Hosts | None, needs_keys: bool) -> None:
+    def __init__(self, app: ASGIApp, *, settings: Settings, keys: Keys, hosts: Hosts | None, needs_keys: bool,
+                 origins: frozenset[str] = frozenset(), json_only: bool = False) -> None:
         """Stand before an app.
 
         Args:
             app: the app.
             settings: limits.
-            keys: the keys; while there are none, everybody may do everything, unless `needs_keys`.
+            keys: the keys; until one is made, everybody may do everything, unless `needs_keys`.
             hosts: the names that the server answers to; none: any.
             needs_keys: whether others than this machine reach the server.
+            origins: those of pages elsewhere that may change something, too.
+            json_only: whether bodies are JSON that says so. A page of another origin must ask before it sends such a
+                body; a text it may send to anybody.
         """
         self._app = app
         self._settings = settings
         self._keys = keys
         self._hosts = hosts
         self._needs_keys = needs_keys
+        self._origins = origins
+        self._json_only = json_only
         self._rates: LRUCache[str, AsyncLimiter] = LRUCache(_CLIENTS)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -109,6 +120,7 @@ class Gate:
         if scope["type"] != "http":  # nothing here speaks WebSocket
             await send({"type": "websocket.close", "code": 1003})
             return
+        scope.setdefault("state", {})
         try:
             self._check_origin(scope)
             await self._check_rate(await self._client(scope))
@@ -116,14 +128,14 @@ class Gate:
         except RefusedError as error:
             await self._refuse(error, error.headers, scope, receive, send)
         except KeysError as error:  # who cannot be told from others is not let in
-            _LOG.exception("request %s was refused", scope["state"]["request_id"])
+            _LOG.exception("request %s was refused", scope["state"].get("request_id", ""))
             await self._refuse(error, {}, scope, receive, send)
         else:
             await self._app(scope, receive, send)
 
     async def _refuse(self, error: Exception, headers: dict[str, str], scope: Scope, receive: Receive, send: Send,
                       ) -> None:
-        detail = detail_of(error, self._settings, scope["state"]["request_id"])
+        detail = detail_of(error, self._settings, scope["state"].get("request_id", ""))
         # The rest of its body is not read.
         response = error_response(status_of(error), detail, {**headers, "Connection": "close"})
         await response(scope, receive, send)
@@ -133,20 +145,32 @@ class Gate:
         if len(hosts) != 1 or (self._hosts is not None and not self._hosts.allow(hosts[0])):
             raise RefusedError("the server does not answer to this name: use its own name or address, or set "
                                "BANYAN_SERVER_HOSTS")
-        if scope["method"] not in _SAFE and not same_origin(scope["headers"], hosts[0]):
+        if scope["method"] in _SAFE:
+            return
+        headers = Headers(scope=scope)
+        if headers.get("origin") not in self._origins and not same_origin(scope["headers"], hosts[0]):
             raise ForbiddenError("a page of another origin may change nothing here")
+        kind = headers.get("content-type", "").partition(";")[0].strip().casefold()
+        if self._json_only and kind != "application/json" and (kind or headers.get("content-length", "0") != "0"
+                                                               or "transfer-encoding" in headers):
+            raise NotJsonError("send JSON, with the header `Content-Type: application/json`")
 
     async def _client(self, scope: Scope) -> str:
         """The client that the rate is counted for; its name and scopes are left in the state."""
-        state, keys = scope["state"], self._keys.all()
+        state = scope["state"]
         address = str(scope["client"][0]) if scope.get("client") else ""
-        if not keys and not self._needs_keys:
+        if scope["method"] == "OPTIONS" and Headers(scope=scope).get("origin") in self._origins:
+            state["client"], state["scopes"] = "", frozenset()  # the question whether such a page may ask
+            return f"address {address}"
+        if is_local(scope) and not self._needs_keys and not self._keys.needed():
             state["client"], state["scopes"] = LOCAL, frozenset(SCOPES)
             return f"address {address}"
         key = self._keys.find(key_in(Headers(scope=scope)))
         if key is None:
             state["client"], state["scopes"] = "", frozenset()
-            if not _FOR_ANYBODY.fullmatch(scope["path"]):
+            # `/docs` leads to the page; before LangGraph's routes it is upstream's own.
+            to_page = scope["path"] == "/docs" and not self._json_only
+            if not to_page and not _FOR_ANYBODY.fullmatch(scope["path"]):
                 await self._check_rate(f"address {address}")
                 raise UnauthorizedError("an API key is needed: send it as `Authorization: Bearer KEY` or `X-API-Key`")
             return f"address {address}"
@@ -162,21 +186,30 @@ class Gate:
 
     def _bounded(self, scope: Scope, receive: Receive) -> Receive:
         """The request's body, up to what is allowed: as it says itself, and as it comes."""
-        upload = _UPLOAD.fullmatch(scope["path"]) is not None
+        # A build through LangGraph's routes brings its documents with it.
+        upload = self._json_only or _UPLOAD.fullmatch(scope["path"]) is not None
         name, most = (("BANYAN_MAX_UPLOAD_MB", self._settings.max_upload_mb * 1024 * 1024) if upload else
                       ("BANYAN_MAX_REQUEST_KB", self._settings.max_request_kb * 1024))
         message = f"the request is larger than {most:,.0f} bytes ({name}): send less at once"
         given = Headers(scope=scope).get("content-length", "0")
         if given.isdecimal() and int(given[:20]) > most:
             raise TooLargeError(message)
-        read = 0
+        read, more, started = 0, True, time.monotonic()
 
         async def receive_on() -> Message:
-            nonlocal read
-            part = await receive()
+            nonlocal read, more
+            if not more:  # what follows is the client's leaving
+                return await receive()
+            try:
+                async with asyncio.timeout(started + _BODY_WITHIN + read / _SLOWEST_BODY - time.monotonic()):
+                    part = await receive()
+            except TimeoutError:
+                # The only exception that body parsers pass on.
+                raise HTTPException(HTTPStatus.REQUEST_TIMEOUT, "the request's body came too slowly: send it again"
+                                    ) from None
+            more = part.get("more_body", False)
             read += len(part.get("body", b""))
             if read > most:
-                # The only exception that body parsers pass on.
                 raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, message)
             return part
 

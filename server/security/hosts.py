@@ -6,6 +6,8 @@ from collections.abc import Collection
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from starlette.types import Scope
+
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -17,6 +19,12 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
         return False
+
+
+def is_local(scope: Scope) -> bool:
+    """Whether a request comes from this machine."""
+    client = scope.get("client")
+    return client is not None and is_loopback(str(client[0]))
 
 
 def _is_address(name: str) -> bool:

@@ -51,6 +51,7 @@ class Keys:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._read: tuple[tuple[int, int], tuple[Key, ...]] | None = None
+        self._needed = False
 
     @classmethod
     def of(cls, settings: Settings) -> "Keys":
@@ -75,6 +76,15 @@ class Keys:
             raise KeysError(f"the keys in {self._path} cannot be read: fix the file, or make new keys with "
                             "`banyan key`") from error
         return self._read[1]
+
+    def needed(self) -> bool:
+        """Whether nobody is answered without a key: once there was one, also when the last is revoked.
+
+        Raises:
+            KeysError: the file cannot be read.
+        """
+        self._needed = self._needed or bool(self.all()) or self._path.exists()
+        return self._needed
 
     def find(self, secret: str) -> Key | None:
         """The key with this secret, if there is one. All are compared, each in constant time."""

@@ -14,8 +14,9 @@ from starlette.datastructures import Headers
 from starlette.types import Scope
 
 from ...agents.resources import default_resources
+from ...runtime.once import once
 from .gate import LOCAL, key_in
-from .hosts import is_loopback
+from .hosts import is_local
 from .keys import SCOPES, Keys
 
 auth = Auth()
@@ -25,6 +26,11 @@ _GRAPHS = UUID("6ba7b821-9dad-11d1-80b4-00c04fd430c8")
 """Under which LangGraph's server names the assistant of each graph."""
 _RETRIEVAL = {"retrieval", str(uuid5(_GRAPHS, "retrieval"))}
 _OWNED = {"threads", "crons"}
+
+
+@once
+def _keys() -> Keys:
+    return Keys.of(default_resources().settings)
 
 
 @auth.authenticate
@@ -38,8 +44,8 @@ async def authenticate(headers: dict[bytes, bytes], scope: Scope) -> Auth.types.
 
 
 def _client(headers: dict[bytes, bytes], scope: Scope) -> Auth.types.MinimalUserDict:
-    keys = Keys.of(default_resources().settings)
-    if not keys.all() and is_local(scope):
+    keys = _keys()
+    if is_local(scope) and not keys.needed():
         return {"identity": LOCAL, "permissions": list(SCOPES)}
     key = keys.find(key_in(Headers(raw=list(headers.items()))))
     if key is None:
@@ -70,22 +76,22 @@ async def permit(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str
 
 
 def _wanted(resource: str, action: str, value: dict[str, Any]) -> set[str]:
-    """The scopes of which a request needs one."""
+    """The scopes of which a request needs one.
+
+    A thread's state and metadata (`update`) say where its next run goes on, and as which graph's: `write`.
+    """
     if action == "create_run":
         if str(value.get("assistant_id")) in _RETRIEVAL:
             return {"ask"}
         # A command may also change the state, or go to another node: no part of a decision.
-        command = (value.get("kwargs") or {}).get("command") or {}
-        parts = [name for name, content in command.items() if content is not None]
-        return {"review"} if parts == ["resume"] else {"write"}
-    if resource == "threads":
+        kwargs = value.get("kwargs") or {}
+        parts = [name for name, content in (kwargs.get("command") or {}).items() if content is not None]
+        # Nor is an earlier checkpoint: what was decided, or built, since then would be again.
+        configurable = (kwargs.get("config") or {}).get("configurable") or {}
+        earlier = any(configurable.get(name) for name in ("checkpoint_id", "checkpoint_ns", "checkpoint_map"))
+        return {"review"} if parts == ["resume"] and not earlier else {"write"}
+    if resource == "threads" and (action != "update" or "action" in value):  # `action`: a run is cancelled
         return {"ask", "write", "review"}
     if resource == "assistants" and action in {"read", "search"}:
         return set(SCOPES)
     return {"write"}
-
-
-def is_local(scope: Scope) -> bool:
-    """Whether a request comes from this machine."""
-    client = scope.get("client")
-    return client is not None and is_loopback(str(client[0]))

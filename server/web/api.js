@@ -1,10 +1,13 @@
 // Requests to the server's own API, with the person's key where it asks for one.
 
 import { askKey } from "./key.js";
+import { saved } from "./saving.js";
 import { events } from "./sse.js";
-import { t } from "./strings.js";
+import { language, t } from "./strings.js";
 
 const KEPT = "banyan.key";
+/** Statuses that have a sentence of their own. */
+const STATUSES = [403, 404, 409, 413, 422, 429, 503, 504];
 
 /** What the server refused, in its own words. */
 export class ApiError extends Error {
@@ -44,8 +47,15 @@ async function reached(address, options) {
 async function checked(response) {
   if (response.ok) return response;
   const said = await response.json().catch(() => ({}));
-  const message = said.error?.message ?? t("page.refused", { status: String(response.status) });
-  throw new ApiError(response.status, message, said.error?.type);
+  const own = said.error?.message ?? t("page.refused", { status: String(response.status) });
+  throw new ApiError(response.status, inLanguage(response.status, own), said.error?.type);
+}
+
+/** What the server says is in English: elsewhere a sentence in the page's language goes before it. */
+function inLanguage(status, message) {
+  if (language() === "en") return message;
+  const kind = STATUSES.includes(status) ? status : "other";
+  return `${t(`status.${kind}`)} (${message})`;
 }
 
 function address(path, parameters = {}) {
@@ -66,12 +76,24 @@ export async function get(path, parameters, signal) {
 /** Send JSON, or a form with files. */
 export async function post(path, body) {
   const content = body instanceof FormData ? { body } : asJson(body);
-  return (await checked(await send(path, { method: "POST", ...content }))).json();
+  const response = await checked(await send(path, { method: "POST", ...content }));
+  return response.status === 204 ? null : response.json();
+}
+
+/** Put JSON in a resource's place, or change a part of it with another `method`. */
+export async function put(path, body, { method = "PUT", parameters = {} } = {}) {
+  return (await checked(await send(address(path, parameters), { method, ...asJson(body) }))).json();
 }
 
 /** Delete a resource. */
 export async function remove(path, parameters) {
   await checked(await send(address(path, parameters), { method: "DELETE" }));
+}
+
+/** Save a resource as a file. */
+export async function download(path, parameters, name) {
+  const blob = await (await checked(await send(address(path, parameters), {}))).blob();
+  saved(blob, name);
 }
 
 /** The events that answer a request; `body` is posted where there is one. */

@@ -2,7 +2,8 @@
 
 import { get } from "./api.js";
 import { dialog } from "./dialogs.js";
-import { button, field, fill, h } from "./dom.js";
+import { nameField } from "./documents/base.js";
+import { button, fill, h } from "./dom.js";
 import { go, href, route } from "./route.js";
 import { t } from "./strings.js";
 
@@ -61,13 +62,7 @@ export function followPicker() {
 /** Ask for the name of a new knowledge base. */
 export function askName() {
   return dialog(t("base.new.title"), (close) => {
-    const input = h("input", {
-      required: true,
-      maxlength: 100,
-      autofocus: true,
-      spellcheck: "false",
-      autocomplete: "off",
-    });
+    const { input, element } = nameField(t("base.name"));
     const submit = (event) => {
       event.preventDefault();
       close(input.value.trim());
@@ -77,7 +72,7 @@ export function askName() {
         "form",
         { on: { submit } },
         h("p", {}, t("base.new.why")),
-        field(t("base.name"), input),
+        element,
         h(
           "div",
           { class: "actions" },

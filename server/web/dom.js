@@ -29,7 +29,7 @@ export function fill(element, ...children) {
 
 /** A button; `properties` as in `h`. What goes wrong with its click is said behind it. */
 export function button(text, click, properties = {}) {
-  const element = h("button", { type: "button", ...properties }, text);
+  const element = h("button", { type: "button", ...properties }, ...[text].flat());
   element.addEventListener("click", async (event) => {
     try {
       await click(event);

@@ -1,17 +1,22 @@
 // The page: which view is shown, in which language, of which knowledge base.
 
-import * as ask from "./ask.js";
+import * as api from "./connect/api.js";
+import * as connect from "./connect/connect.js";
+import * as ask from "./ask/ask.js";
 import { base, followPicker, refreshBases, showBases } from "./bases.js";
-import * as documents from "./documents.js";
+import * as documents from "./documents/documents.js";
 import { failure, fill, h } from "./dom.js";
-import * as graph from "./graph.js";
+import * as graph from "./graph/graph.js";
 import { learnNames } from "./names.js";
 import { go, href, route } from "./route.js";
-import * as schema from "./schema.js";
+import * as schema from "./schema/schema.js";
 import { followSource } from "./sources.js";
 import { language, loadStrings, t, translate } from "./strings.js";
 
-const VIEWS = { ask, graph, documents, schema };
+const VIEWS = { ask, graph, documents, schema, connect, api };
+
+/** Views without a tab of their own. */
+const TITLES = { api: "api.title" };
 
 let shown = { view: "", base: "", place: null };
 
@@ -64,7 +69,7 @@ function showTabs() {
     if (link.dataset.view === shown.view) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
-  document.title = [t(`${shown.view}.tab`), base(), "Banyan"].filter(Boolean).join(" · ");
+  document.title = [t(TITLES[shown.view] ?? `${shown.view}.tab`), base(), "Banyan"].filter(Boolean).join(" · ");
 }
 
 async function speak(chosen) {

@@ -7,12 +7,16 @@ import { get, of } from "./api.js";
 import { dialog } from "./dialogs.js";
 import { announce, button, failure, fill, h } from "./dom.js";
 import { go, here, route } from "./route.js";
+import { rendered } from "./markdown.js";
 import { t } from "./strings.js";
 
 const AROUND = 4000;
 const MORE = 20000;
 /** How far words are looked for whose place is not known. */
 const SEARCHED = 200000;
+
+/** Endings of files whose text is written in Markdown, or was made so; others keep their line breaks. */
+const MARKED = /\.(?:md|markdown|docx|html?|xhtml|pptx|xlsx?|xlsm|ods|csv|tsv|epub|ipynb)(?:#.*)?$/i;
 
 let open = null;
 
@@ -58,6 +62,7 @@ function reader(base, id, parameters, close) {
   const about = h("p", { class: "soft" });
   const body = h("div", { class: "source-text", tabindex: "0", role: "region", "aria-label": t("source.text") });
   const fetched = { start: quoted ? Math.max(0, quoted.start - AROUND) : 0, points: [], total: 0 };
+  let marked = MARKED.test(id);
   const ask = async (start, end) => get(of(base, "/document"), { id, start, end });
   const widen = async (start, end) => {
     const found = await ask(start, end);
@@ -71,8 +76,16 @@ function reader(base, id, parameters, close) {
     }
     quoted ??= words ? place(fetched.points.join(""), words) : null;
     about.textContent = [found.title, t("source.characters", { n: found.characters })].filter(Boolean).join(" · ");
-    show(body, fetched, quoted, widen);
+    draw();
   };
+  const draw = () => show(body, fetched, quoted, { widen, marked });
+  const form = button(t("source.written"), () => {
+    marked = !marked;
+    form.setAttribute("aria-pressed", String(!marked));
+    draw();
+    reveal(body);
+  });
+  form.setAttribute("aria-pressed", String(!marked));
   const first = widen(fetched.start, quoted ? quoted.end + AROUND : words ? SEARCHED : MORE);
   first.then(
     () => reveal(body),
@@ -84,6 +97,7 @@ function reader(base, id, parameters, close) {
     h(
       "div",
       { class: "actions" },
+      form,
       button(t("page.close"), () => close()),
     ),
   ];
@@ -97,16 +111,14 @@ function place(text, words) {
   return { start, end: start + Array.from(words).length };
 }
 
-function show(body, { start, points, total }, quoted, widen) {
+function show(body, { start, points, total }, quoted, { widen, marked }) {
   const end = start + points.length;
-  const part = (from, to) => points.slice(Math.max(0, from - start), Math.max(0, to - start)).join("");
-  const text = quoted
-    ? [part(start, quoted.start), h("mark", {}, part(quoted.start, quoted.end)), part(quoted.end, end)]
-    : [part(start, end)];
+  const units = (point) => points.slice(0, Math.max(0, point - start)).join("").length;
+  const words = quoted ? { from: units(quoted.start), to: units(quoted.end) } : {};
   fill(
     body,
     start > 0 && button(t("source.earlier"), () => widen(Math.max(0, start - MORE), start), { class: "quiet" }),
-    h("div", { class: "text" }, ...text),
+    rendered(points.join(""), { ...words, marked }),
     end < total && button(t("source.later"), () => widen(end, end + MORE), { class: "quiet" }),
   );
 }
@@ -115,5 +127,6 @@ function reveal(body) {
   const mark = body.querySelector("mark");
   if (!mark) return;
   mark.scrollIntoView({ block: "center" });
-  announce(t("source.quoted", { words: mark.textContent }));
+  const words = [...body.querySelectorAll("mark")].map((one) => one.textContent).join(" ");
+  announce(t("source.quoted", { words }));
 }

@@ -117,8 +117,8 @@ def test_a_backup_while_a_build_commits_is_the_state_when_it_began(stored, monke
     with closing(Database(home / "kb" / "ledger.sqlite")) as building:
         def commit(done, total):
             steps.append((done, total))
-            building.execute("INSERT INTO documents (id, title, text, source) VALUES (?, '', ?, 'test')",
-                             f"new{len(steps)}", "word " * 500)
+            building.execute("INSERT INTO documents (id, title, text, source, metadata) "
+                             "VALUES (?, '', ?, 'test', '{}')", f"new{len(steps)}", "word " * 500)
 
         back_up(Layout.of(home, "kb"), stored.folder / "during.zip", commit)
     assert len(steps) > 10
@@ -142,7 +142,7 @@ def full_disk(size):
 
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.9])
-def test_a_full_disk_leaves_what_stood(stored, share):
+def test_a_full_disk_leaves_what_stood(stored, hashed_embedder, share):
     home, file = stored.folder / "home", stored.folder / "kb.zip"
     size = int(share * (home / "kb" / "ledger.sqlite").stat().st_size)
     before, ledger = file.read_bytes(), tables(home, "kb")
@@ -151,7 +151,7 @@ def test_a_full_disk_leaves_what_stood(stored, share):
     assert file.read_bytes() == before
     for name, force in (("kb", True), ("other", False)):
         with full_disk(size), pytest.raises((OSError, sqlite3.OperationalError)):
-            restore(file, Layout.of(home, name), silent, force=force)
+            restore(file, Layout.of(home, name), hashed_embedder, silent, force=force)
     assert tables(home, "kb") == ledger
     assert stored.sound()
     assert stored.kbs() == ["kb"]
@@ -257,6 +257,6 @@ def test_permissions_of_a_backup_are_the_users(stored):
     assert (stored.folder / "masked.zip").stat().st_mode & 0o777 == 0o640
 
 
-def test_errors_name_the_thing(tmp_path):
+def test_errors_name_the_thing(tmp_path, hashed_embedder):
     with pytest.raises(BackupError, match="there is no backup"):
-        restore(tmp_path / "none", Layout.of(tmp_path, "kb"), silent)
+        restore(tmp_path / "none", Layout.of(tmp_path, "kb"), hashed_embedder, silent)

@@ -8,7 +8,6 @@ from contextlib import closing
 
 import orjson
 import pytest
-from banyan.graph_store.graph import synchroniser as graph_synchroniser
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.layout import check_name
 from banyan.graph_store.vectors.store import VectorStore
@@ -220,8 +219,7 @@ def test_a_reindex_that_ended_in_the_middle_is_taken_up(shell, monkeypatch):
 
 
 @pytest.mark.parametrize("damage", ["cut", "flip", "empty", "gone", "position"])
-def test_a_damaged_graph_file_is_made_again(shell, monkeypatch, damage):
-    monkeypatch.setattr(graph_synchroniser, "_SNAPSHOT_LEAST", 1)
+def test_a_damaged_graph_file_is_made_again(shell, damage):
     shell.run_build(*shell.write(TEXTS))
     before = shell.dump()
     path = shell.folder / "home" / "kb" / "graph.json"

@@ -44,8 +44,6 @@ def built(tmp_path_factory, hashed_embedder):
     paths = shop.write({f"d{number}.txt": text(number) for number in range(PEOPLE)})
     assert shop.build(paths)["chunks_failed"] == 0
     with shop.resources() as resources, KnowledgeBase.open(shop.settings.home, "kb", shop.embedder) as kb:
-        with kb.writing():
-            kb.graph_synchroniser.save(force=True)
         assert verify(kb) == []
         shop.state = kb.graph.dump(), said(kb), resources.knowledge_base("kb").communities.all()
     back_up(Layout.of(shop.settings.home, "kb"), shop.folder / "kb.zip", lambda *_: None)

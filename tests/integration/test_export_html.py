@@ -6,7 +6,6 @@ import networkx as nx
 import pytest
 from banyan.export.files import write_file
 from banyan.export.page import page as html
-from banyan.export.tree_graph import tree_graph
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from playwright.sync_api import expect
 
@@ -31,7 +30,7 @@ def exported(tmp_path_factory, hashed_embedder):
     folder = tmp_path_factory.mktemp("exported")
     small_base.people(folder, "people", hashed_embedder)
     with KnowledgeBase.open(folder, "people", hashed_embedder) as kb:
-        graph = tree_graph(kb)
+        graph = kb.tree_graph()
     write_file(folder / "people.html", html(graph))
     return folder / "people.html", graph
 

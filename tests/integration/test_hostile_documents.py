@@ -15,7 +15,6 @@ from banyan.export.cypher import cypher
 from banyan.export.graphml import graphml
 from banyan.export.node_link import node_link
 from banyan.export.page import page
-from banyan.export.tree_graph import tree_graph
 from banyan.graph_store.errors import KnowledgeBaseNameError
 from banyan.ingest.loaders import IngestError
 from banyan.schemas.retrieval import Claim, DraftAnswer, Passage, Quote
@@ -80,7 +79,7 @@ class _Page(HTMLParser):
 
 
 def test_no_export_lets_a_document_act(poisoned):
-    graph = tree_graph(poisoned.kb)
+    graph = poisoned.kb.tree_graph()
     html = _Page()
     html.feed("".join(page(graph)))
     assert not set(html.tags) & {"a", "img", "iframe", "form", "object", "base", "link", "embed", "math"}

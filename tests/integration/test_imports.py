@@ -30,6 +30,15 @@ from banyan.config import Settings
 from banyan.models.embedding.embedder import load_embedder
 load_embedder(Settings()).encode(["a"])
 """
+PARSER = """
+from banyan.models.parsing.parser import Parser
+assert Parser().parse("Ada met Bob.")[0].text == "Ada"
+"""
+QUESTION = """
+from banyan.cli.main import command
+command("ask")
+from banyan.models.rules.reasoner import RulesReasoner
+"""
 
 
 @pytest.fixture(scope="module")
@@ -41,8 +50,12 @@ def exported() -> None:
 @pytest.mark.parametrize(("program", "not_imported"), [
     ("import banyan; assert set(banyan.__all__) <= set(dir(banyan))", LATE | {"pydantic"}),
     (REASONER, {"openai", "langchain_openai"}),
-    (EMBEDDER, {"torch", "transformers", "sentence_transformers", "onnx"})],
-    ids=["the package", "a reasoner before its first call", "an embedder that has been exported"])
+    (EMBEDDER, {"torch", "transformers", "sentence_transformers", "onnx"}),
+    (PARSER, {"torch"}),
+    (QUESTION, {"torch", "spacy", "chromadb", "onnxruntime", "rjieba", "sklearn", "openai", "fastapi",
+                "banyan.models.rules.reading.extraction"})],
+    ids=["the package", "a reasoner before its first call", "an embedder that has been exported", "a parser",
+         "a question before it is asked"])
 def test_what_is_not_needed_is_not_imported(exported, program, not_imported):
     assert run(f"{program}\nimport sys; print({not_imported} & set(sys.modules))") == "set()\n"
 

@@ -6,7 +6,6 @@ import threading
 
 import pytest
 from banyan.graph_store.graph import snapshot
-from banyan.graph_store.graph import synchroniser as graph_synchroniser
 from banyan.graph_store.ledger.database import Database
 from banyan.graph_store.ledger.extractions import Extractions
 from banyan.graph_store.ledger.schema_requests import Asks
@@ -55,7 +54,6 @@ def failing(original, error, *, after_calls=0):
 @pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "No space left on device"),
                                    sqlite3.OperationalError("database or disk is full")], ids=["os", "sqlite"])
 def test_a_full_disk_in_the_middle_of_a_build(shell, monkeypatch, owner, name, calls, error):
-    monkeypatch.setattr(graph_synchroniser, "_SNAPSHOT_LEAST", 1)
     first, *rest = shell.write(TEXTS)
     assert shell.run_build(first).code == 0
     stood = shell.dump()

@@ -10,7 +10,7 @@ import pytest
 from banyan.graph_store.integrity.verify import verify
 
 from ..backups import built, changed, copied, left, tables
-from ..conftest import load_test_module
+from ..conftest import TESTS, load_test_module
 
 scripted = load_test_module("scripted")
 warm_start = load_test_module("warm_start")
@@ -23,11 +23,12 @@ def stored(tmp_path, tmp_path_factory, hashed_embedder, monkeypatch, capsys):
 
 
 KILLED = """
-import os, signal, sqlite3, sys
+import os, runpy, signal, sqlite3, sys
 from pathlib import Path
 from banyan.graph_store.integrity import restore as module
 from banyan.graph_store.layout import Layout
 file, home, at = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
+embedder = runpy.run_path(sys.argv[4])["HashedEmbedder"]()
 steps = 0
 def step(frame, event, arg):
     global steps
@@ -38,14 +39,15 @@ def step(frame, event, arg):
                 os.kill(os.getpid(), signal.SIGKILL)
         return step
 sys.settrace(step)
-module.restore(file, Layout.of(home, "kb"), lambda *_: None, force=True)
+module.restore(file, Layout.of(home, "kb"), embedder, lambda *_: None, force=True)
 sys.settrace(None)
 print(steps)
 """
 
 
 def run_killed(shell, at):
-    return warm_start.run([sys.executable, "-c", KILLED, "kb.zip", str(shell.folder / "home"), str(at)],
+    return warm_start.run([sys.executable, "-c", KILLED, "kb.zip", str(shell.folder / "home"), str(at),
+                           str(TESTS / "hashed_embedding.py")],
                           cwd=shell.folder, env=os.environ, timeout=120)
 
 

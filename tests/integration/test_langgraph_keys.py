@@ -1,6 +1,8 @@
 """API keys in LangGraph's own server: the same keys and scopes as of `banyan serve`, on LangGraph's routes too."""
 
+import re
 from contextlib import contextmanager
+from uuid import uuid4
 
 import httpx
 import pytest
@@ -75,6 +77,68 @@ def test_nobody_enters_without_a_key(url, waiting):
     assert httpx.get(f"{url}/ok").status_code == 200
 
 
+def described(url, key):
+    """Each route and method of LangGraph's own description, with any id in its path."""
+    paths = httpx.get(f"{url}/openapi.json", headers={"X-API-Key": key}).json()["paths"]
+    routes = [(method.upper(), re.sub(r"{[^}]+}", str(uuid4()), path)) for path, methods in paths.items()
+              for method in methods]
+    assert len(routes) > 40
+    return [*routes, *((method, path) for path in ("/internal/truncate", f"/internal/debug/thread/{uuid4()}", "/deploy")
+                       for method in ("GET", "POST")), ("GET", "/docs"), ("GET", "/info"), ("GET", "/metrics")]
+
+
+def test_no_route_answers_without_a_key_to_another_name_or_a_foreign_page(url, keys, waiting):
+    mine = {"X-API-Key": keys["all"]}
+    for method, path in described(url, keys["all"]):
+        def status(**headers):
+            return httpx.request(method, f"{url}{path}", headers=headers, content=b"{}").status_code  # noqa: B023
+
+        if path not in {"/ok", "/"}:
+            assert status(**{"Content-Type": "application/json"}) in {401, 404}, f"{method} {path} without a key"
+        if path.startswith(("/internal", "/deploy")):
+            assert status(**mine) == 404
+            continue
+        assert status(**mine, Host="evil.example") == 400, f"{method} {path} by another name"
+        if method not in {"GET", "HEAD", "OPTIONS"}:
+            assert status(**mine, Origin="https://evil.example") == 403, f"{method} {path} from a foreign page"
+            assert status(**mine, **{"Content-Type": "text/plain"}) == 415, f"{method} {path} as text"
+
+
+def test_no_state_is_updated_without_the_scope_of_what_follows(url, keys, clients, waiting):
+    """A run goes on wherever its state says, so that whoever may write the state may build."""
+    reviewer = clients["reviewer"]
+    own = reviewer.threads.create()["thread_id"]
+    started = {"knowledge_base": "stolen", "documents": GIVEN}
+    with refused(403, "lacks the scope write"):
+        reviewer.threads.update(own, metadata={"graph_id": "construction"})
+    with refused(403, "lacks the scope write"):
+        reviewer.threads.update_state(own, started, as_node="__start__")
+    named = reviewer.threads.create(graph_id="construction")["thread_id"]
+    for update in (started, None):
+        with refused(403, "lacks the scope write"):
+            reviewer.threads.update_state(named, update, as_node="__start__")
+    # Upstream makes the thread, and then says why it has no state.
+    made = httpx.post(f"{url}/threads", headers={"X-API-Key": keys["reviewer"]}, json={
+        "metadata": {"graph_id": "construction"},
+        "supersteps": [{"updates": [{"values": started, "as_node": "__start__"}]}]})
+    assert "lacks the scope write" in made.text
+
+
+@pytest.mark.parametrize("path", ["/mcp", "/a2a/{assistant}"])
+def test_other_protocols_are_no_way_around_the_scopes(url, keys, clients, folder, path):
+    (assistant,) = clients["all"].assistants.search(graph_id="construction")
+    given = {"knowledge_base": "around", "documents": GIVEN}
+    parts = [{"kind": "text", "text": "build"}, {"kind": "data", "data": given}]
+    params = ({"name": "construction", "arguments": given} if path == "/mcp" else
+              {"message": {"role": "user", "messageId": "m", "parts": parts}})
+    told = httpx.post(
+        url + path.format(assistant=assistant["assistant_id"]), timeout=60,
+        headers={"X-API-Key": keys["ada"], "Accept": "application/json, text/event-stream"}, json={
+            "jsonrpc": "2.0", "id": 1, "method": "tools/call" if path == "/mcp" else "message/send", "params": params})
+    assert told.status_code != 200 or "error" in told.json(), told.text  # upstream makes a refused call a 500
+    assert not (folder / "home" / "around").exists()
+
+
 def test_each_does_what_its_scopes_allow(clients, waiting):
     asked = {"knowledge_base": "chess", "question": "Whom did Ada Blum defeat?"}
     assert "answer" in clients["ada"].runs.wait(None, "retrieval", input=asked)
@@ -88,6 +152,14 @@ def test_each_does_what_its_scopes_allow(clients, waiting):
         clients["ada"].assistants.create("construction")
     with refused(403):
         clients["ada"].store.put_item(["x"], "key", {})
+
+
+def test_an_error_tells_no_names_and_no_folder(clients, folder, waiting):
+    asked = clients["ada"].runs.wait(None, "retrieval", input={"knowledge_base": "nowhere", "question": "Who?"},
+                                     raise_error=False)
+    assert "there is no knowledge base 'nowhere'" in str(asked)
+    assert "chess" not in str(asked)
+    assert str(folder) not in str(asked)
 
 
 def test_a_decision_needs_its_scope_and_is_no_way_around(clients, waiting):

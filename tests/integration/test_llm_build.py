@@ -104,7 +104,9 @@ def test_an_answer_cites_what_stands_in_the_document(banyan, built, server):
 
 def test_what_is_not_in_the_documents_is_not_answered(banyan, built):
     answer = banyan("ask", "How deep are the fjords of Greenland?", "--kb", "english", "--json").json
-    assert (answer["abstained"], answer["citations"]) == (True, [])
+    assert answer["abstained"]
+    assert len(answer["citations"]) <= 3, "the closest passages, for the reader to judge"
+    command_line.check_citations(answer["citations"], ENGLISH)
 
 
 def test_a_dry_run_asks_nothing_and_makes_nothing(banyan, server, built):

@@ -342,7 +342,7 @@ def test_an_endpoint_that_is_down_is_named(server, ledger):
 
 def test_another_kind_of_server_is_recognised(server, ledger):
     server.faults.append(Fault("html"))
-    with pytest.raises(ReasonerError, match=r"not an OpenAI chat completion .*BANYAN_LLM_BASE_URL"):
+    with pytest.raises(ReasonerError, match=r"not an answer of OpenAI.s protocol .*BANYAN_LLM_BASE_URL"):
         reasoner(server, ledger).extract(REQUEST, SCHEMA)
 
 
@@ -356,7 +356,7 @@ def test_a_filtered_answer_is_an_error(server, ledger):
 
 def test_a_completion_without_choices_is_an_error(server, ledger):
     server.faults.append(Fault("no_choices"))
-    with pytest.raises(ReasonerError, match="not an OpenAI chat completion"):
+    with pytest.raises(ReasonerError, match="not an answer of OpenAI's protocol"):
         reasoner(server, ledger).extract(REQUEST, SCHEMA)
 
 

@@ -17,7 +17,7 @@ llm_server = load_test_module("llm_server")
 ENGLISH = serving.command_line.EXAMPLES / "en"
 KB = "/api/knowledge-bases"
 BORN = {"question": "When was Marie Curie born?"}
-# "defeated" is no relation of the schema, and two documents ask for it.
+# "defeat" is no relation of the schema, and two documents ask for it.
 CHESS = {
     "otto-kern.md": "# Otto Kern\n\nOtto Kern was a chess player. He was born in Vienna. "
                     "Otto Kern defeated Tom Hale in 1911.\n",
@@ -87,7 +87,8 @@ def test_an_upload_is_built_and_its_progress_told(client, server, english):
     assert (seen[-1]["state"], report["documents"], report["files_failed"], report["stopped"]) == ("done", 16, [], "")
     assert report["triples"] > 30
     assert client.get(f"/api/builds/{started['id']}").json() == seen[-1]
-    assert not [path for path in (server.home / ".uploads").rglob("*") if path.is_file()], "nothing is left behind"
+    left = [path for path in (server.home / ".uploads").rglob("*") if path.is_file() and path.suffix != ".lock"]
+    assert not left, "the files that were sent are not kept"
 
 
 def test_knowledge_bases_and_documents_are_listed(client, english):
@@ -224,10 +225,10 @@ def test_a_build_waits_for_a_review_and_goes_on_with_it(client, english):
     waiting = built(client, "chess", CHESS, review="true")
     assert waiting["state"] == "waiting"
     (candidate,) = waiting["review"]["candidates"]
-    assert (candidate["kind"], candidate["name"], candidate["documents"]) == ("relation", "defeated", 2)
-    decisions = {"decisions": [{"kind": "relation", "name": "defeated", "verdict": "rename",
+    assert (candidate["kind"], candidate["name"], candidate["documents"]) == ("relation", "defeat", 2)
+    decisions = {"decisions": [{"kind": "relation", "name": "defeat", "verdict": "rename",
                                 "new_name": "won_against"}], "who": "Ann"}
-    nowhere = {"decisions": [{"kind": "relation", "name": "defeated", "verdict": "merge", "into": "nowhere"}]}
+    nowhere = {"decisions": [{"kind": "relation", "name": "defeat", "verdict": "merge", "into": "nowhere"}]}
     assert client.post(f"/api/builds/{waiting['id']}/decisions", json={**nowhere, "who": "Ann"}).status_code == 200
     again = followed(client, waiting["id"])[-1]
     assert again["state"] == "waiting"  # what cannot be carried out is asked again, with the reason
@@ -246,12 +247,12 @@ def test_a_build_waits_for_a_review_and_goes_on_with_it(client, english):
 def test_candidates_are_decided_on_after_a_build(client, english):
     built(client, "later", CHESS, evolve="false")
     (candidate,) = client.get(f"{KB}/later/schema/candidates").json()["items"]
-    assert candidate["name"] == "defeated"
-    decision = {"kind": "relation", "name": "defeated", "verdict": "accept"}
+    assert candidate["name"] == "defeat"
+    decision = {"kind": "relation", "name": "defeat", "verdict": "accept"}
     said = client.post(f"{KB}/later/schema/decisions", json={"decisions": [decision], "who": "Ann"})
     assert said.json() == {"version": 2, "changed": True}
     found = client.get(f"{KB}/later/graph/types").json()["relations"]
-    assert {"name": "defeated", "count": 2} in found
+    assert {"name": "defeat", "count": 2} in found
     wrong = client.post(f"{KB}/later/schema/decisions", json={"who": "Ann", "decisions": [
         {"kind": "relation", "name": "nothing_of_this_name", "verdict": "rename", "new_name": "x"}]})
     assert (wrong.status_code, wrong.json()["error"]["type"]) == (422, "DecisionError")
@@ -326,7 +327,7 @@ def asked_by(endpoint, act):
 def test_a_build_that_waits_outlives_the_server(to_slow, home, slow):
     waiting = home[1]
     assert to_slow.get(f"/api/builds/{waiting['id']}").json() == waiting
-    decided = {"decisions": [{"kind": "relation", "name": "defeated", "verdict": "accept"}], "who": "Ann"}
+    decided = {"decisions": [{"kind": "relation", "name": "defeat", "verdict": "accept"}], "who": "Ann"}
     assert to_slow.post(f"/api/builds/{waiting['id']}/decisions", json=decided).status_code == 200
     assert followed(to_slow, waiting["id"])[-1]["state"] == "done"
     with sqlite3.connect(slow.home / "server.sqlite") as database:

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.integration
 
 command_line = load_test_module("command_line")
 PROJECT = command_line.PROJECT
-NOT_PACKAGED = {"tests", "benchmarks", "examples", "build", "dist"}
+NOT_PACKAGED = {"tests", "benchmarks", "docs", "examples", "build", "dist"}
 SEEDS = ["biomedical", "encyclopedia", "finance", "general", "literature"]
 
 
@@ -77,7 +77,7 @@ def test_the_packages_listed_are_those_of_the_tree():
 def test_nothing_but_banyan_becomes_importable(names):
     assert {name.partition("/")[0] for name in names if ".dist-info/" not in name} == {"banyan"}
     assert not [name for name in names if "junk" in name]
-    assert not {name.split("/")[1] for name in names if name.startswith("banyan/")} & NOT_PACKAGED
+    assert {name.split("/")[1] for name in names if name.startswith("banyan/")} & NOT_PACKAGED == {"examples"}
 
 
 def test_every_file_of_the_packages_is_in_it(names):
@@ -86,6 +86,7 @@ def test_every_file_of_the_packages_is_in_it(names):
     expected = {path.relative_to(PROJECT) for folder in top for path in (PROJECT / folder).rglob("*")
                 if path.is_file() and "__pycache__" not in path.parts}
     expected |= {path.relative_to(PROJECT) for path in PROJECT.glob("*.py")} | {Path("py.typed")}
+    expected |= {path.relative_to(PROJECT) for path in (PROJECT / "examples").glob("[ez]*/*.md")}  # the page's sample
     assert {name for name in names if name.startswith("banyan/")} == {f"banyan/{path.as_posix()}" for path in expected}
     assert {f"banyan/schemas/seeds/{seed}.json" for seed in SEEDS} <= names
     assert {"banyan/export/page.css", "banyan/export/page.js"} <= names

@@ -68,6 +68,16 @@ def test_a_passage_of_a_text_since_replaced_or_deleted_is_not_cited(tmp_path, ha
         assert cite(draft, passages, kb.documents, "reject").abstained
 
 
+@pytest.mark.parametrize("depth", [1, 3, 20, 2000])
+def test_marks_of_a_models_words_are_taken_out_however_they_are_nested(documents, depth):
+    nested = "[1" * depth + "]" * depth
+    draft = DraftAnswer(answerable=True, claims=[
+        Claim(text=f"Born {nested} in Ulm.", quotes=[Quote(passage=1, words="She was born in Ulm")])])
+    (said, mark) = cite(draft, [passage("ada", 0, 80)], documents, "reject").answer.rsplit(" ", 1)
+    assert mark == "[1]"
+    assert not set("[]") & set(said)
+
+
 @given(st.lists(st.integers(1, 80), max_size=6), st.integers(2, 200), st.sampled_from(["w ", "Wasp. ", "字", "字。"]))
 def test_the_budget_keeps_the_best_passages(lengths, tokens, word):
     passages = [Passage(chunk_id=str(n), document="d", title="t", text=word * length, start=7, score=1 / (n + 1))

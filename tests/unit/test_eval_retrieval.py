@@ -157,19 +157,20 @@ def test_switches_reach_the_retriever(resources, monkeypatch, options):
 def test_each_ablation_changes_one_part():
     found = ablations(Setting())
     assert list(found) == [*(f"{route} off" for route in ROUTES), "spreading off", "lexical off", "dense off",
-                           "beta 0.5", "agent off"]
-    whole = {**dict(Switches()), "agent": True}
+                           "beta 0.5", "agent off", "decomposition off"]
+    whole = {**dict(Switches()), "agent": True, "decompose": True}
     for name, setting in found.items():
-        here = {**dict(setting.switches), "agent": setting.agent}
+        here = {**dict(setting.switches), "agent": setting.agent, "decompose": setting.decompose}
         assert [part for part in whole if here[part] != whole[part]] == [
-            "routes" if name.split(" ")[0] in ROUTES else name.split(" ")[0]], name
+            "routes" if name.split(" ")[0] in ROUTES else name.split(" ")[0].replace("composition", "compose")], name
     assert found["dfs off"].switches.routes == ("entity", "triple", "community")
     assert found["beta 0.5"].switches.beta == 0.5
 
 
 def test_what_is_off_already_is_not_switched_off_again():
     switches = Switches(routes=("dfs",), dense=False, beta=1)
-    assert list(ablations(Setting(switches=switches, agent=False))) == ["dfs off", "spreading off", "lexical off"]
+    assert list(ablations(Setting(switches=switches, agent=False, decompose=False))) == [
+        "dfs off", "spreading off", "lexical off"]
     assert "agent off" not in ablations(Setting(sub_queries="gold"))
 
 
@@ -249,7 +250,7 @@ def test_the_report_as_json_and_the_records(command, tmp_path):
     assert set(report["latency_ms"]) == {"p50", "p95"}
     assert list(report["by_type"]) == ["plain"]
     assert set(report["rows"][0]) == {"name", "recall", "interval", "change", "change_interval"}
-    assert len(report["rows"]) == 13
+    assert len(report["rows"]) == 14
     records = [json.loads(line) for line in (tmp_path / "records.jsonl").read_text("utf-8").splitlines()]
     assert [(one["id"], one["type"], len(one["ranks"])) for one in records] == [("1", "plain", 1), ("2", "", 2)]
     assert all(one["milliseconds"] > 0 for one in records)
@@ -275,7 +276,7 @@ def test_the_switches_of_the_command(command, monkeypatch):
                            (["--no-dense"], Switches(dense=False)), (["--no-lexical"], Switches(lexical=False)),
                            (["--beta", "0.25"], Switches(beta=0.25))):
         ranked.clear()
-        assert command("--no-agent", *more).code == 0
+        assert command("--no-agent", "--no-decompose", *more).code == 0
         assert set(ranked) == {switches}
 
 

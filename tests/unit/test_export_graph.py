@@ -6,7 +6,6 @@ import networkx as nx
 import pytest
 from banyan.export.node_link import node_link
 from banyan.export.page import page
-from banyan.export.tree_graph import tree_graph
 from banyan.graph_store.ledger.communities import Community
 from banyan.schemas.documents import Document
 from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
@@ -50,7 +49,7 @@ def by_name(graph, name):
 
 
 def test_the_graph_holds_all_facts_with_the_words_that_support_them(kb):
-    graph = tree_graph(kb)
+    graph = kb.tree_graph()
     ada, acme = by_name(graph, "Ada"), by_name(graph, "Acme")
     assert graph.nodes[ada]["documents"] == ["a", "c"]
     assert graph.nodes[ada]["type"] == "Thing"
@@ -82,13 +81,13 @@ def test_words_that_two_overlapping_chunks_hold_are_one_source(tmp_path, hashed_
                 triples=(ExtractedTriple(head="Ada", relation="knows", tail="Bob", evidence="Ada knows Bob."),)))
         long.schema_control.write([chunk.id for chunk in holding])
         small.finish(long)
-        (sources,) = [data["sources"] for *_, data in tree_graph(long).edges(data=True) if data["kind"] == "triple"]
+        (sources,) = [data["sources"] for *_, data in long.tree_graph().edges(data=True) if data["kind"] == "triple"]
     (source,) = sources
     assert text[source["start"]:source["end"]] == source["quote"] == "Ada knows Bob."
 
 
 def test_each_entity_lies_in_one_finest_community_and_keywords_are_ranked(kb):
-    graph = tree_graph(kb)
+    graph = kb.tree_graph()
     finest = {c.id: c for c in kb.communities.all()}
     assert finest
     for one in kb.graph.entity_ids():
@@ -107,7 +106,7 @@ def test_communities_lie_in_those_of_the_next_level(kb):
         Community(id="fine1", members=tuple(entities[:2]), keywords=(entities[0],), parent="coarse", cohesion=1.25),
         Community(id="fine2", members=tuple(entities[2:]), keywords=(), parent="coarse"),
         Community(id="coarse", members=tuple(entities), keywords=(entities[1],), level=1)])
-    graph = tree_graph(kb)
+    graph = kb.tree_graph()
     assert {(s, t) for s, t, k in graph.edges(keys=True) if k == "member_of" and s not in entities} == {
         ("fine1", "coarse"), ("fine2", "coarse")}
     assert [t for _, t, k in graph.out_edges(entities[0], keys=True) if k == "member_of"] == ["fine1"]
@@ -122,7 +121,7 @@ def test_communities_lie_in_those_of_the_next_level(kb):
 
 def test_a_tree_behind_the_facts_names_only_what_is_there(kb):
     small.delete(kb, "d")
-    graph = tree_graph(kb)
+    graph = kb.tree_graph()
     assert not graph.graph["current"]
     assert all("kind" in data for _, data in graph.nodes(data=True))
     assert "behind the facts" in "".join(page(graph))
@@ -132,12 +131,12 @@ def test_the_order_of_documents_changes_nothing(kb, tmp_path, hashed_embedder):
     with small.create(tmp_path / "other", "kb", hashed_embedder) as other:
         fill(other, "dcba")
         for form, write in FORMATS.items():
-            assert list(write(tree_graph(other))) == list(write(tree_graph(kb))), form
+            assert list(write(other.tree_graph())) == list(write(kb.tree_graph())), form
 
 
 def test_an_empty_knowledge_base_is_exported(tmp_path, hashed_embedder):
     with small.create(tmp_path, "empty", hashed_embedder) as empty:
-        found = {form: "".join(write(tree_graph(empty))) for form, write in FORMATS.items()}
+        found = {form: "".join(write(empty.tree_graph())) for form, write in FORMATS.items()}
     assert not nx.node_link_graph(json.loads(found["json"]), edges="edges")
     assert not nx.parse_graphml(found["graphml"])
     assert "no communities yet" in found["html"]

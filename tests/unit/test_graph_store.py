@@ -6,6 +6,7 @@ import sqlite3
 from contextlib import closing
 from itertools import pairwise
 
+import networkx as nx
 import orjson
 import pytest
 from banyan.graph_store.bounding.admission import Bounds, bound
@@ -118,14 +119,16 @@ def saved(tmp_path_factory):
     path = tmp_path_factory.mktemp("graph") / "graph.json"
     graph = KnowledgeGraph()
     graph.replace("c", contribution(Extraction(triples=(ExtractedTriple(head="Ada", relation="r", tail="北京"),))))
-    snapshot.save(path, graph, 41)
+    network = nx.MultiDiGraph(name="北京\n")
+    network.add_edge("a", "b", "r", kind="triple", sources=[{"start": 1}])
+    snapshot.save(path, snapshot.Snapshot(graph, 41, [1, 2]), network)
     return path, graph
 
 
 def test_a_snapshot_read_back_is_the_graph_and_its_position(saved):
     path, graph = saved
-    loaded, position = snapshot.load(path)
-    assert (loaded.dump(), position) == (graph.dump(), 41)
+    loaded, position, state = snapshot.load(path)
+    assert (loaded.dump(), position, state) == (graph.dump(), 41, [1, 2])
     assert [entry.name for entry in path.parent.iterdir()] == ["graph.json"], "no temporary file is left"
 
 
@@ -140,7 +143,7 @@ def test_a_snapshot_that_was_cut_or_changed_anywhere_is_noticed(saved, data):
     copy = path.with_name("copy.json")
     copy.write_bytes(damaged)
     try:
-        loaded, position = snapshot.load(copy)
+        loaded, position, _ = snapshot.load(copy)
     except snapshot.SnapshotDamagedError:
         return
     finally:
@@ -164,7 +167,7 @@ def test_a_snapshot_that_cannot_be_written_leaves_the_old_one(saved, monkeypatch
 
     monkeypatch.setattr("os.fsync", full)
     with pytest.raises(OSError, match="No space"):
-        snapshot.save(path, KnowledgeGraph(), 42)
+        snapshot.save(path, snapshot.Snapshot(KnowledgeGraph(), 42, []), nx.MultiDiGraph())
     assert path.read_bytes() == before
     assert [entry.name for entry in path.parent.iterdir()] == ["graph.json"]
 
@@ -189,8 +192,7 @@ def fill(kb, numbers):
         small_base.put(kb, f"d{number}", f"{one} met {other}.", triples=[(one, "met", other)])
 
 
-def test_what_the_ledger_has_beyond_the_snapshot_is_replayed(home, monkeypatch):
-    monkeypatch.setattr(graph_synchroniser, "_SNAPSHOT_LEAST", 3)
+def test_what_the_ledger_has_beyond_the_snapshot_is_replayed(home):
     with home() as kb:
         fill(kb, range(3))
         small_base.finish(kb)
@@ -210,24 +212,48 @@ def test_what_the_ledger_has_beyond_the_snapshot_is_replayed(home, monkeypatch):
 def test_the_snapshot_is_written_when_enough_has_changed_and_not_before(home, monkeypatch):
     saves = []
     original = snapshot.save
-    monkeypatch.setattr(snapshot, "save", lambda *a: (saves.append(a[2]), original(*a)))
-    monkeypatch.setattr(graph_synchroniser, "_SNAPSHOT_LEAST", 4)
+    monkeypatch.setattr(snapshot, "save", lambda *a: (saves.append(a[1].position), original(*a)))
+    monkeypatch.setattr(graph_synchroniser, "_ALWAYS_WRITTEN", 4)
     with home() as kb:
-        for number in range(40):
+        for number in range(60):
             fill(kb, [number])
-            kb.graph_synchroniser.save()
-    # First after 4 changes; from 16 chunks on, after a quarter of the chunks.
-    assert saves[:4] == [4, 8, 12, 16]
+            kb.save_graph()
+            kb.save_graph()  # nothing has changed
+    # Up to 4 facts each time; then after a tenth of the chunks.
+    assert saves[:7] == [1, 2, 3, 4, 5, 6, 7]
     gaps = [b - a for a, b in pairwise(saves)]
-    assert all(gap >= max(4, position // 4) for gap, position in zip(gaps, saves[1:], strict=True))
-    assert sum(saves) < 8 * 40, "the bytes written stay within a small multiple of the bytes stored"
+    assert all(gap >= (position // 10 if position > 4 else 1)
+               for gap, position in zip(gaps, saves[1:], strict=True))
+    assert sum(saves) < 11 * 60, "the bytes written stay within a small multiple of the bytes stored"
+
+
+def test_the_snapshot_is_what_networkx_reads(home):
+    with home() as kb:
+        fill(kb, range(3))
+        small_base.finish(kb)
+        with kb.layout.graph.open(encoding="utf-8") as file:
+            loaded = nx.node_link_graph(json.load(file))
+        assert type(loaded) is nx.MultiDiGraph
+        assert nx.utils.graphs_equal(loaded, kb.tree_graph())
+        assert {data["kind"] for _, data in loaded.nodes(data=True)} == {"entity", "community"}
+        assert loaded.graph["current"]
+
+
+def test_a_snapshot_that_is_gone_is_written_again_when_the_base_is_opened(home, tmp_path, hashed_embedder):
+    with home() as kb:
+        fill(kb, range(3))
+        small_base.finish(kb)
+        written = kb.layout.graph.read_bytes()
+        kb.layout.graph.unlink()
+    with KnowledgeBase.open(tmp_path, "kb", hashed_embedder) as kb:
+        assert kb.layout.graph.read_bytes() == written
 
 
 def test_a_snapshot_ahead_of_its_ledger_is_not_believed(home, caplog):
     with home() as kb:
         fill(kb, range(2))
         expected = kb.graph.dump()
-        snapshot.save(kb.layout.graph, KnowledgeGraph(), 99)
+        snapshot.save(kb.layout.graph, snapshot.Snapshot(KnowledgeGraph(), 99, []), nx.MultiDiGraph())
     with caplog.at_level(logging.WARNING, "banyan"), home() as kb:
         assert kb.graph.dump() == expected
     assert "ahead of the ledger" in caplog.text
@@ -329,7 +355,7 @@ def test_verify_sees_a_vector_too_many(sound):
 def test_verify_sees_a_graph_file_that_is_not_what_the_ledger_gives(sound, home):
     other = KnowledgeGraph.load(sound.graph.dump())
     other.network.remove_edge(*next(iter(other.network.edges(keys=True))))
-    snapshot.save(sound.layout.graph, other, sound.extractions.position())
+    snapshot.save(sound.layout.graph, snapshot.Snapshot(other, sound.extractions.position(), []), nx.MultiDiGraph())
     sound.close()
     with home() as kb:
         assert "the graph is not what the ledger's facts give" in whats(kb)

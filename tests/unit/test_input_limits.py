@@ -1,5 +1,6 @@
 """Files made to exhaust or confuse what reads them: each is refused by name with its limit and the fix, or read."""
 
+import io
 import json
 import os
 import subprocess
@@ -18,13 +19,15 @@ from banyan.ingest.examples import load_examples
 from banyan.ingest.failures import IngestError, LoadFailure
 from banyan.ingest.limits import DEFAULT_LIMITS, Limits
 from banyan.ingest.loaders import load_documents
+from banyan.ingest.pdf_files import read_pdf
 from banyan.ingest.recorded import load_recorded
 from banyan.schemas.documents import Document
 from banyan.schemas.formats.loading import load_schema, parse_schema
 from banyan.schemas.formats.reading import parse_json, read_text
 from banyan.schemas.graph_schema import SchemaError, open_schema
 from banyan.schemas.review import ReviewError, load_review
-from pypdf import PdfWriter
+from fpdf import FPDF
+from pypdf import PageObject, PdfWriter
 from pypdf.generic import ArrayObject, NameObject, NumberObject
 
 BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
@@ -136,7 +139,7 @@ def test_an_entity_bomb_in_a_word_file_is_not_unfolded(tmp_path):
     with zipfile.ZipFile(tmp_path / "laughs.docx", "w") as archive:
         archive.writestr("[Content_Types].xml", f"<!DOCTYPE x [{laughs}]><Types>&i;</Types>")
     began = time.process_time()
-    assert "broken Word file" in reasons(tmp_path / "laughs.docx")
+    assert "a broken docx file" in reasons(tmp_path / "laughs.docx")
     assert time.process_time() - began < 20
 
 
@@ -152,6 +155,28 @@ def test_a_pdf_whose_pages_contain_themselves(tmp_path):
     began = time.process_time()
     assert reasons(tmp_path / "ring.pdf")
     assert time.process_time() - began < 20
+
+
+def test_a_pdf_that_shows_one_page_thousands_of_times_reads_it_once(tmp_path, monkeypatch):
+    sheet = FPDF()
+    sheet.add_page()
+    sheet.set_font("helvetica")
+    sheet.cell(text="Ada Blum was born in Warsaw.")
+    writer = PdfWriter(io.BytesIO(bytes(sheet.output())))
+    pages = writer.root_object["/Pages"].get_object()
+    pages["/Kids"].extend([pages["/Kids"][0]] * 4_999)
+    pages[NameObject("/Count")] = NumberObject(5_000)
+    writer.write(tmp_path / "many.pdf")
+    times, extract = [], PageObject.extract_text
+
+    def counted(page):
+        times.append(1)
+        return extract(page)
+
+    monkeypatch.setattr(PageObject, "extract_text", counted)
+    content = read_pdf((tmp_path / "many.pdf").read_bytes(), Limits())
+    assert len(times) == 1
+    assert content.text.count("Ada Blum was born in Warsaw.") == 5_000
 
 
 @pytest.mark.parametrize("page", ["<!--" * 50_000, "<!DOCTYPE " * 20_000, "<![CDATA[" * 20_000 + ">", "<a " * 50_000,
@@ -180,6 +205,15 @@ def test_a_yaml_bomb_is_refused_at_once(tmp_path, name):
     assert time.process_time() - began < 5
 
 
+def test_sexagesimals_of_yaml_are_texts(tmp_path):
+    began = time.process_time()
+    with pytest.raises(SchemaError):
+        parse_schema(f"name: 1{':59' * 100_000}\nentity_types: 1{':59' * 100_000}\n", "long.yaml")
+    assert time.process_time() - began < 5  # added up as numbers they take minutes
+    schema = parse_schema("name: 1:30\nentity_types: [{name: Person}]\n", "short.yaml")
+    assert schema.name == "1:30"
+
+
 @pytest.mark.parametrize("text", ["[" * 100 + "]" * 100, "[" * 1_500])
 def test_schemas_and_reviews_nested_too_deeply(tmp_path, text):
     for name in ("s.json", "s.yaml"):
@@ -189,8 +223,20 @@ def test_schemas_and_reviews_nested_too_deeply(tmp_path, text):
         load_review(_written(tmp_path / "review.yaml", text))
 
 
+@pytest.mark.parametrize("name", ["many.json", "many.yaml"])
+def test_a_schema_of_more_types_than_anybody_needs(name):
+    def of(number):
+        return json.dumps({"name": "x", "entity_types": [{"name": f"T{n}"} for n in range(number)]})
+
+    began = time.process_time()
+    with pytest.raises(SchemaError, match="5000"):
+        parse_schema(of(20_000), name)
+    assert time.process_time() - began < 20
+    assert len(parse_schema(of(100), name).entity_types) == 100
+
+
 def test_a_review_that_contains_itself(tmp_path):
-    with pytest.raises(ReviewError, match="contains itself"):
+    with pytest.raises(ReviewError, match="nested more than 64 levels deep"):
         load_review(_written(tmp_path / "review.yaml", "decisions: &all\n- *all\n"))
 
 

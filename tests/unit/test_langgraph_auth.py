@@ -18,8 +18,9 @@ RESUME = {"assistant_id": uuid4(), "kwargs": {"command": {"resume": "accept", "u
 @pytest.fixture
 def keys(tmp_path, monkeypatch):
     settings = Settings(_env_file=None, home=tmp_path)
-    monkeypatch.setattr(langgraph_auth, "default_resources", lambda: SimpleNamespace(settings=settings))
-    return Keys.of(settings)
+    keys = Keys.of(settings)
+    monkeypatch.setattr(langgraph_auth, "_keys", lambda: keys)
+    return keys
 
 
 def who(headers, scope):
@@ -50,6 +51,10 @@ def test_with_keys_everybody_needs_one(keys):
     ("threads", "create_run", {"assistant_id": "construction", "kwargs": {"command": None}}, {"write"}),
     ("threads", "create_run", RESUME, {"review"}),
     ("threads", "create_run", {**RESUME, "kwargs": {"command": {"resume": 1, "goto": "x"}}}, {"write"}),
+    ("threads", "create_run", {**RESUME, "kwargs": {**RESUME["kwargs"], "config": {"configurable": {
+        "checkpoint_id": "1"}}}}, {"write"}),
+    ("threads", "update", {"thread_id": uuid4()}, {"write"}),
+    ("threads", "update", {"thread_id": uuid4(), "action": "interrupt"}, {"ask", "write", "review"}),
     ("threads", "read", {}, {"ask", "write", "review"}), ("assistants", "search", {}, set(SCOPES)),
     ("assistants", "create", {}, {"write"}), ("crons", "create", {}, {"write"}), ("store", "put", {}, {"write"})])
 def test_each_request_needs_its_scope_and_leads_to_the_clients_own(resource, action, value, scopes):

@@ -12,9 +12,11 @@ from banyan.models.llm.capability import (
     Capability,
     Form,
 )
+from banyan.models.llm.failures import failure
 from banyan.models.llm.limits import ProcessEndpoints
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import SecretStr
 
 
 @pytest.fixture
@@ -153,10 +155,6 @@ def _status_error(status: int, message: str) -> openai.APIStatusError:
 
 
 def test_the_key_is_in_no_error() -> None:
-    from banyan.models.llm.chat import OpenAiEndpoint, _Fix  # noqa: PLC0415
-
-    settings = Settings(_env_file=None, llm_base_url="http://a.invalid/v1", llm_api_key="sk-secret-1")
-    endpoint = OpenAiEndpoint(settings, Capability("any"))
-    failure = endpoint._failure(ValueError("key sk-secret-1 is wrong"), _Fix("it failed", "fix it"))
-    assert "sk-secret-1" not in str(failure)
-    assert "***" in str(failure)
+    said = failure(ValueError("key sk-secret-1 is wrong"), "model 'm'", SecretStr("sk-secret-1"))
+    assert "sk-secret-1" not in str(said)
+    assert "***" in str(said)

@@ -2,7 +2,6 @@
 
 import json
 import logging
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -27,18 +26,11 @@ SCHEMA = load_schema("general")
 USABLE = json.dumps({"entities": [[ANSWER, "Person"]], "triples": [], "attributes": [], "new": []})
 
 
-@pytest.fixture(autouse=True)
-def fresh_tracer() -> Iterator[None]:
-    observing._tracer.cache_clear()
-    yield
-    observing._tracer.cache_clear()
-
-
 @pytest.fixture
 def spans(monkeypatch) -> InMemorySpanExporter:
     exporter, provider = InMemorySpanExporter(), TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
-    monkeypatch.setattr(observing, "_tracer", lambda: provider.get_tracer("banyan"))
+    monkeypatch.setattr(observing.trace, "get_tracer", provider.get_tracer)
     return exporter
 
 
@@ -106,14 +98,8 @@ def test_a_failing_span_says_so_without_the_errors_text(spans):
     assert PROMPT not in call.to_json()
 
 
-def test_without_opentelemetry_nothing_is_missing(monkeypatch):
-    monkeypatch.setitem(sys.modules, "opentelemetry", None)
-    assert observing._tracer() is None
-    ask(USABLE)
-
-
 def test_without_a_provider_nothing_is_recorded():
-    with observing._span("x", {}) as span:
+    with observing._span("x", {}, observing.trace.SpanKind.INTERNAL) as span:
         assert not span.is_recording()
 
 

@@ -230,7 +230,7 @@ def test_html(tmp_path):
     assert document.text == (
         "# Banyan trees\n\nFirst\xa0line goes on & on.\nNext\n\nSecond paragraph\n\n### Deeper\n\n"
         "- one\n- two\n- three\n\n"
-        "Name | Year\nAnn | 1999\n\n```\n  # code\n    indented\n```")
+        "| Name: Ann | Year: 1999 |\n\n```\n  # code\n    indented\n```")
 
 
 def test_html_title_falls_back_on_heading_then_name(tmp_path):
@@ -304,7 +304,7 @@ def test_docx(tmp_path):
     file.save(str(tmp_path / "a.docx"))
     document = only(tmp_path / "a.docx")
     assert document.title == "Banyan"
-    assert document.text == ("Preface\twith tab\n\n# Banyan\n\nIt grows quickly\n\nName | Year\nAnn | 1999\n\n"
+    assert document.text == ("Preface with tab\n\n# Banyan\n\nIt grows quickly\n\n| Name: Ann | Year: 1999 |\n\n"
                              "## Roots\n\nIn the air.")
 
 
@@ -313,7 +313,7 @@ def test_docx_failures(tmp_path):
     assert "password" in failure(write(tmp_path / "b.docx", bytes.fromhex("d0cf11e0a1b11ae1") + b"\0" * 100))
     with zipfile.ZipFile(tmp_path / "c.docx", "w") as archive:
         archive.writestr("word/document.xml", "<broken")
-    assert "broken Word file" in failure(tmp_path / "c.docx")
+    assert "a broken docx file" in failure(tmp_path / "c.docx")
     docx.Document().save(str(tmp_path / "d.docx"))
     assert "no text" in failure(tmp_path / "d.docx")
 
@@ -334,14 +334,16 @@ def test_csv(tmp_path):
                                      "y,,,3\r\nz,t,unquoted, comma,4\r\nw,t,last,5\r\n")
     documents, failures = load(path)
     assert [(d.id, d.title, d.text) for d in documents] == [
-        ("x", "Tree", 'grows, and\n"spreads"'), ("a.csv#1", "", "second"), ("w", "t", "last")]
+        ("x", "Tree", '| Document: x | Title: Tree | Other: 1 |\n\ngrows, and\n"spreads"'),
+        ("a.csv#1", "", "| Document: a.csv#1 | Other: 2 |\n\nsecond"),
+        ("w", "t", "| Document: w | Title: t | Other: 5 |\n\nlast")]
+    assert documents[0].metadata == {"other": "1"}
     assert [found.reason.split(":")[0] for found in failures] == ["line 5", "line 6"]
     assert "more values than columns" in failures[1].reason
 
 
-def test_csv_with_long_text_without_text_column_and_with_open_quote(tmp_path):
+def test_csv_with_long_text_and_with_open_quote(tmp_path):
     assert len(only(write(tmp_path / "a.csv", "text\n" + "x" * 300_000)).text) == 300_000
-    assert "no column `text`, only `id`, `body`" in failure(write(tmp_path / "b.csv", "id,body\n1,x\n"))
     documents, failures = load(write(tmp_path / "c.csv", 'text\ngood\n"open\nmore\n'))
     assert [document.text for document in documents] == ["good"]
     assert failures[0].reason.startswith("after line 2: ")

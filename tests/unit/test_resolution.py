@@ -110,6 +110,27 @@ def test_what_a_text_states_ties_names_that_have_nothing_in_common() -> None:
     assert groups(graph_of(a=facts(names=("周树人", "鲁迅")))) == []
 
 
+CURIE, BOHR = ("Marie Curie", "found", "radium"), ("Niels Bohr", "led", "the institute")
+
+
+@pytest.mark.parametrize("text", [
+    "Marie Curie, also known as Niels Bohr, was a spy.",
+    "Marie Curie, also known as Zedekiah Smith. Zedekiah Smith, also known as Niels Bohr.",
+    "M. Curie, also known as Niels Bohr, was a spy."])
+def test_one_document_alone_makes_no_two_things_one_that_others_know(text) -> None:
+    said = facts(names=("Marie Curie", "Niels Bohr", "Zedekiah Smith", "M. Curie"), kind="Person")
+    known = {"b": facts(CURIE, kind="Person"), "c": facts(BOHR, kind="Person")}
+    together = {"Marie Curie", "Niels Bohr"}
+    assert not [group for group in groups(graph_of(a=said, **known), a=text) if together <= group]
+    twice = groups(graph_of(a=said, d=said, **known), a=text, d=text)
+    if text.startswith("Marie"):
+        assert [group for group in twice if together <= group], "two documents say so"
+    pair = pair_of(entity_id("Marie Curie", "Person"), entity_id("Niels Bohr", "Person"))
+    by_person = Judgements(decisions=(EntityDecision(
+        verdict="merge", first=pair[0], second=pair[1], who="Eve", why="", decided_at="2026-01-01"),))
+    assert [group for group in groups(graph_of(a=said, **known), by_person, a=text) if together <= group]
+
+
 def test_a_date_has_no_other_name() -> None:
     text = "Ada Marsh (3 May 1901 - 6 June 1966, also known as Ada Vale) wrote."
     assert groups(graph_of(a=facts(names=("Ada Marsh", "6 June 1966", "Ada Vale"))), a=text) == []

@@ -3,9 +3,8 @@
 from collections.abc import Callable
 
 import pytest
-from banyan.models.rules.reading import phrases, proposals
+from banyan.models.rules.parsed.labels import attribute_label
 from banyan.models.rules.reading.extraction import RulesExtractor
-from banyan.models.rules.reading.labels import attribute_label, han_attribute_label, noun_phrase, relation_label
 from banyan.schemas.extraction import Extraction, ExtractionRequest
 from banyan.schemas.formats.loading import load_schema
 from banyan.schemas.graph_schema import AttributeType, EntityType, GraphSchema, open_schema
@@ -115,36 +114,19 @@ def test_only_a_few_are_proposed_in_a_sentence(read):
 
 
 @pytest.mark.parametrize(("said", "label"), [
-    ("the annual net profits", "net profit"), ("total assets", "total assets"), ("the former companies", "company"),
-    ("a total", ""), ("number", ""), ("estimated share prices", "share price")])
+    ("annual net profits", "net profit"), ("total assets", "total assets"), ("former companies", "company"),
+    ("total", ""), ("number", ""), ("estimated share prices", "share price")])
 def test_english_attribute_labels(said, label):
-    assert attribute_label(noun_phrase(said.split())) == label
-
-
-@pytest.mark.parametrize(("said", "label"), [
-    ("本年度净利润", "净利润"), ("公司营业收入", "营业收入"), ("其总资产", "总资产"), ("金额", ""), ("公司", "")])
-def test_chinese_attribute_labels(said, label):
-    assert han_attribute_label(said) == label
+    assert attribute_label(said.split()) == label
 
 
 # --- relations -------------------------------------------------------------------------------------
-
-@pytest.mark.parametrize(("phrase", "label"), [
-    ("acquired", ("acquired", False)), ("acquires", ("acquired", False)), ("acquired by", ("acquired", True)),
-    ("beats", ("beat", False)), ("beaten by", ("beat", True)), ("stars", ("starred", False)),
-    ("carries", ("carried", False)), ("crosses", ("crossed", False)), ("connects to", ("connected to", False)),
-    ("connected to", ("connected to", False)), ("founding member of", ("founding member of", False)),
-    ("former members of", ("member of", False)), ("said", None), ("had", None), ("helped", None),
-    ("lies between", None), ("收购", ("收购", False)), ("进行", None), ("表示", None), ("", None)])
-def test_relation_labels(phrase, label):
-    assert relation_label(phrase) == label
-
 
 @pytest.mark.parametrize("text", [
     "Otto Kern defeated Tom Hale.", "Otto Kern defeats Tom Hale.", "Tom Hale was defeated by Otto Kern.",
     "Otto Kern later defeated Tom Hale in a match."])
 def test_however_it_is_said_the_label_and_direction_are_the_same(read, text):
-    assert related(read(text)) == {("Otto Kern", "defeated", "Tom Hale")}
+    assert related(read(text)) == {("Otto Kern", "defeat", "Tom Hale")}
 
 
 @pytest.mark.parametrize("text", [
@@ -155,7 +137,10 @@ def test_chinese_objects_before_their_verb(read, text):
 
 @pytest.mark.parametrize(("text", "title"), [
     ("Otto Kern defeated Ada Blum's team.", ""),
-    ("Malta admired the Euro currency.", "Malta"),
+    ("Otto Kern never defeated Tom Hale.", ""),
+    ("Otto Kern would have defeated Tom Hale.", ""),
+    ("If Otto Kern defeated Tom Hale, nobody saw it.", ""),
+    ("Otto Kern failed to defeat Tom Hale.", ""),
     ("The army of Otto Kern defeated Tom Hale.", ""),
     ("Otto Kern said Tom Hale.", ""),
     ("公司和绿野电影有限公司的收购获得了批准。", REPORT),
@@ -166,13 +151,6 @@ def test_no_relation_is_read_into_other_words(read, text, title):
 
 
 # --- evolution -------------------------------------------------------------------------------------
-
-def test_confidence_is_the_measured_share_of_right_ones(read):
-    (triple,) = read("Otto Kern defeated Tom Hale.").triples
-    assert triple.confidence == phrases.CONFIDENCE["verb"]
-    (value,) = [a for a in read("公司的净利润为1.2亿元。", REPORT).attributes if a.attribute == "净利润"]
-    assert value.confidence == proposals.CONFIDENCE["的"]
-
 
 def test_types_stay_those_of_the_schema(extractor):
     schema = GraphSchema(name="two", entity_types=(EntityType(name="Thing", last_resort=True),),
@@ -185,7 +163,7 @@ def test_types_stay_those_of_the_schema(extractor):
 def test_an_open_schema_names_what_general_knows_and_proposes_the_rest(extractor):
     text = "Otto Kern was born in Vienna. Otto Kern defeated Tom Hale. Otto Kern had sales of $4 million."
     found = extractor.extract(ExtractionRequest(text=text, title="Otto Kern"), open_schema())
-    assert {("Otto Kern", "born_in", "Vienna"), ("Otto Kern", "defeated", "Tom Hale")} <= related(found)
+    assert {("Otto Kern", "born_in", "Vienna"), ("Otto Kern", "defeat", "Tom Hale")} <= related(found)
     assert ("sales", "$4 million") in {(a.attribute, a.value) for a in found.attributes}
     assert {e.name: e.type for e in found.entities}["Vienna"] == "Location"
 
@@ -197,7 +175,7 @@ PIECES = st.sampled_from([
 
 
 @given(st.lists(PIECES, max_size=30), st.sampled_from(["", "Acme", REPORT]), st.sampled_from(["general", "open"]))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_values_stand_in_their_evidence_and_owners_are_declared(extractor, pieces, title, seed):
     for joint in (" ", ""):
         text = joint.join(pieces)

@@ -1,6 +1,7 @@
 """The app in process: what clients are told of errors, what the description promises, and the commands around it."""
 
 import sys
+from pathlib import Path
 
 import pytest
 from banyan.agents.construction.state import BuildContext
@@ -34,12 +35,12 @@ def app(tmp_path, hashed_embedder):
 
 @pytest.fixture
 def client(app):
-    with TestClient(app, base_url="http://127.0.0.1") as client:
+    with TestClient(app, base_url="http://127.0.0.1", client=("127.0.0.1", 7)) as client:
         yield client
 
 
 @pytest.mark.parametrize(("error", "status"), [
-    (UnknownKnowledgeBaseError("x"), 404), (WriterBusyError("x"), 409), (QuestionError("x"), 422),
+    (UnknownKnowledgeBaseError("x", Path("home")), 404), (WriterBusyError("x"), 409), (QuestionError("x"), 422),
     (ReasonerError("x"), 503), (OSError(28, "No space left on device"), 503), (KeyError("x"), 500)])
 def test_an_error_has_the_status_of_who_can_mend_it(error, status):
     assert status_of(error) == status
@@ -47,15 +48,15 @@ def test_an_error_has_the_status_of_who_can_mend_it(error, status):
 
 def test_what_clients_are_told_holds_no_path_and_nothing_of_a_defect(tmp_path):
     settings = Settings(home=tmp_path, _env_file=None)
-    unknown = detail_of(UnknownKnowledgeBaseError(f"there is no knowledge base 'x' in {tmp_path}; make one"), settings)
-    assert unknown.message == "there is no knowledge base 'x'; make one"
+    unknown = detail_of(UnknownKnowledgeBaseError("x", tmp_path, ["secret"]), settings)
+    assert unknown.message == "there is no knowledge base 'x'; make one with `banyan build`, or in Python with `add`"
     for defect in (KeyError(str(tmp_path)), PermissionError(13, "Permission denied", str(tmp_path / "x"))):
         assert str(tmp_path) not in detail_of(defect, settings).message
 
 
 def test_a_defect_is_a_500_that_tells_no_more_than_its_id(app, monkeypatch):
     monkeypatch.setattr(app.state.service.resources, "knowledge_base", lambda _: 1 / 0)
-    with TestClient(app, base_url="http://127.0.0.1", raise_server_exceptions=False) as client:
+    with TestClient(app, base_url="http://127.0.0.1", client=("127.0.0.1", 7), raise_server_exceptions=False) as client:
         said = client.get(f"{KB}/people/documents")
     assert said.status_code == 500
     assert said.json()["error"]["type"] == "InternalError"
@@ -98,12 +99,12 @@ def test_a_second_server_of_a_home_leaves_the_builds_of_the_first_alone(app):
     record = BuildRecord(options=BuildOptions(context=BuildContext()), build=Build(
         id="20260101", kb="people", state="running", progress=BuildProgress(step="read", done=0, total=None), files=[],
         created_at="2026-01-01"))
-    with TestClient(app, base_url="http://127.0.0.1"):
+    with TestClient(app, base_url="http://127.0.0.1", client=("127.0.0.1", 7)):
         records.save(record)
-        with TestClient(create_app(resources), base_url="http://127.0.0.1") as second:
+        with TestClient(create_app(resources), base_url="http://127.0.0.1", client=("127.0.0.1", 7)) as second:
             assert second.get("/api/builds").json()["items"] == []
         assert records.all() == [record]
-    with TestClient(create_app(resources), base_url="http://127.0.0.1") as third:
+    with TestClient(create_app(resources), base_url="http://127.0.0.1", client=("127.0.0.1", 7)) as third:
         (build,) = third.get("/api/builds").json()["items"]
     assert (build["state"], build["error"]["type"]) == ("failed", "ServerStopped")
 
@@ -124,7 +125,7 @@ def test_a_build_that_is_cancelled_between_two_steps_leaves_its_knowledge_base_t
 def test_threads_of_two_clients_are_two(app, tmp_path):
     keys = Keys(tmp_path / KEYS_FILE)
     ann, eve = ({"X-API-Key": keys.make(name, ["ask"])} for name in ("ann", "eve"))
-    with TestClient(app, base_url="http://127.0.0.1") as client:
+    with TestClient(app, base_url="http://127.0.0.1", client=("127.0.0.1", 7)) as client:
         client.post(f"{KB}/people/ask", json={"question": "Who is Ada Byron?", "thread": "t"}, headers=ann)
         at = {"url": "/api/threads/t", "params": {"kb": "people"}}
         assert client.get(**at, headers=eve).status_code == 404

@@ -7,8 +7,10 @@ from banyan.models.reasoner import ReasonerError
 from banyan.schemas.retrieval import DraftAnswer
 from banyan.server.app import create_app
 from banyan.server.hosted import PREFIXES, mounted
+from banyan.server.security.hosts import Hosts
 from banyan.server.security.keys import Keys
 from starlette.testclient import TestClient
+from starlette.websockets import WebSocketDisconnect
 
 from ..conftest import load_test_module
 
@@ -27,7 +29,8 @@ def resources(tmp_path, hashed_embedder):
 
 @pytest.fixture
 def client(resources):
-    with TestClient(create_app(resources), base_url="http://127.0.0.1", raise_server_exceptions=False) as client:
+    with TestClient(create_app(resources), base_url="http://127.0.0.1", client=("127.0.0.1", 7),
+                    raise_server_exceptions=False) as client:
         yield client
 
 
@@ -84,8 +87,36 @@ def test_a_failed_turn_is_not_remembered(client, resources):
     assert resources.fake.said_to("condense") == [], "there was nothing before"
 
 
+def hosted(resources):
+    """The app as LangGraph's server mounts it; Studio's page may reach it."""
+    settings = resources.settings
+    return mounted(create_app(resources, hosted=True), settings, Keys.of(settings), Hosts.bound("0.0.0.0"))
+
+
+def test_what_is_not_the_apps_is_behind_the_same_gate(resources, monkeypatch):
+    monkeypatch.setenv("LANGGRAPH_HTTP", json.dumps({"cors": {"allow_origins": ["https://studio.example"]}}))
+    studio, asks_as_json = {"Origin": "https://studio.example"}, {"Content-Type": "application/json"}
+    with TestClient(hosted(resources), base_url="http://127.0.0.1", client=("127.0.0.1", 7)) as client:
+        for headers, status in [
+                (asks_as_json, 404), (asks_as_json | studio, 404), ({"Content-Type": "text/plain"}, 415), ({}, 415),
+                ({"Content-Type": "text/plain"} | studio, 415), (asks_as_json | {"Host": "evil.example"}, 400),
+                (asks_as_json | {"Origin": "https://evil.example"}, 403),
+                (asks_as_json | {"Sec-Fetch-Site": "cross-site"}, 403)]:
+            assert client.post("/runs/wait", content=b"{}", headers=headers).status_code == status, headers
+        assert client.post("/threads/x/runs/y/cancel").status_code == 404, "without a body nothing is said of it"
+        for path in ("/internal/truncate", "/internal/debug/thread/x", "/internal", "/deploy", "/deploy/x/events"):
+            assert client.post(path).json()["error"]["message"] == "this is closed here"
+        with pytest.raises(WebSocketDisconnect), client.websocket_connect("/threads/x/stream/events"):
+            pass
+        Keys.of(resources.settings).make("ann", ["ask"])
+        for path in ("/docs", "/metrics", "/openapi.json", "/threads"):
+            assert client.get(path).status_code == 401
+        assert client.options("/threads", headers=studio).status_code == 404
+        assert client.options("/threads").status_code == 401
+
+
 def test_langgraphs_server_gets_the_apps_paths_and_no_others(resources):
-    app = mounted(create_app(resources, hosted=True), Keys.of(resources.settings))
+    app = hosted(resources)
     with TestClient(app, base_url="http://127.0.0.1", client=("127.0.0.1", 7)) as client:
         assert client.get("/").status_code == 200
         assert client.get("/api/health").json() == {"status": "ok"}
@@ -100,10 +131,9 @@ def test_langgraphs_server_gets_the_apps_paths_and_no_others(resources):
 
 def test_without_keys_langgraphs_server_answers_this_machine_alone(resources):
     keys = Keys.of(resources.settings)
-    with TestClient(mounted(create_app(resources, hosted=True), keys), base_url="http://127.0.0.1",
-                    client=("10.0.0.7", 7)) as client:
+    with TestClient(hosted(resources), base_url="http://127.0.0.1", client=("10.0.0.7", 7)) as client:
         refused = asked(client)
-        assert (refused.status_code, client.get("/").status_code) == (401, 401)
+        assert (refused.status_code, client.get("/threads").status_code) == (401, 401)
         assert "an API key is needed" in refused.json()["error"]["message"]
         assert asked(client, keys.make("far", ["ask"])).status_code == 200
 

@@ -1,13 +1,22 @@
 """Following blocking runs: in order, bounded, to their error, and stopped when nobody follows."""
 
+import sqlite3
 import threading
 import time
 
 import anyio
 import pytest
-from banyan.runtime.cancellation import CallCancelled
+from banyan.agents.resources import Resources
+from banyan.config import Settings
+from banyan.runtime.cancellation import CallCancelled, current
 from banyan.runtime.event_loop import process_loop
+from banyan.server.errors import DeadlineError
+from banyan.server.runs.conversations import Conversations
 from banyan.server.runs.following import following
+from banyan.server.runs.questions import Questions
+from banyan.server.runs.threads import Threads
+from banyan.server.security.gate import LOCAL
+from langgraph.checkpoint.sqlite import SqliteSaver
 
 pytestmark = pytest.mark.anyio
 
@@ -118,3 +127,46 @@ async def test_a_run_that_was_given_up_before_its_turn_never_begins():
     while limiter.statistics().tasks_waiting or limiter.borrowed_tokens:
         await anyio.sleep(0.01)
     assert not begun
+
+
+async def test_a_run_ends_at_its_deadline_waiting_included():
+    cancelled = threading.Event()
+
+    def items():
+        yield "begun"
+        while not current().cancelled:
+            time.sleep(0.01)
+        cancelled.set()
+
+    limiter = anyio.CapacityLimiter(1)
+    async with following(items, limiter, seconds=0.3) as run, following(items, limiter, seconds=0.2) as waiting:
+        with pytest.raises(DeadlineError, match=r"within 0\.2 s"):
+            _ = [item async for item in waiting]
+        seen = []
+        with pytest.raises(DeadlineError):
+            async for item in run:
+                seen.append(item)  # noqa: PERF401  (those before the deadline count)
+    assert seen == ["begun"]
+    assert await anyio.to_thread.run_sync(cancelled.wait, 10)
+
+
+async def test_one_client_leaves_a_slot_to_others(tmp_path):
+    settings = Settings(home=tmp_path, llm_base_url=None, _env_file=None)
+    with Resources(settings) as resources:
+        saver = SqliteSaver(sqlite3.connect(":memory:", check_same_thread=False))
+        questions = Questions(resources, Threads(saver), Conversations(saver))
+        entered = []
+
+        async def asking(client):
+            async with questions.turn(client):
+                entered.append(client)
+                await anyio.sleep_forever()
+
+        for clients, most in ((["hostile"] * 3 + ["other"], ["hostile", "other"]), ([LOCAL] * 3, [LOCAL] * 2)):
+            entered.clear()
+            async with anyio.create_task_group() as tasks:
+                for client in clients:
+                    tasks.start_soon(asking, client)
+                await anyio.sleep(0.2)
+                assert sorted(entered) == most
+                tasks.cancel_scope.cancel()

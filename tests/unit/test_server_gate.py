@@ -1,11 +1,13 @@
 """What every request passes, without a socket: hosts, origins, keys, rates, sizes, ids and headers."""
 
+import asyncio
 import json
 import os
 
 import httpx
 import pytest
 from banyan.config import Settings
+from banyan.server.security import gate
 from banyan.server.security.gate import Envelope, Gate
 from banyan.server.security.hosts import Hosts, host_of, is_loopback, same_origin
 from banyan.server.security.keys import KEYS_FILE, Keys, KeysError
@@ -53,9 +55,14 @@ async def test_a_key_gives_its_scopes_until_it_is_taken_back(tmp_path):
         again = keys.make("ann", ["read"])
         assert [(await client.get("/x", headers={"X-API-Key": one})).status_code for one in (said, again)] == [401, 200]
         keys.revoke("ann")
-        assert (await client.get("/x", headers={"X-API-Key": again})).status_code == 200, "there are none any more"
+        assert (await client.get("/x", headers={"X-API-Key": again})).status_code == 401
+        assert (await client.get("/x")).status_code == 401, "the last key was revoked, not the need of one"
+        (tmp_path / KEYS_FILE).unlink()
+        assert (await client.get("/x")).status_code == 401, "nor does a file that is gone open a server that runs"
+    async with behind(tmp_path) as client:
+        assert (await client.get("/x")).status_code == 200
     async with behind(tmp_path, needs_keys=True) as client:
-        assert (await client.get("/x")).status_code == 401, "but beyond this machine nobody is let in without"
+        assert (await client.get("/x")).status_code == 401, "beyond this machine nobody is let in without"
 
 
 @pytest.mark.anyio
@@ -102,6 +109,19 @@ async def test_bodies_are_bounded_as_they_say_and_as_they_come(tmp_path):
         upload = "/api/knowledge-bases/demo/builds"
         assert (await client.post(upload, content=b"x" * 10_000)).json()["read"] == 10_000
         assert (await client.post(upload, content=b"x" * 10_500)).status_code == 413
+
+
+@pytest.mark.anyio
+async def test_a_body_that_comes_too_slowly_is_not_waited_for(tmp_path, monkeypatch):
+    monkeypatch.setattr(gate, "_BODY_WITHIN", 0.2)
+
+    async def pieces():
+        while True:
+            yield b"x"
+            await asyncio.sleep(0.05)
+
+    async with behind(tmp_path) as client:
+        assert (await client.post("/x", content=pieces())).status_code == 408
 
 
 @pytest.mark.anyio

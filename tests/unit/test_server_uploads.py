@@ -2,9 +2,9 @@
 
 import io
 import os
-import time
 import unicodedata
 
+import anyio
 import pytest
 from banyan.server.runs.uploads import FileNameError, Upload, Uploads, safe_name, safe_names
 from hypothesis import given
@@ -17,7 +17,9 @@ from hypothesis import strategies as st
     ("../a", None), ("a/..", None), ("a/./b", None), ("C:/a", None), ("a:b", None), ("a\x00", None),
     ("a\x1b[31m", None),
     ("NUL", None), ("nul.txt", None), ("x/com1.md", None), ("a.", None), (" a", None), ("a /b", None), (".a", None),
-    ("\u202ea", None), ("a" * 256, None), ("é" * 128, None), ("a/" * 600 + "a", None), ("\ud800", None), ("a*", None)])
+    ("\u202ea", None),
+    ("a\u200bb", None), ("a\u00adb", None), ("a\u2028b", None), ("\ufeffa", None),
+    ("a" * 256, None), ("é" * 128, None), ("a/" * 600 + "a", None), ("\ud800", None), ("a*", None)])
 def test_a_name_is_kept_or_refused(name, kept):
     if kept is None:
         with pytest.raises(FileNameError):
@@ -42,20 +44,43 @@ def test_two_names_that_would_be_one_file_are_refused(names):
         safe_names(names)
 
 
-def test_files_are_kept_privately_until_they_are_read(tmp_path):
+def kept(tmp_path):
+    return sorted(path.name for path in (tmp_path / ".uploads").rglob("*.md"))
+
+
+@pytest.mark.anyio
+async def test_files_are_kept_privately_until_they_are_read(tmp_path):
     uploads = Uploads(tmp_path)
     files = [Upload("x/a.md", io.BytesIO(b"A")), Upload("b.md", io.BytesIO(b"B"))]
     assert uploads.store("b1", files) == ["x/a.md", "b.md"]
     uploads.store("b2", [Upload("b.md", io.BytesIO(b"C"))])
     if os.name == "posix":
         assert (tmp_path / ".uploads").stat().st_mode & 0o077 == 0
-    first = uploads.open("b1", "demo")
-    assert {path.name: path.read_bytes() for path in first.rglob("*.md")} == {"a.md": b"A", "b.md": b"B"}
-    uploads.close("demo")
+    async with uploads.reading("b1", "demo") as first:
+        assert {path.name: path.read_bytes() for path in first.rglob("*.md")} == {"a.md": b"A", "b.md": b"B"}
     assert not first.exists()
-    assert uploads.open("b2", "demo") == first, "a document's source does not change with the build"
-    uploads.close("demo")
-    assert not [path for path in (tmp_path / ".uploads").rglob("*") if path.is_file()]
+    async with uploads.reading("b2", "demo") as second:
+        assert second == first, "a document's source does not change with the build"
+    assert kept(tmp_path) == []
+
+
+@pytest.mark.anyio
+async def test_two_servers_of_a_home_read_into_a_knowledge_base_in_turn(tmp_path):
+    ours, theirs = Uploads(tmp_path), Uploads(tmp_path)
+    for name, server in (("ours", ours), ("theirs", theirs)):
+        server.store("build", [Upload(f"{name}{number}.md", io.BytesIO(b"x")) for number in range(3)])
+    read = {}
+
+    async def reading(name, server):
+        async with server.reading("build", "demo") as folder:
+            before = sorted(path.name for path in folder.iterdir())
+            await anyio.sleep(0.2)
+            read[name] = before, sorted(path.name for path in folder.iterdir())
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(reading, "ours", ours)
+        tasks.start_soon(reading, "theirs", theirs)
+    assert read == {name: ([f"{name}{number}.md" for number in range(3)],) * 2 for name in ("ours", "theirs")}
 
 
 def test_a_refused_upload_leaves_nothing(tmp_path):
@@ -64,11 +89,13 @@ def test_a_refused_upload_leaves_nothing(tmp_path):
     assert list(tmp_path.rglob("*.md")) == []
 
 
-def test_what_killed_servers_left_is_swept_in_time(tmp_path):
-    uploads = Uploads(tmp_path)
-    for build in ("old", "new"):
-        uploads.store(build, [Upload("a.md", io.BytesIO(b"A"))])
-    long_ago = time.time() - 2 * 24 * 3600
-    os.utime(tmp_path / ".uploads" / "queued" / "old", (long_ago, long_ago))
-    uploads.sweep()
-    assert [path.parent.name for path in tmp_path.rglob("a.md")] == ["new"]
+def test_what_killed_servers_left_is_swept_and_what_others_have_is_not(tmp_path):
+    killed, other = Uploads(tmp_path), Uploads(tmp_path)
+    killed.store("b1", [Upload("killed.md", io.BytesIO(b"A"))])
+    other.store("b1", [Upload("other.md", io.BytesIO(b"B"))])
+    killed._alive.release()  # as the system does for a process that ends
+    (tmp_path / ".uploads" / "read" / "demo").mkdir(parents=True)
+    (tmp_path / ".uploads" / "read" / "demo.lock").touch()
+    (tmp_path / ".uploads" / "read" / "demo" / "read.md").touch()
+    Uploads(tmp_path).sweep()
+    assert kept(tmp_path) == ["other.md"]

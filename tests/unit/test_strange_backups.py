@@ -7,9 +7,10 @@ import shutil
 import sqlite3
 import zipfile
 from contextlib import closing
+from pathlib import Path
 
 import pytest
-from banyan.graph_store.ledger.database import FORMAT
+from banyan.graph_store.ledger.database import FORMAT, Database
 
 from ..backups import built, copied, left, tables
 from ..conftest import load_test_module
@@ -67,6 +68,7 @@ STRANGE = {
     "empty": (lambda m, d, f: b"", "is no backup, or damaged"),
     "cut": (lambda m, d, f: described(m, d)[:-500], "is no backup, or damaged"),
     "flipped": (lambda m, d, f: flipped(described(m, d)), "is no backup, or damaged"),
+    "before its beginning": (lambda m, d, f: misplaced(described(m, d)), "its directory points before its beginning"),
     "out of the folder": (lambda m, d, f: packed(("manifest.json", json.dumps(m)), ("../ledger.sqlite", d)),
                           "manifest.json and ledger.sqlite and nothing else"),
     "absolute": (lambda m, d, f: packed(("manifest.json", json.dumps(m)), ("/tmp/ledger.sqlite", d)), "nothing else"),
@@ -90,6 +92,8 @@ STRANGE = {
     "missing table": (lambda m, d, f: described(m, altered(d, f, "DROP TABLE calls")), "the column calls."),
     "broken reference": (lambda m, d, f: described(m, altered(d, f, "DELETE FROM documents")), "refers to a missing"),
     "new database": (lambda m, d, f: described(m, altered(d, f, "PRAGMA user_version=0")), "its ledger is none"),
+    "a count that is none": (lambda m, d, f: described(m, altered(
+        d, f, "INSERT OR REPLACE INTO meta VALUES ('tree_revision', '1.5')")), "its ledger cannot be opened"),
     "damaged page": (lambda m, d, f: described(m, d[:8192] + bytes(4096) + d[12288:]), "its ledger"),
 }
 
@@ -97,6 +101,12 @@ STRANGE = {
 def flipped(data):
     middle = len(data) // 2
     return data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1:]
+
+
+def misplaced(data):
+    """The directory says that it is further on: so is, by as much, the beginning of the file from where it reckons."""
+    start = int.from_bytes(data[-6:-2], "little") + 1000
+    return data[:-6] + start.to_bytes(4, "little") + data[-2:]
 
 
 @pytest.mark.parametrize("case", STRANGE)
@@ -124,3 +134,36 @@ def test_a_backup_that_is_not_there_or_in_the_wrong_place(stored):
     assert (result.code, "lies in the folder of 'kb' itself" in result.err) == (1, True)
     result = stored("restore", "kb.zip", "--kb", "../kb")
     assert (result.code, "cannot name a knowledge base" in result.err) == (1, True)
+
+
+with closing(Database(Path(":memory:"))) as fresh:
+    COLUMNS = [(row[0], row[1], row[2]) for row in fresh.rows(
+        "SELECT m.name, c.name, c.type FROM sqlite_master m JOIN pragma_table_info(m.name) c "
+        "WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite%' AND m.name <> 'cached_vectors'")]
+
+
+@pytest.mark.parametrize("table", sorted({table for table, *_ in COLUMNS}))
+def test_rows_that_cannot_be_used_never_get_in(stored, table):
+    """Whatever is in a column: the backup is refused and nothing has changed, or all that reads it works."""
+    manifest, ledger = parts(stored.folder / "kb.zip")
+    before = tables(stored.folder / "home", "kb")
+    for _, column, kind in (one for one in COLUMNS if one[0] == table):
+        value = "-7" if kind in {"INTEGER", "REAL"} else "'{'"
+        where = f"{table}.{column} = {value}"
+        try:
+            data = altered(ledger, stored.folder, "PRAGMA foreign_keys=ON", "PRAGMA ignore_check_constraints=ON",
+                           f'UPDATE {table} SET "{column}" = {value}')
+        except sqlite3.IntegrityError:
+            continue  # of a key: two rows would be one
+        if data == ledger:
+            continue  # the table has no rows
+        (stored.folder / "strange.zip").write_bytes(described(manifest, data))
+        result = stored("restore", "strange.zip", "--kb", "kb", "--force")
+        if result.code == 1:
+            assert "Nothing was changed" in result.err, where
+            assert tables(stored.folder / "home", "kb") == before, where
+            continue
+        assert result.code == 0, where
+        for command in (("ask", "Who knows Ada?"), ("status",), ("tree",), ("schema", "history")):
+            assert stored(*command, "--kb", "kb").code in {0, 2}, f"{where}: {command}"
+        assert stored("restore", "kb.zip", "--kb", "kb", "--force").code == 0

@@ -93,13 +93,12 @@ class TestTool:
         message = call(tool, question="What was Carl Berg's favourite food?")
         assert message.status == "success"
         assert message.artifact["abstained"]
-        assert "Sources" not in message.content
+        assert message.content.startswith("I could not find the answer.")
 
     def test_an_unknown_knowledge_base_is_a_message_that_says_what_to_do(self, resources):
         message = call(banyan.as_tool("nowhere", resources=resources), question=QUESTION)
         assert message.status == "error"
         assert "there is no knowledge base 'nowhere'" in message.content
-        assert "there are: people" in message.content
         assert "do not answer on the documents' behalf" in message.content
 
     @pytest.mark.parametrize(("arguments", "said"), [

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.ledger.extractions import Contribution
-from banyan.graph_store.tree.view_modularity import likeness
+from banyan.graph_store.tree.view_modularity import MAX_MEMBERS, by_modularity, likeness
 from banyan.graph_store.tree.view_patterns import complete_steps
-from banyan.graph_store.tree.views import ViewError, ViewSettings, boundaries, build_view, parse_view
+from banyan.graph_store.tree.views import ViewError, boundaries, build_view, parse_view
 from banyan.schemas.documents import Span
 from banyan.schemas.extraction import AttributeFact, EntityMention, Fact
 from banyan.schemas.graph_schema import GraphSchema, open_schema
@@ -66,7 +66,10 @@ class NamedVectors:
 
 
 def view(graph, spec, schema=SCHEMA, meaning=None, **constants):
-    return build_view(graph, NamedVectors(graph, meaning), parse_view(spec, schema, graph), ViewSettings(**constants))
+    vectors, parsed = NamedVectors(graph, meaning), parse_view(spec, schema, graph)
+    if constants:
+        return by_modularity(graph, vectors.get("entities", graph.entity_ids()), parsed, **constants)
+    return build_view(graph, vectors, parsed)
 
 
 def shown(graph, found):
@@ -129,7 +132,7 @@ def test_a_graph_of_thousands_is_seen_whole():
     found = view(graph, "modularity", neighbours=10)
     assert sum(len(group.members) for group in found.groups) == len(graph.entity_ids())
     assert len(found.groups) > 20
-    assert max(len(group.members) for group in found.groups) <= ViewSettings().max_members
+    assert max(len(group.members) for group in found.groups) <= MAX_MEMBERS
     years = view(graph, "attribute:founded")
     assert [group.name for group in years.groups] == [*map(str, range(1800, 1890)), "without founded"]
 

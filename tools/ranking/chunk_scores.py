@@ -25,13 +25,6 @@ def chunk_scores(index: RetrievalIndex, query: Query, evidence: Iterable[Evidenc
     things are named, communities where a question is about a theme and shares few words with its
     answers.
 
-    Args:
-        index: the knowledge base in memory.
-        query: the sub-query.
-        evidence: of the routes for it; the community route's counts here.
-        beta: of eq. 9.
-        switches: what is on.
-
     Returns:
         The scores; zeros where dense, lexical and communities are off.
     """

@@ -56,15 +56,7 @@ class Walk:
 
 def walk(index: RetrievalIndex, query: Query, evidence: Sequence[Evidence], switches: Switches = EVERYTHING,
          before: Sequence[Walk] = ()) -> Walk:
-    """Spread the evidence for a sub-query over the entity-chunk graph.
-
-    Args:
-        index: the knowledge base in memory.
-        query: the sub-query.
-        evidence: of the routes for it.
-        switches: what is on.
-        before: the walks of the queries it follows, in their order.
-    """
+    """Spread the evidence for a sub-query over the entity-chunk graph."""
     entities = len(index.entity_ids)
     restart = np.zeros(entities + len(index.chunks), np.float32)
     graph_weight = beta(query) if switches.beta is None else switches.beta

@@ -16,11 +16,6 @@ _READ = 3
 def search(index: RetrievalIndex, query: Query, limit: int) -> list[Evidence]:
     """The nearest communities, and of the first few the facts about their keywords that are nearest.
 
-    Args:
-        index: the knowledge base in memory.
-        query: the sub-query.
-        limit: how many at most.
-
     Returns:
         Evidence, best first: communities (with no chunks of their own: a summary is no source) and
         facts of theirs, scored by cosine (UniAI-GraphRAG eq. 7) times the trust in vectors.

@@ -11,11 +11,6 @@ _LINES = 6
 def search(index: RetrievalIndex, query: Query, limit: int) -> list[Evidence]:
     """Entities that the question names (score 1), then the nearest by vector.
 
-    Args:
-        index: the knowledge base in memory.
-        query: the sub-query.
-        limit: how many at most.
-
     Returns:
         Evidence, best first. A nearest entity's score is its cosine times the trust in vectors.
     """

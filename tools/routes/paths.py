@@ -45,11 +45,6 @@ class _Path:
 def search(index: RetrievalIndex, query: Query, limit: int) -> list[Evidence]:
     """Paths of at most five hops, at least as many as the chain has steps.
 
-    Args:
-        index: the knowledge base in memory.
-        query: the sub-query, with those it follows.
-        limit: how many at most.
-
     Returns:
         Evidence about the two ends of each path's last triple, best first; scored by the geometric
         mean of its cosines times the trust in vectors.

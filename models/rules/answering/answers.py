@@ -11,22 +11,32 @@ from dataclasses import dataclass
 
 from ....schemas.graph_schema import GraphSchema
 from ....schemas.naming import normalise
-from ....schemas.retrieval import Claim, DraftAnswer, Passage, Reflection, SubAnswer
+from ....schemas.retrieval import Claim, DraftAnswer, Passage, Quote, Reflection, SubAnswer
+from ....text.dates import months_named, overlap
 from ...embedding.embedder import Embedder
+from ...parsing.parser import Parser
 from ..content_words import language_of
 from ..lexicon import SUMMARY_CUES
-from ..questions.answer_types import Expected, analyse
+from ..questions.answer_types import Expected, Question
 from ..questions.comparisons import Comparison, comparison
 from ..questions.decomposition import PLACEHOLDER, fill, sub_query
 from .evidence import ANSWERED, MOST_EMBEDDED, SentencePool, Support
 from .measures import amount, comparable
+from .statements import answer_from_facts, overview
+from .tables import answer_from_table
+from .verdicts import cause_near, tells_cause, verdict_on
 
 _FEWEST_EMBEDDED = 8
 _CLEAR_MARGIN = 0.4
 _MOST_SENTENCES = 3
 _NEW_WORDS = 0.3
 _WORTH_ADDING = 0.6
-_SAYS_ALL = 0.9
+_SAYS_ALL = 0.8
+_NO_CAUSE = 0.5
+_MOST_EVENTS = 8
+_HAPPENED = re.compile(r"\bwhat (?:else )?(?:happened|took place|occurred|changed)\b|"
+                       r"发生了?(?:什么|哪些)|有(?:什么|哪些)大事",
+                       re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -49,7 +59,7 @@ class _Hop:
 
 
 def answer(question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
-           embedder: Embedder) -> DraftAnswer:
+           embedder: Embedder, parser: Parser) -> DraftAnswer:
     """The answer in quoted sentences; the final claim first, then one for each hop it rests on.
 
     Args:
@@ -57,18 +67,36 @@ def answer(question: str, history: Sequence[SubAnswer], passages: Sequence[Passa
         history: its sub-queries with the answers found so far.
         passages: the evidence.
         embedder: compares questions with sentences.
+        parser: parses English.
 
     Returns:
         Claims whose quotes are substrings of the passages they name: the nearest sentence where nothing
         answers. `confidence` is the calibrated probability that the evidence answers the question (of a
         chain: its weakest hop), `ANSWERED` where it is as likely as not.
     """
-    pool = SentencePool(passages, embedder)
-    compared = comparison(question)
+    if passages and all(passage.statement for passage in passages):
+        return overview(passages)
+    pool = SentencePool(passages, embedder, parser)
+    draft = _from_sentences(question, history, pool, parser)
+    if draft.confidence < ANSWERED and (from_fact := answer_from_facts(pool.analyse(question), passages)) is not None:
+        return from_fact
+    return draft
+
+
+def _from_sentences(question: str, history: Sequence[SubAnswer], pool: SentencePool, parser: Parser) -> DraftAnswer:
+    compared = comparison(question, parser)
+    analysed = pool.analyse(question)
+    from_table = answer_from_table(analysed, compared.sides if compared else (), pool)
+    if from_table is not None:
+        return from_table
     if compared is not None:
         return _answer_comparison(compared, pool)
     if SUMMARY_CUES.search(question):
         return _overview(question, pool)
+    if (events := _events(analysed, pool)) is not None:
+        return events
+    if analysed.expected is Expected.POLAR:
+        return _answer_polar(analysed, pool)
     if len(history) > 1:
         chain = _chain(history, _answer_hops(history, pool))
         confidence = min((hop.confidence for hop in chain), default=0.0)
@@ -80,7 +108,7 @@ def answer(question: str, history: Sequence[SubAnswer], passages: Sequence[Passa
 
 
 def reflect(question: str, history: Sequence[SubAnswer], passages: Sequence[Passage], schema: GraphSchema,
-            embedder: Embedder) -> Reflection:
+            embedder: Embedder, parser: Parser) -> Reflection:
     """Whether the passages answer the last step, and else which filled sub-queries to ask next.
 
     Args:
@@ -89,13 +117,14 @@ def reflect(question: str, history: Sequence[SubAnswer], passages: Sequence[Pass
         passages: the evidence.
         schema: the schema in force, for the elements of new sub-queries.
         embedder: compares questions with sentences.
+        parser: parses English.
 
     Returns:
         `sub_answers` in the order of `history`; `sub_queries` holds no question of the history.
     """
-    pool = SentencePool(passages, embedder)
+    pool = SentencePool(passages, embedder, parser)
     hops = _answer_hops(history, pool)
-    compared = comparison(question)
+    compared = comparison(question, parser)
     if compared is not None:
         sufficient = all(hop.answer for hop in _sides(compared, pool))
     elif hops:
@@ -109,7 +138,7 @@ def reflect(question: str, history: Sequence[SubAnswer], passages: Sequence[Pass
         missing="; ".join(missing),
         sub_answers=[SubAnswer(question=item.question, answer=hop.answer)
                      for item, hop in zip(history, hops, strict=True)],
-        sub_queries=[sub_query(text, schema, chained=True) for text in new],
+        sub_queries=[sub_query(text, schema, parser, chained=True) for text in new],
     )
 
 
@@ -125,10 +154,16 @@ def _answer_hops(history: Sequence[SubAnswer], pool: SentencePool) -> list[_Hop]
     embedded = max(_FEWEST_EMBEDDED, MOST_EMBEDDED // max(1, len(history)))
     hops: list[_Hop] = []
     for item in history:
-        filled = fill(item.question, [hop.answer for hop in hops])
+        filled = fill(item.question, [_first_name(hop.answer) for hop in hops])
         hops.append(_Hop(filled, item.answer, None) if PLACEHOLDER.search(filled)
                     else _find(filled, item.answer, pool, embedded))
     return hops
+
+
+def _first_name(answer: str) -> str:
+    """The first of several names joined by 'and': a step asks about one thing, and no text holds both together."""
+    first, joint, second = answer.partition(" and ")
+    return first.split(", ")[0] if joint and first[:1].isupper() and second[:1].isupper() else answer
 
 
 def _find(question: str, known: str, pool: SentencePool, embedded: int) -> _Hop:
@@ -212,12 +247,40 @@ def _answer_directly(question: str, pool: SentencePool, *, nested: bool) -> Draf
     if not supports:
         return DraftAnswer(answerable=False, confidence=0.0)
     best = supports[0]
+    if analysed.expected is Expected.REASON:
+        best = max(supports[:_MOST_SENTENCES], key=lambda support: support.rank + tells_cause(support.sentence))
     partly = nested and best.covered < _SAYS_ALL
     confidence = min(best.probability, ANSWERED) * best.covered if partly else best.probability
+    if analysed.expected is Expected.REASON:
+        return _answer_reason(best, confidence)
     chosen = [best, *(_further(supports) if analysed.expected is Expected.TEXT and confidence >= ANSWERED else [])]
     claims = [_claim(support, _clear(support), question) for support in chosen]
     return DraftAnswer(answerable=True, claims=claims, confidence=confidence,
                        short=best.spans[0].words if best.spans else "")
+
+
+def _answer_reason(best: Support, confidence: float) -> DraftAnswer:
+    """The sentence with the cause, which may stand before or after the one that says what it caused."""
+    cause, words = cause_near(best.sentence)
+    quotes = list(dict.fromkeys((best.sentence.text, cause))) if cause else [best.sentence.text]
+    claims = [Claim(text=" ".join(text.split()), quotes=[Quote(passage=best.sentence.passage + 1, words=text)])
+              for text in reversed(quotes)]
+    return DraftAnswer(answerable=True, claims=claims, confidence=confidence if cause else confidence * _NO_CAUSE,
+                       short=words)
+
+
+def _answer_polar(question: Question, pool: SentencePool) -> DraftAnswer:
+    """Yes or no, by the sentence that speaks of all that the question says."""
+    supports = pool.search(question)
+    for support in supports:
+        yes = verdict_on(question, support)
+        if yes is not None:
+            chinese = question.language == "zh"
+            word = ("是" if chinese else "Yes") if yes else ("否" if chinese else "No")
+            return DraftAnswer(answerable=True, claims=[_claim(support, word, question.text)], short=word,
+                               confidence=max(ANSWERED, support.covered * support.named))
+    claims = [_claim(support, "", question.text) for support in supports[:1]]
+    return DraftAnswer(answerable=bool(claims), claims=claims, confidence=0.0)
 
 
 def _further(supports: list[Support]) -> list[Support]:
@@ -248,6 +311,22 @@ def _overview(question: str, pool: SentencePool) -> DraftAnswer:
                        confidence=chosen[0].named)
 
 
+def _events(question: Question, pool: SentencePool) -> DraftAnswer | None:
+    """What happened at a time: all sentences of that time, in the order of the passages; None for other questions."""
+    wanted = months_named(question.text)
+    if not wanted or not _HAPPENED.search(question.text):
+        return None
+    claims, told = list[Claim](), False
+    for sentence in (told_of for told_of in pool.sentences if told_of.row is None):
+        own = months_named(sentence.text)
+        # What a dated sentence goes on with, up to the next date or line, is of its time.
+        told = bool(overlap(wanted, own)) if own or sentence.starts_line else told
+        if told:
+            claims.append(Claim(text=" ".join(sentence.text.split()), quotes=[sentence.quote()]))
+    claims = claims[:_MOST_EVENTS]
+    return DraftAnswer(answerable=bool(claims), claims=claims, confidence=_SAYS_ALL if claims else 0.0)
+
+
 def _sides(compared: Comparison, pool: SentencePool) -> list[_Hop]:
     return [_find(asked, "", pool, MOST_EMBEDDED // 2) for asked in compared.asked]
 
@@ -275,7 +354,7 @@ def _verdict(compared: Comparison, hops: list[_Hop]) -> str:
     if compared.wanted == "same":
         equal = normalise(answers[0]) == normalise(answers[1])
         return _yes_or_no(equal, values, chinese=chinese)
-    date = analyse(compared.asked[0]).expected is Expected.DATE
+    date = compared.asked[0].startswith("When") or "哪一年" in compared.asked[0]
     left, right = (amount(hop.answer, date=date, normal=hop.normal) for hop in hops)
     if left is None or right is None or left[0] != right[0]:
         return ""

@@ -3,20 +3,27 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ....schemas.naming import canonical_name
 from ....schemas.retrieval import TypedFact
-from ....text.dates import find_dates
+from ....text.dates import find_days
 from ....text.quantities import find_numbers
 from ..content_words import content_words, language_of
 from ..lexicon import ORGANISATION_NOUNS, PLACE_NOUNS
 from ..name_words import CHINESE_SURNAMES
 from ..questions.answer_types import Expected, Question
 from ..questions.names import find_names, mentions
+from ..questions.unfolding_english import asks
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc, Span, Token
 
 _PRONOUN = re.compile(r"\b(?:He|She|he|she|It|it|They|they)\b|^[他她它]|(?<=[，,。])[他她它]|该公司|本公司|^公司")
 _PLACE_LEAD = re.compile(r"\b(?:in|at|near|on|from|to|into|through|outside|across)\s+(?:the\s+)?(?:\w+\s+of\s+)?$|"
                          r"(?:在|于|位于|来自|到|流经|流入)$", re.IGNORECASE)
+_LEAVING = re.compile(r"(?:从|由|\bfrom)\s*$", re.IGNORECASE)
+_LEAVING_ASKED = re.compile(r"\b(?:from|before|formerly|come|born)\b|[从原前]", re.IGNORECASE)
 _AGENT_LEAD = re.compile(r"\bby\s+(?:[a-z-]+\s+){0,4}$|(?:由|被|是)$")
 _PLACE_TAIL = re.compile(r"(?:省|市|县|区|州|国|江|河|湖|山|岛|洋|海|村|镇)$")
 _ORGANISATION_TAIL = re.compile(r"(?:公司|集团|大学|学院|研究[所院]|实验室|银行|医院|"
@@ -24,10 +31,16 @@ _ORGANISATION_TAIL = re.compile(r"(?:公司|集团|大学|学院|研究[所院]|
 _PIECE = re.compile(r"(?=([\u3400-\u9fff]{2}))|(?<![^\W\u3400-\u9fff])([^\W_\u3400-\u9fff]+(?:-[^\W_\u3400-\u9fff]+)*)")
 _CHINESE_PERSON = re.compile(rf"[{''.join(sorted(CHINESE_SURNAMES))}][\u4e00-\u9fff]{{1,3}}|"
                              r"[\u4e00-\u9fff]+(?:[·・•][\u4e00-\u9fff]+)+")
+_PARENTHESES = re.compile(r"(?:(?<!\s)\s++)?+[(（][^)）\n]{0,200}+[)）]")
 _DESCRIBING = re.compile(r"\b(?:the|an?|its|his|her)\s+$", re.IGNORECASE)
 _NEAR = 40.0
 _BEFORE = 20
 _LEAD = 40
+_LABELS = {"PERSON": Expected.PERSON, "GPE": Expected.PLACE, "LOC": Expected.PLACE, "FAC": Expected.PLACE,
+           "ORG": Expected.ORGANISATION}
+_LABELLED, _MISLABELLED, _ROLE, _STEP = 1.0, 1.0, 1.0, 0.35
+_FARTHEST = 8
+_LONGEST_LIST = 200
 # More than the words around a span can tell, which is at most about two.
 _KNOWN = 3.0
 
@@ -42,7 +55,7 @@ class Candidate:
 
 
 def candidates(question: Question, sentence: str, title: str, known: Sequence[str] = (),
-               facts: Sequence[TypedFact] = ()) -> list[Candidate]:
+               facts: Sequence[TypedFact] = (), parse: "Doc | None" = None) -> list[Candidate]:
     """The spans of a sentence that are of the expected kind and not in the question.
 
     Args:
@@ -52,24 +65,124 @@ def candidates(question: Question, sentence: str, title: str, known: Sequence[st
         known: names known from elsewhere, such as the titles of other passages.
         facts: what the graph has from this sentence: of two values the one that it has of the asked
             entity and attribute is the likelier.
+        parse: of the sentence, where it is English: what a name is and does in it then counts.
 
     Returns:
-        The candidates, best first; none for questions whose answer has no known form.
+        The candidates, best first; none for questions whose answer has no known form. Of several that are joined
+        ('Marie and Pierre Curie') the first stands for all.
     """
-    if question.expected is Expected.TEXT:
+    if question.expected in {Expected.TEXT, Expected.REASON, Expected.POLAR}:
         return []
     anchors = _anchors(question, sentence)
     best: dict[str, Candidate] = {}
-    for start, end, words in _spans(question, sentence, title, known):
-        key = canonical_name(words)
+    for start, end, name in _spans(question, sentence, title, known):
+        key, words = canonical_name(name), name
         if not key or _stands_in(question, words):
             continue
-        fit = _fit(question, sentence, start, end, words) - _distance(question, anchors, start, end) / _NEAR
+        span = parse.char_span(start, end, alignment_mode="expand") if parse is not None else None
+        fit = _fit(question, sentence, start, end, words)
+        if span is None or not len(span):
+            fit -= _distance(question, anchors, start, end) / _NEAR
+        else:
+            fit += _parsed_fit(question, span)
+            words = _joined(question, span, words)
         fact = next((fact for fact in facts if _is_value(words, fact)), None)
         fit += _KNOWN if fact and _asks_for(question, fact) else 0.0
         if key not in best or fit > best[key].fit:
             best[key] = Candidate(words, fit, fact.normal if fact else "")
     return sorted(best.values(), key=lambda candidate: -candidate.fit)
+
+
+def _parsed_fit(question: Question, span: "Span") -> float:
+    """How well a span fits by its label, its part in the clause and how near it hangs to the question's words."""
+    token = span.root
+    kind = _LABELS.get(token.ent_type_)
+    named = question.expected in set(_LABELS.values())
+    fit = _LABELLED * (kind is question.expected) if named else 0.0
+    if named and kind is not None and Expected.PERSON in {kind, question.expected} and kind is not question.expected:
+        fit -= _MISLABELLED if Expected.PLACE in {kind, question.expected} else _MISLABELLED / 2
+    wanted = {*question.words, *content_words(question.focus)}
+    anchors = [other for other in span.doc if other.pos_ in {"NOUN", "VERB", "PROPN", "ADJ", "AUX"}
+               and not span.start <= other.i < span.end and wanted.intersection(content_words(other.text))]
+    fit -= _STEP * min((_steps_between(token, other) for other in anchors), default=_FARTHEST)
+    counted = span.doc[span.end].lemma_.lower() if span.end < len(span.doc) else ""
+    if question.expected is Expected.NUMBER and wanted.intersection(content_words(f"{counted} {token.head.text}")):
+        fit += _ROLE
+    if (asked := _asked_preposition(question)) and asked == _preposition(token):
+        fit += _ROLE
+    role = _asked_role(question)
+    joined_by = token.head if token.dep_ in {"attr", "nsubj"} and token.head.lemma_ == "be" else None
+    if joined_by is not None and any(other.head == joined_by for other in anchors):
+        fit += _ROLE
+    verbs = [other for other in anchors if other.pos_ == "VERB"]
+    parts = {_part(token, verb) for verb in verbs} - {""}
+    return fit + (_ROLE * ((role in parts) - (not parts.isdisjoint({"subject", "object"} - {role}))) if role else 0.0)
+
+
+def _steps_between(left: "Token", right: "Token") -> int:
+    """The edges of the parse between two tokens of a sentence."""
+    above = {token.i: steps for steps, token in enumerate([left, *left.ancestors])}
+    for steps, token in enumerate([right, *right.ancestors]):
+        if token.i in above:
+            return min(steps + above[token.i], _FARTHEST)
+    return _FARTHEST
+
+
+def _asked_role(question: Question) -> str:
+    """Whether a question asks for who does something or for whom it is done to; empty where for neither."""
+    asking = next((token for token in question.parse if asks(token)), None) if question.parse is not None else None
+    if asking is None:
+        return ""
+    head = asking.head if asking.dep_ == "det" else asking
+    return _part(head, head.head) if head.head.pos_ == "VERB" else ""
+
+
+def _asked_preposition(question: Question) -> str:
+    """The preposition of a question's asking word ('On which river ...'); empty where it has none."""
+    asking = next((token for token in question.parse if asks(token)), None) if question.parse is not None else None
+    return _preposition(asking.head if asking.dep_ == "det" else asking) if asking is not None else ""
+
+
+def _preposition(token: "Token") -> str:
+    while token.dep_ in {"conj", "appos", "compound"}:
+        token = token.head
+    return token.head.lower_ if token.dep_ in {"pobj", "pcomp"} else ""
+
+
+def _part(token: "Token", verb: "Token") -> str:
+    """The part that a noun has in what a verb says, active or passive: 'subject', 'object', or none."""
+    while token.dep_ in {"conj", "appos", "compound"}:
+        token = token.head
+    if token.head == verb and token.dep_ in {"nsubj", "nsubjpass", "dobj"}:
+        return "subject" if token.dep_ == "nsubj" else "object"
+    agent = token.dep_ == "pobj" and token.head.head == verb and token.head.lower_ == "by"
+    return "subject" if agent and verb.tag_ == "VBN" else ""
+
+
+def _joined(question: Question, span: "Span", words: str) -> str:
+    """A name with all that it is joined to by commas and 'and', as the sentence has them."""
+    if question.expected in {Expected.DATE, Expected.NUMBER}:
+        return words
+    first = span.root
+    while first.dep_ == "conj" and first.head.pos_ in {"NOUN", "PROPN"}:
+        first = first.head
+    chain = [first]
+    while following := next((child for child in chain[-1].rights if child.dep_ == "conj" and (
+            not first.ent_type_ or _named_by(child) is not None)), None):
+        chain.append(following)
+    if len(chain) == 1:
+        return words
+    final = _named_by(chain[-1]) or chain[-1]
+    last = final.idx + len(final)
+    start = next((token.idx for token in first.subtree if token.dep_ != "det"), first.idx)
+    listed = span.doc.text[start:last]
+    return listed if len(listed) <= _LONGEST_LIST and words in listed else words
+
+
+def _named_by(token: "Token") -> "Token | None":
+    """The token of a name in a phrase: itself, or what is put to it ('his sister Louise')."""
+    others = (other for other in token.rights if other.dep_ != "conj")
+    return next((other for other in (token, *others) if other.ent_type_), None)
 
 
 def _is_value(words: str, fact: TypedFact) -> bool:
@@ -87,7 +200,7 @@ def _asks_for(question: Question, fact: TypedFact) -> bool:
 
 
 def _spans(question: Question, sentence: str, title: str, known: Sequence[str]) -> list[tuple[int, int, str]]:
-    dates = list(find_dates(sentence, intervals=False))
+    dates = list(find_days(sentence))
     if question.expected is Expected.DATE:
         return [(start, end, sentence[start:end]) for start, end in dates]
     if question.expected is Expected.NUMBER:
@@ -95,7 +208,7 @@ def _spans(question: Question, sentence: str, title: str, known: Sequence[str]) 
                 if all(end <= a or start >= b for a, b in dates)]
     spans = [(start, end, sentence[start:end]) for start, end in find_names(sentence, known)]
     pronoun = _PRONOUN.search(sentence)
-    heading = re.sub(r"\s*[(（].*?[)）]", "", title).strip()
+    heading = _PARENTHESES.sub("", title).strip()
     if pronoun and heading and question.expected is Expected.PERSON:
         spans.append((*pronoun.span(), heading))
     return spans
@@ -139,7 +252,8 @@ def _fit(question: Question, sentence: str, start: int, end: int, words: str) ->
         wrong = is_place or led_by_place or describes or unlike
         return 1.0 * bool(_AGENT_LEAD.search(lead)) - 2.0 * wrong - 0.7 * is_organisation
     if question.expected is Expected.PLACE:
-        looks = 1.0 * led_by_place + 0.5 * is_place - 0.8 * is_organisation
+        looks = 1.0 * led_by_place + 0.5 * is_place - 0.8 * is_organisation - 1.0 * bool(
+            _LEAVING.search(lead) and not _LEAVING_ASKED.search(question.text))
         return looks + focus + _in_chain(question, sentence, start, end)
     if question.expected is Expected.ORGANISATION:
         return 1.0 * is_organisation + focus

@@ -22,11 +22,11 @@ from ....schemas.extraction import ExtractionRequest
 from ....schemas.graph_schema import EntityType, GraphSchema, RelationType, RulesHints
 from ....schemas.naming import normalise
 from ...embedding.embedder import Embedder
+from ..parsed.candidates import Known
+from ..parsed.learned import BIAS, head_types
 from ..reading.cues import TERM_IS_TAIL, fold, is_han
 from ..reading.extraction import RulesExtractor
 from ..reading.furnishing import furnish
-from ..reading.learned import BIAS, head_types
-from ..reading.spans import Known
 
 _Element = TypeVar("_Element", EntityType, RelationType)
 
@@ -142,9 +142,9 @@ def _candidates(schema: GraphSchema, examples: Sequence[Example], terms: _Terms,
                 embedder: Embedder) -> list[_Candidate]:
     """The spans of all examples."""
     extractor = RulesExtractor(embedder)
-    return [_Candidate(number, _key(span.name), features)
+    return [_Candidate(number, _key(name), seen)
             for number, example in enumerate(examples)
-            for span, features in extractor.candidates(ExtractionRequest(text=example.text), schema,
+            for name, seen in extractor.candidates(ExtractionRequest(text=example.text), schema,
                                                        terms.known(example))]
 
 

@@ -1,11 +1,13 @@
-"""What kind of answer a question expects, by its question words."""
+"""What kind of answer a question expects: English by its parse, Chinese by its question words."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from ....schemas.naming import normalise
+from ...parsing.parser import Parser
 from ..content_words import Language, content_words, language_of
 from ..lexicon import (
     DATE_NOUNS,
@@ -14,12 +16,17 @@ from ..lexicon import (
     ORGANISATION_NOUNS,
     PERSON_NOUNS,
     PLACE_NOUNS,
+    words,
 )
-from .names import names_in
+from .names import mentions, names_in
+from .unfolding_english import asks
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc, Token
 
 
 class Expected(Enum):
-    """The kind of answer; TEXT has no form by which a span could be known."""
+    """The kind of answer; TEXT has no form by which a span could be known, POLAR is yes or no."""
 
     PERSON = "person"
     PLACE = "place"
@@ -27,6 +34,8 @@ class Expected(Enum):
     NAME = "name"
     DATE = "date"
     NUMBER = "number"
+    REASON = "reason"
+    POLAR = "polar"
     TEXT = "text"
 
 
@@ -37,7 +46,8 @@ class Question:
     `focus` is the noun of the thing asked for ('river' in 'On which river ...'), normalised, or
     empty; `words` are the content words outside the names and the focus: what the question says
     of the names ('capital' in 'What is the capital of Poland?'). `asked` are those of the property
-    itself (营业收入 in 晨光公司在杭州的营业收入是多少), empty where grammar does not tell it.
+    itself (营业收入 in 晨光公司在杭州的营业收入是多少), empty where grammar does not tell it. `figures` are the numbers
+    that it gives as conditions. `parse` is that of an English question.
     """
 
     text: str
@@ -47,79 +57,92 @@ class Question:
     names: tuple[str, ...]
     words: tuple[str, ...]
     asked: tuple[str, ...] = ()
+    figures: frozenset[str] = frozenset()
+    parse: "Doc | None" = None
 
 
+_WHERE_IS = content_words("located")
+_LONGEST = 1_000
+"""Characters of a question that are looked at: what follows is text."""
 _NOUNS = (
     (Expected.DATE, DATE_NOUNS), (Expected.NUMBER, NUMBER_NOUNS), (Expected.PERSON, PERSON_NOUNS),
     (Expected.PLACE, PLACE_NOUNS), (Expected.ORGANISATION, ORGANISATION_NOUNS), (Expected.NAME, NAME_NOUNS),
 )
-_WHICH = re.compile(r"\b(?:which|what)\s+((?:[\w-]+\s+){0,2}?[\w-]+?)(?=\s+(?:is|are|was|were|do|does|did|has|"
-                    r"have|had|can|will|that|who|of|in|by|[\w-]+(?:ed|es|s)|[a-z]+)\b|\?|$)")
-_WHAT_IS = re.compile(r"\bwhat\s+(?:is|are|was|were)\s+(?:the\s+)?((?:[\w-]+\s+){0,3}?[\w-]+?)(?:['’]s)?"
-                      r"(?=\s+(?:of|in|for|from|at|on)\b|\s*\?|$)")
-_POSSESSED = re.compile(r"\bwhat\s+(?:is|are|was|were)\s+.+['’]s?\s+((?:[\w-]+\s+)?[\w-]+)\s*\??$")
-_LONGEST_PREPOSITION = 8
-_NAME_OF = re.compile(r"\bthe names? of (?=(?:the|an?)\b)")
-_ENGLISH = (
-    (Expected.PERSON, re.compile(r"\b(who|whom|whose)\b")),
-    (Expected.DATE, re.compile(r"\b(when|(?:what|which) (?:year|date|day|month|decade|century|time))\b")),
-    (Expected.PLACE, re.compile(r"\bwhere\b")),
-    (Expected.NUMBER, re.compile(r"\bhow (?:many|much|long|old|far|tall|high|large|big|deep|fast|heavy|wide)\b")),
-    (Expected.TEXT, re.compile(r"\b(why|how)\b")),
-)
+_ASKING_WORDS = {"who": Expected.PERSON, "whom": Expected.PERSON, "whose": Expected.PERSON, "when": Expected.DATE,
+                 "where": Expected.PLACE, "why": Expected.REASON, "how": Expected.TEXT}
+_MEASURING = words("weigh cost measure earn last")
+_HOW_MUCH = words("many much long old far tall high large big deep fast heavy wide often late early")
+_FIGURE = re.compile(r"(?<![\w.,])\d+(?:[.,]\d+)*")
+_WRITTEN = {word: str(number) for number, word in enumerate((
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"))}
 _CHINESE = (
+    (Expected.REASON, re.compile(r"为什么|为何|原因|什么缘故")),
     (Expected.DATE, re.compile(r"哪一?[年天月]|何时|什么时[候间]|哪个(?:年|月|世纪)|几[年月]|多久|时间是什么|日期")),
     (Expected.NUMBER, re.compile(r"多少|几[个位人名座条次家所]|多[长高大远深重宽]|比例是|百分之几")),
-    (Expected.TEXT, re.compile(r"为什么|为何|如何|怎么|怎样")),
+    (Expected.TEXT, re.compile(r"如何|怎么|怎样")),
     (Expected.PERSON, re.compile(r"谁|哪(?:一|几)?位|什么人|哪个人")),
     (Expected.ORGANISATION, re.compile(r"哪(?:一|几)?(?:家|所)|"
                                        r"(?:什么|哪个)(?:公司|机构|大学|学校|组织|企业|子公司|平台)")),
-    (Expected.PLACE, re.compile(r"哪里|哪儿|何地|什么地方|"
-                                r"哪(?:个|座|条|一个|片)?(?:国家|国|城市|省份|省|市|县|地区|地方|江|河|湖|山|岛|州|洲|大洲|海)|(?:首都|省会|出生地|总部)是(?:什么|哪)")),
+    (Expected.PLACE, re.compile(r"哪里|哪儿|何地|什么地方|哪(?:个|座|条|一个|片)?(?:国家|国|城市|省份|省|市|县|区|"
+                                r"地区|地方|江|河|湖|山|岛|州|洲|大洲|海)|(?:首都|省会|出生地|总部)是(?:什么|哪)")),
     (Expected.PERSON, re.compile(r"(?:作者|导演|创始人|发明者|发现者|校长|总统|主席|丈夫|妻子|父亲|母亲)"
                                  r"是(?:什么|哪)")),
     (Expected.NAME, re.compile(r"哪(?:一)?[部本首种项款]|哪个\w{2,6}|(?:叫|名为|称为)什么|"
                                r"什么(?:名字|语言|奖|货币|书)|名称")),
+    (Expected.POLAR, re.compile(r"吗[？?]*$|是否|是不是|有没有")),
 )
-_ONLY_ASKING = re.compile(r"\b(?:what|which) (?:year|date|day|month|time)\b|哪一?[年天月]|多少|什么|何时|哪[里儿]",
-                          re.IGNORECASE)
+_ONLY_ASKING = re.compile(r"\b(?:what|which) (?:year|date|day|month|time)\b|哪一?[年天月]|"
+                          r"多少[^，,。？?]{0,3}(?=[？?]*$)|多少|什么|何时|哪[里儿]", re.IGNORECASE)
 _CHINESE_FOCUS = re.compile(r"(?:哪(?:一|几)?(?:个|座|条|家|所|部|本|首|种|项|片)?|什么)"
-                            r"(国家|城市|省份|省|市|县|河流|江|河|湖|山|岛|州|洲|海|公司|大学|机构|学校|语言|奖项|奖|货币)")
+                            r"(国家|城市|省份|省|市|县|区|河流|江|河|湖|山|岛|州|洲|海|公司|大学|机构|学校|语言|奖项|奖|货币)")
 
 
-def analyse(question: str, titles: Sequence[str] = ()) -> Question:
+def analyse(question: str, parser: Parser, titles: Sequence[str] = ()) -> Question:
     """Take a question apart: expected answer, noun asked for, names, and the words that relate them.
 
     Args:
         question: a question in English, Chinese or (then with less insight) any language.
+        parser: parses English.
         titles: titles of documents; those the question holds are names too ('polonium').
 
     Returns:
         The parts; never fails.
     """
-    language = language_of(question)
-    names = _with_titles(question, names_in(question), titles)
-    expected, focus = _english(question) if language == "en" else _chinese(question)
+    text = question[:_LONGEST]
+    language = language_of(text)
+    names = _with_titles(text, names_in(text), titles)
+    parse = parser.parse(text, "en") if language == "en" else None
+    expected, focus = _chinese(text) if parse is None else _english(parse)
+    if parse is not None and names and _asks_who_is(text, names):
+        expected = Expected.TEXT
     focus_words = set(content_words(focus)) if expected not in {Expected.NUMBER, Expected.TEXT} else set()
-    words = tuple(dict.fromkeys(w for w in content_words(_asked(question, names))))
-    others = tuple(word for word in words if word not in focus_words)
-    asked = _property(question, names) if language == "zh" else ()
-    return Question(question, language, expected, focus, names, others or words, asked)
+    spoken = tuple(dict.fromkeys(w for w in content_words(_asked(text, names))))
+    others = tuple(word for word in spoken if word not in focus_words)
+    asked = _property(text, names) if language == "zh" else ()
+    if parse is not None and expected is Expected.PLACE and not spoken:
+        others = _WHERE_IS
+    return Question(text, language, expected, focus, names, others or spoken, asked,
+                    figures(_asked(text, names)), parse)
+
+
+def _asks_who_is(question: str, names: tuple[str, ...]) -> bool:
+    """Whether a question names a person and asks who that is: it wants a description."""
+    return re.fullmatch(r"\s*who (?:is|was|are|were)\W*", _asked(question, names), re.IGNORECASE) is not None
+
+
+def figures(text: str) -> frozenset[str]:
+    """The numbers in a text, in digits, without marks between thousands; small ones also where written as words."""
+    digits = {match.group().replace(",", "") for match in _FIGURE.finditer(text)}
+    return frozenset(digits | {_WRITTEN[word] for word in normalise(text).split() if word in _WRITTEN})
 
 
 def _with_titles(question: str, names: tuple[str, ...], titles: Sequence[str]) -> tuple[str, ...]:
     """The names and the titles the question holds as whole words, none inside another."""
-    held = [match.group() for title in titles if len(title) > 1
-            for match in [re.search(_whole(title), question, re.IGNORECASE)] if match]
+    folded = question.casefold()
+    held = [question[at : at + len(title)] for title in titles if len(title) > 1
+            and (at := folded.find(title.casefold())) >= 0 and mentions(folded, title)]
     distinct = list(dict.fromkeys([*held, *names]))
     return tuple(name for name in distinct if not any(name != other and name in other for other in distinct))
-
-
-def _whole(title: str) -> str:
-    """A pattern for a title; letters of scripts with spaces must not go on at either end."""
-    before = r"(?<![^\W\u3400-\u9fff])" if title[0].isascii() else ""
-    after = r"(?![^\W\u3400-\u9fff])" if title[-1].isascii() else ""
-    return before + re.escape(title) + after
 
 
 def _asked(question: str, names: tuple[str, ...]) -> str:
@@ -132,38 +155,65 @@ def _asked(question: str, names: tuple[str, ...]) -> str:
 def _property(question: str, names: tuple[str, ...]) -> tuple[str, ...]:
     """The content words of the last phrase of a Chinese question: what stands before it only qualifies it."""
     for phrase in reversed(re.split("[的，,]", question)):
-        words = content_words(_asked(phrase, names))
-        if words:
-            return tuple(dict.fromkeys(words))
+        spoken = content_words(_asked(phrase, names))
+        if spoken:
+            return tuple(dict.fromkeys(spoken))
     return ()
 
 
-def _english(question: str) -> tuple[Expected, str]:
-    # 'The name of the wife' asks for the wife.
-    text = _NAME_OF.sub("", normalise(question))
-    for pattern in (_POSSESSED, _WHAT_IS):
-        match = pattern.search(text)
-        if match and (kind := _kind_of_noun(match.group(1))) is not None:
-            return kind[0], ""
-    which = _WHICH.search(text)
-    if which and (kind := _kind_of_noun(which.group(1))) is not None:
-        return kind
-    for expected, pattern in _ENGLISH:
-        if pattern.search(text):
-            return expected, ""
-    if which and which.group().startswith("which") and which.start() <= _LONGEST_PREPOSITION:
-        return Expected.NAME, which.group(1).split()[-1]
-    return Expected.TEXT, ""
+def _english(doc: "Doc") -> tuple[Expected, str]:
+    asking = next((token for token in doc if asks(token)), None)
+    if asking is None:
+        first = next((token for token in doc if not token.is_space), None)
+        auxiliary = first is not None and (first.tag_ == "MD" or first.lemma_ in {"be", "do", "have"})
+        if auxiliary:
+            return Expected.POLAR, ""
+        objects = (token for token in doc if token.dep_ == "dobj")
+        return _kind_of(next(objects, None)) or (Expected.TEXT, "")
+    word = asking.lower_
+    following = asking.nbor() if asking.i + 1 < len(doc) else asking
+    if word == "how" and following.lower_ in _HOW_MUCH:
+        return (Expected.DATE if following.lower_ in {"late", "early"} else Expected.NUMBER), ""
+    if word in _ASKING_WORDS:
+        return _ASKING_WORDS[word], ""
+    noun = _asked_noun(asking)
+    direct = noun is not None and not any(token.pos_ in {"VERB", "AUX"} for token in doc[asking.i : noun.i])
+    if (kind := _kind_of(noun)) is not None:
+        return kind if direct else (kind[0], "")
+    if asking.head.lemma_ in _MEASURING:
+        return Expected.NUMBER, ""
+    if noun is not None and direct:
+        return Expected.NAME, noun.lower_
+    return Expected.TEXT, noun.lower_ if noun is not None else ""
 
 
-def _kind_of_noun(phrase: str) -> tuple[Expected, str] | None:
-    """The kind of thing a noun phrase names, by the last of its nouns that is known."""
-    words = phrase.split()
-    for word in reversed(words):
-        singular = word.removesuffix("s") if len(word) > 3 else word  # noqa: PLR2004 - 'gas', 'bus'
+def _asked_noun(asking: "Token") -> "Token | None":
+    """The noun of what is asked for: 'which river', 'which of the rivers', 'what is the river called'."""
+    if asking.dep_ == "det" and asking.head.i > asking.i:
+        return asking.head
+    for child in asking.children:
+        if child.lower_ == "of":
+            return next((token for token in child.children if token.dep_ == "pobj"), None)
+    near = next((token for token in asking.doc[asking.i + 1 : asking.i + 4] if token.tag_ in {"NN", "NNS"}), None)
+    if near is not None and near.i == asking.i + 1:
+        return near
+    verb = asking.head if asking.head.pos_ in {"VERB", "AUX"} else asking.head.head
+    subject = next((token for token in verb.children if token.dep_ in {"nsubj", "nsubjpass", "attr"}
+                    and token.i > asking.i and token != asking), None)
+    if subject is None or verb.lemma_ not in {"be", "call", "name"}:
+        return None
+    inner = next((token for child in subject.children if child.lower_ == "of" for token in child.children), None)
+    return inner if subject.lemma_ in {"name", "title"} and inner is not None else subject
+
+
+def _kind_of(noun: "Token | None") -> tuple[Expected, str] | None:
+    """The kind of thing a noun names, by itself or by the nouns that it is compounded with."""
+    if noun is None:
+        return None
+    for token in (noun, *(child for child in noun.children if child.dep_ == "compound")):
         for expected, nouns in _NOUNS:
-            if word in nouns or singular in nouns:
-                return expected, word
+            if token.lower_ in nouns or token.lemma_.lower() in nouns:
+                return expected, token.lower_
     return None
 
 

@@ -5,14 +5,20 @@ import re
 from ....schemas.graph_schema import GraphSchema, SchemaElement
 from ....schemas.naming import normalise
 from ....schemas.retrieval import ROUTES, Route, SubQuery
+from ...parsing.parser import Parser
 from ..content_words import content_words, language_of
 from ..lexicon import SUMMARY_CUES
 from .answer_types import Expected, analyse
 from .comparisons import comparison
 from .unfolding_chinese import unfold_chinese
 from .unfolding_english import unfold_english
+from .unfolding_patterns import unfold_by_patterns
 
 PLACEHOLDER = re.compile(r"#(\d+)")
+_COPULAR = re.compile(r"(?:who|what)\s+(?:is|was|are|were)\b", re.IGNORECASE)
+"""Questions in plain word order, which the parser reads well."""
+_LONGEST_PATTERN = 400
+"""Characters: the patterns take more than linear time, and longer questions are not written in one sentence."""
 _TYPE_WORDS = {
     Expected.PERSON: "person people human 人物 人",
     Expected.PLACE: "place location 地点 地方",
@@ -21,7 +27,7 @@ _TYPE_WORDS = {
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|[_/-]")
 
 
-def decompose(question: str, schema: GraphSchema, limit: int) -> list[SubQuery]:
+def decompose(question: str, schema: GraphSchema, limit: int, parser: Parser) -> list[SubQuery]:
     """The atomic sub-queries of a question, by general grammar.
 
     Comparisons give one sub-query per side, nested questions one per step with `#n` for the answer
@@ -32,34 +38,42 @@ def decompose(question: str, schema: GraphSchema, limit: int) -> list[SubQuery]:
         question: the question, not blank.
         schema: elements are named only if they stand in it.
         limit: the most sub-queries, at least 1.
+        parser: parses English.
 
     Returns:
         1 to `limit` sub-queries.
     """
-    steps = unfold(question, limit)
-    return [sub_query(step, schema, chained=len(steps) > 1) for step in steps]
+    steps = unfold(question, limit, parser)
+    return [sub_query(step, schema, parser, chained=len(steps) > 1) for step in steps]
 
 
-def unfold(question: str, limit: int) -> list[str]:
+def unfold(question: str, limit: int, parser: Parser) -> list[str]:
     """The steps of a question as texts; see `decompose`."""
     question = question.strip() or question
     if question.isspace() or SUMMARY_CUES.search(question):
         return [question]
-    compared = comparison(question)
+    compared = comparison(question, parser)
     if compared is not None:
         return list(compared.asked) if limit >= len(compared.asked) else [question]
-    return unfold_chinese(question, limit) if language_of(question) == "zh" else unfold_english(question, limit)
+    if language_of(question) == "zh":
+        return unfold_chinese(question, limit)
+    parsed = unfold_english(question, parser, limit) if _COPULAR.match(question) else [question]
+    if len(parsed) > 1:
+        return parsed
+    by_patterns = unfold_by_patterns(question, limit) if len(question) <= _LONGEST_PATTERN else [question]
+    return by_patterns if len(by_patterns) > 1 else unfold_english(question, parser, limit)
 
 
-def sub_query(question: str, schema: GraphSchema, *, chained: bool) -> SubQuery:
+def sub_query(question: str, schema: GraphSchema, parser: Parser, *, chained: bool) -> SubQuery:
     """One atomic question with the schema elements whose names, labels or cues it holds.
 
     Args:
         question: the question; may hold `#n`.
         schema: the schema in force.
+        parser: parses English.
         chained: whether it is a step of several, so that paths between entities may matter.
     """
-    analysed = analyse(question)
+    analysed = analyse(question, parser)
     text = f"{question} {_TYPE_WORDS.get(analysed.expected, '')}"
     words = frozenset(content_words(text))
     return SubQuery(

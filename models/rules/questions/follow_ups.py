@@ -4,17 +4,22 @@ import re
 from collections.abc import Sequence
 
 from ....schemas.naming import canonical_name
+from ...parsing.parser import Parser
 from ..content_words import language_of
 from ..lexicon import words
 from .answer_types import Expected, analyse
 from .names import find_names, names_in
 
+_LONGEST = 1_000
+"""Characters of a message that are read: whoever writes more names what is meant."""
+_MESSAGES_READ = 12
 _OPENING = re.compile(r"^\s*(?:and|but|so|then|ok|okay|also)[,\s]+", re.IGNORECASE)
 _ABOUT = re.compile(r"^(?:(?:what|how) about|and)\s+", re.IGNORECASE)
-_NOUN_ONLY = re.compile(r"^(?:the|its|his|her|their)\s+([a-z][a-z ]*?)\s*\?*$", re.IGNORECASE)
+_NOUN_ONLY = re.compile(r"^(?:the|its|his|her|their)\s++([a-z](?:[a-z ]*[a-z])?)\s*+\?*+$", re.IGNORECASE)
 _PERSONAL = re.compile(r"\b(?:he|she|him|his|her|hers)\b", re.IGNORECASE)
 _PRONOUN = re.compile(r"\b(?:(?P<owner>his|its|their|hers|her(?=\s+[a-z]+))|(?P<place>there)|"
                       r"(?P<thing>he|she|it|they|him|her|them|(?:this|that) (?:one|[a-z]+)))\b", re.IGNORECASE)
+_AROUND = re.compile(r"^the\s++|(?<![?\s])[?\s]++$", re.IGNORECASE)
 _GENDERS = {"he": "m", "him": "m", "his": "m", "she": "f", "her": "f", "hers": "f", "it": "n", "its": "n",
             "they": "p", "them": "p", "their": "p"}
 _NOT_OBJECT = words("born die died live lived win won in on at to from for by when where and or")
@@ -26,22 +31,25 @@ _CHINESE_ELLIPSIS = re.compile(r"^(?P<name>[^，,？?的]{1,20})呢[？?]*$")
 _CHINESE_NOUN = re.compile(r"^(?P<noun>.{1,20})呢[？?]*$")
 
 
-def condense(question: str, messages: Sequence[tuple[str, str]]) -> str:
+def condense(question: str, messages: Sequence[tuple[str, str]], parser: Parser) -> str:
     """A follow-up question with the names it leaves out, taken from the conversation.
 
     Args:
         question: the new question.
-        messages: (role, text) so far, oldest first; the user's questions weigh more.
+        messages: (role, text) so far, oldest first; the user's questions weigh more. The last few are read, each
+            as far as a question would be.
+        parser: parses English.
 
     Returns:
         The question standing alone; unchanged where it needs nothing or nothing fits.
     """
-    if language_of(question) == "zh":
-        return _chinese(question, messages)
-    return _english(question, messages)
+    if len(question) > _LONGEST:
+        return question
+    recent = [(role, text[:_LONGEST]) for role, text in messages[-_MESSAGES_READ:]]
+    return _chinese(question, recent, parser) if language_of(question) == "zh" else _english(question, recent, parser)
 
 
-def _english(question: str, messages: Sequence[tuple[str, str]]) -> str:
+def _english(question: str, messages: Sequence[tuple[str, str]], parser: Parser) -> str:
     text = _OPENING.sub("", question.strip())
     bare = _ABOUT.sub("", text)
     names = names_in(bare)
@@ -52,7 +60,7 @@ def _english(question: str, messages: Sequence[tuple[str, str]]) -> str:
     if noun is None and (pronoun is None or names_in(text[: pronoun.start()])):
         return question
     personal = bool(_PERSONAL.search(bare))
-    entity = _antecedent(messages, personal=personal, place=bool(pronoun and pronoun["place"]))
+    entity = _antecedent(messages, parser, personal=personal, place=bool(pronoun and pronoun["place"]))
     if not entity:
         return question
     if noun:
@@ -83,7 +91,7 @@ def _instead(match: re.Match[str], text: str, entity: str) -> str:
 
 def _is_only(text: str, name: str) -> bool:
     """Whether a text is nothing but the name, with an article and a question mark at most."""
-    return re.sub(r"^the\s+|[?\s]+$", "", text, flags=re.IGNORECASE) == name
+    return _AROUND.sub("", text) == name
 
 
 def _swap_name(name: str, messages: Sequence[tuple[str, str]]) -> str:
@@ -96,7 +104,8 @@ def _swap_name(name: str, messages: Sequence[tuple[str, str]]) -> str:
     return ""
 
 
-def _antecedent(messages: Sequence[tuple[str, str]], *, personal: bool = False, place: bool = False) -> str:
+def _antecedent(messages: Sequence[tuple[str, str]], parser: Parser, *, personal: bool = False,
+                place: bool = False) -> str:
     """The name a pronoun stands for.
 
     That is the last name of the user's last question; but the first new name of the reply where
@@ -110,7 +119,7 @@ def _antecedent(messages: Sequence[tuple[str, str]], *, personal: bool = False, 
             continue
         known = {canonical_name(name) for name in names}
         new = [name for name in later if canonical_name(name) not in known]
-        expected = analyse(text).expected
+        expected = analyse(text, parser).expected
         asks_for_it = (personal and expected is Expected.PERSON) or (place and expected is Expected.PLACE)
         if new and (asks_for_it or not names):
             return new[0]
@@ -119,16 +128,16 @@ def _antecedent(messages: Sequence[tuple[str, str]], *, personal: bool = False, 
     return later[0] if later else ""
 
 
-def _chinese(question: str, messages: Sequence[tuple[str, str]]) -> str:
+def _chinese(question: str, messages: Sequence[tuple[str, str]], parser: Parser) -> str:
     text = _CHINESE_OPENING.sub("", question.strip())
     pronoun = _CHINESE_PRONOUN.search(text)
     ellipsis = _CHINESE_ELLIPSIS.match(text)
     if ellipsis and not pronoun:
-        return _chinese_ellipsis(ellipsis["name"], messages) or question
+        return _chinese_ellipsis(ellipsis["name"], messages, parser) or question
     if pronoun is None or names_in(text[: pronoun.start()]):
         return question
     personal = pronoun.group()[0] in "他她" or pronoun.group().endswith("人")
-    entity = _antecedent(messages, personal=personal, place=pronoun.group() in {"那里", "那儿", "这里"})
+    entity = _antecedent(messages, parser, personal=personal, place=pronoun.group() in {"那里", "那儿", "这里"})
     if not entity:
         return question
     whole = _CHINESE_PRONOUN.sub(lambda _: entity, text)
@@ -136,11 +145,11 @@ def _chinese(question: str, messages: Sequence[tuple[str, str]]) -> str:
     return f"{asked['noun']}是什么？" if asked and "的" in asked["noun"] else whole
 
 
-def _chinese_ellipsis(name: str, messages: Sequence[tuple[str, str]]) -> str:
+def _chinese_ellipsis(name: str, messages: Sequence[tuple[str, str]], parser: Parser) -> str:
     """'法国呢？' asks the last question of another name, '首都呢？' another thing of the same name."""
     if names_in(name):
         return _swap_name(name, messages)
-    entity = _antecedent(messages)
+    entity = _antecedent(messages, parser)
     return f"{entity}的{name}是什么？" if entity else ""
 
 

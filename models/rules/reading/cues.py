@@ -9,11 +9,9 @@ Besides the cues in its `rules`, each element is known by its own name and label
 - `-ist` (entity type): the ending of a noun.
 - `+syndrome`, `+-itis`, `+项目` (entity type): a term ending so is an entity in lower case too.
 - `?` (entity type): a name whose type nothing tells may be of it where a relation asks for it.
-- `=tenor`, `=-records` (relation): this very term, or a name with this last word, is the tail; evidence and no
-  proof for a relation with learned weights.
+- `=tenor` (relation): this very term is the tail; evidence and no proof for a relation with learned weights.
 - `{noun}` (relation): the tail is what the head is said to be ("is a Kenyan runner").
 - `{modifier}` (relation): the tail is the words before that noun ("is a comedy horror film").
-- `~` (relation): its two types in one sentence suffice.
 - `{nationality}` (attribute): any word for belonging to a people.
 """
 
@@ -40,11 +38,9 @@ NATIONALITY = "{nationality}"
 NOUN = "{noun}"
 MODIFIER = "{modifier}"
 TERM_IS_TAIL = "="
-TYPES_SUFFICE = "~"
 MAY_BE = "?"
 
 _WORD_START = re.compile(rf"[{HAN}]|[^\W{HAN}]+|['’]s\b|[^\w\s]")
-_MARKS = (NOUN, MODIFIER, TYPES_SUFFICE)
 _TITLED = ("Work", "Event", "SportsTeam")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|_")
 _OWNER_PRONOUNS = ("its ", "his ", "her ", "their ", "whose ")
@@ -216,10 +212,8 @@ class CompiledSchema:
     attributes: CueIndex
     terms: CueIndex
     """The words that are the tail of a relation without learned weights, wherever they stand."""
-    endings: dict[str, tuple[str, ...]]
-    """Folded last word of a name -> the relations whose tails end so, in schema order."""
-    marked: dict[str, tuple[str, ...]]
-    """`NOUN`, `MODIFIER` or `TYPES_SUFFICE` -> the relations that have it, in schema order."""
+    says_what: bool
+    """Whether a relation has `NOUN` or `MODIFIER`."""
     bare: frozenset[str]
     """The types with the mark `MAY_BE`: a name that nothing else tells of may be of one."""
     relation_of: dict[str, RelationType]
@@ -262,27 +256,17 @@ def compile_schema(schema: GraphSchema, kinds: Mapping[str, str] | None = None,
         relations=CueIndex((cue.removeprefix(INVERSE), relation.name, cue.startswith(INVERSE))
                            for relation in schema.relation_types
                            for cue in (*relation.rules.all_cues(), *_own_names(relation))
-                           if cue not in _MARKS and not cue.startswith(TERM_IS_TAIL)),
+                           if not cue.startswith((TERM_IS_TAIL, "{"))),
         attributes=CueIndex((cue, attribute.name, False) for attribute in schema.attribute_types
                             for cue in (*attribute.rules.all_cues(), *_own_names(attribute))),
         terms=CueIndex((cue.removeprefix(TERM_IS_TAIL), relation.name, False) for relation in schema.relation_types
                        if not relation.rules.learned for cue in relation.rules.all_cues()
-                       if cue.startswith(TERM_IS_TAIL) and not cue.startswith(TERM_IS_TAIL + SUFFIX)),
-        endings=_endings(schema.relation_types),
+                       if cue.startswith(TERM_IS_TAIL)),
+        says_what=any({NOUN, MODIFIER} & set(r.rules.all_cues()) for r in schema.relation_types),
         bare=frozenset(t.name for t in schema.entity_types if MAY_BE in t.rules.all_cues()),
-        marked={mark: tuple(r.name for r in schema.relation_types if mark in r.rules.all_cues()) for mark in _MARKS},
         relation_of={relation.name: relation for relation in schema.relation_types},
         attribute_of={attribute.name: attribute for attribute in schema.attribute_types},
     )
-
-
-def _endings(relations: Iterable[RelationType]) -> dict[str, tuple[str, ...]]:
-    endings: dict[str, list[str]] = defaultdict(list)
-    for relation in relations:
-        for cue in relation.rules.all_cues():
-            if cue.startswith(TERM_IS_TAIL + SUFFIX):
-                endings[fold(cue[2:])].append(relation.name)
-    return {word: tuple(names) for word, names in endings.items()}
 
 
 def _type_cues(types: tuple[EntityType, ...], kinds: Mapping[str, str], broader: Callable[[str], str]) -> TypeCues:

@@ -21,7 +21,7 @@ from ....schemas.graph_schema import (
     ValueKind,
 )
 from ....schemas.naming import label_key
-from .cues import INVERSE, KINDS, MAY_BE, SUFFIX, TERM, readable
+from .cues import INVERSE, KINDS, MAY_BE, MODIFIER, NOUN, SUFFIX, TERM, readable
 
 _SEEDS = ("encyclopedia", "literature", "general", "finance", "biomedical")
 """Where words are borrowed, the broadest first."""
@@ -44,6 +44,7 @@ _IRREGULAR: dict[str, tuple[str, ...]] = {
 
 _SHORTEST_AGENT = 5
 _OF = " of "
+_IS_A = "is a"
 
 
 def furnish(schema: GraphSchema) -> GraphSchema:
@@ -58,7 +59,7 @@ def furnish(schema: GraphSchema) -> GraphSchema:
     kinds = {t.name: kind_of(t) for t in schema.entity_types if not t.rules.cues}
     heirs = _heirs(schema, kinds)
     types = tuple(_furnished_type(t, kinds[t.name], heirs) if t.name in kinds else t for t in schema.entity_types)
-    relations = tuple(r if r.rules.cues else _furnished_relation(r) for r in schema.relation_types)
+    relations = tuple(r if r.rules.cues else _furnished_relation(r, schema) for r in schema.relation_types)
     attributes = tuple(a if a.rules.cues else _furnished_attribute(a) for a in schema.attribute_types)
     return schema.model_copy(update={"entity_types": types, "relation_types": relations,
                                      "attribute_types": attributes})
@@ -145,9 +146,14 @@ def _cues_of_kind(kind: str) -> tuple[str, ...]:
     return found.rules.all_cues()
 
 
-def _furnished_relation(relation: RelationType) -> RelationType:
+def _furnished_relation(relation: RelationType, schema: GraphSchema) -> RelationType:
     labels = [label_key(readable(name)) for name in relation.all_names()]
-    cues = tuple(dict.fromkeys(cue for label in labels for cue in _relation_cues(label)))
+    said = [cue for label in labels for cue in _relation_cues(label)]
+    kinds = [label_key(readable(n)) for t in schema.entity_types if t.name in relation.range for n in t.all_names()]
+    if any(kind.split()[-1:] == label.split()[-1:] != [] for kind in kinds for label in labels):
+        persons = any(kind_of(t) == "Person" for t in schema.entity_types if t.name in relation.domain)
+        said.append(NOUN if persons else MODIFIER)
+    cues = tuple(dict.fromkeys(said))
     return relation.model_copy(update={"rules": RulesHints(cues={"en": cues})}) if cues else relation
 
 
@@ -169,7 +175,8 @@ def _seed_attributes() -> dict[tuple[str, ValueKind], dict[str, tuple[str, ...]]
 
 
 def _relation_cues(label: str) -> tuple[str, ...]:
-    return (*_agent_cues(label), *_seed_cues().get(label, ()))
+    occupation = (NOUN,) if _IS_A in _seed_values().get(label, ()) else ()
+    return (*_agent_cues(label), *_verb_cues(label), *occupation, *_seed_cues().get(frozenset(label.split()), ()))
 
 
 def _agent_cues(label: str) -> tuple[str, ...]:
@@ -180,16 +187,33 @@ def _agent_cues(label: str) -> tuple[str, ...]:
         return (f"{head}{_OF}".strip(),)
     if len(noun) < _SHORTEST_AGENT or not noun.endswith(("er", "or")):
         return ()
-    pasts = _IRREGULAR.get(noun, (f"{noun[:-1]}d" if noun.endswith("er") else f"{noun[:-2]}ed",))
+    irregular = next((forms for agent, forms in _IRREGULAR.items() if noun.endswith(agent)), None)
+    pasts = irregular or (f"{noun[:-1]}d" if noun.endswith("er") else f"{noun[:-2]}ed",)
     return (*(INVERSE + past for past in pasts), f"{INVERSE}{noun} of", f"'s {noun}")
 
 
+def _verb_cues(label: str) -> tuple[str, ...]:
+    """'award received' is said with 'received', 'production company' with 'produced by'."""
+    words = label.split()
+    first, last = words[0], words[-1]
+    received = (last,) if len(words) > 1 and last.endswith("ed") else ()
+    made = (f"{first[:-3]}ed by",) if len(words) > 1 and first.endswith("ction") else ()
+    return (*received, *made)
+
+
 @cache
-def _seed_cues() -> dict[str, tuple[str, ...]]:
-    """The name of a seed's relation -> its English cues."""
-    cues: dict[str, tuple[str, ...]] = {}
+def _seed_cues() -> dict[frozenset[str], tuple[str, ...]]:
+    """The words of the name of a seed's relation -> its English cues."""
+    cues: dict[frozenset[str], tuple[str, ...]] = {}
     for seed in _SEEDS:
         for relation in load_schema(seed).relation_types:
             for name in relation.all_names():
-                cues.setdefault(label_key(name), relation.rules.cues.get("en", ()))
+                cues.setdefault(frozenset(label_key(name).split()), relation.rules.cues.get("en", ()))
     return cues
+
+
+@cache
+def _seed_values() -> dict[str, tuple[str, ...]]:
+    """The name of a seed's attribute in words -> its English cues."""
+    return {label_key(readable(name)): attribute.rules.cues.get("en", ()) for seed in reversed(_SEEDS)
+            for attribute in load_schema(seed).attribute_types for name in attribute.all_names()}

@@ -1,20 +1,13 @@
-"""What a mention is, and what both languages find alike: the title and quoted titles of works."""
+"""What a mention in a Chinese text is, and how several kinds of them become one list."""
 
-import re
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from ....text.values import Value
-from .cues import CompiledSchema, Hit, fold
+from .cues import CompiledSchema, Hit
 
-MentionKind = Literal["name", "title", "quoted", "term", "value", "pronoun", "possessive", "description"]
+MentionKind = Literal["name", "quoted", "term", "value", "pronoun", "possessive", "description"]
 ANAPHORS: frozenset[MentionKind] = frozenset({"pronoun", "possessive", "description"})
-
-_QUOTED = re.compile(r"[\"“«]([^\"“”«»\n]{2,80})[\"”»]|《([^《》\n]{1,60})》|「([^「」\n]{2,40})」")
-_LONGEST_QUOTED = 9
-_PARENTHESES = re.compile(r"\s*[(（][^()（）]*[)）]\s*$")
-_LONGEST_TITLE = 10
-_SHORTEST_FREE_TITLE = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,50 +53,6 @@ class Source:
     compiled: CompiledSchema
 
 
-def title_subject(title: str) -> str:
-    """The part of a title that can be a name: without a closing parenthesis; "" for a sentence."""
-    head = _PARENTHESES.sub("", title.strip())
-    return head if len(head.split()) <= _LONGEST_TITLE and len(head) > 1 else ""
-
-
-def quoted_mentions(source: Source, sentence: Sentence) -> list[Mention]:
-    """Titles in quotation marks or 《》, without the marks."""
-    found = []
-    for match in _QUOTED.finditer(source.text, sentence.start, sentence.end):
-        group = next(i for i in (1, 2, 3) if match.group(i) is not None)
-        words = match.group(group)
-        name = words.strip(" ,.，。")
-        begin = match.start(group) + words.find(name)
-        proper = group == 2 or name[:1].isupper() or name[:1].isdigit()  # noqa: PLR2004 - the group of 《》
-        if name and not name.isdigit() and proper and len(name.split()) <= _LONGEST_QUOTED:
-            found.append(Mention(begin, begin + len(name), name, "quoted"))
-    return found
-
-
-def title_mentions(source: Source, sentence: Sentence) -> list[Mention]:
-    """Where the title's name stands in the sentence, whatever its case."""
-    name = title_subject(source.title)
-    folded = fold(name)
-    if not name or folded in source.compiled.types.words:
-        return []
-    found = []
-    at = source.folded.find(folded, sentence.start, sentence.end)
-    while at >= 0:
-        end = at + len(folded)
-        exact = source.text.startswith(name, at)
-        if _stands_alone(source.text, at, end) and (exact or len(name) >= _SHORTEST_FREE_TITLE):
-            found.append(Mention(at, end, name, "title"))
-        at = source.folded.find(folded, end, sentence.end)
-    return found
-
-
-def _stands_alone(text: str, start: int, end: int) -> bool:
-    before = text[start - 1] if start else " "
-    after = text[end] if end < len(text) else " "
-    ascii_edge = text[start].isascii() and text[end - 1].isascii()
-    return not ascii_edge or not (before.isalnum() or after.isalnum())
-
-
 def merge(*layers: list[Mention]) -> list[Mention]:
     """One list without overlaps: of two that overlap the longer stays, then the earlier layer.
 
@@ -122,7 +71,7 @@ def merge(*layers: list[Mention]) -> list[Mention]:
         places = range(mention.start, mention.end)
         if taken.isdisjoint(places):
             hint = mention.hint
-            if mention.kind in {"name", "title"}:
+            if mention.kind == "name":
                 hint = hint or hints.get((mention.start, mention.end), "")
             kept.append(replace(mention, hint=hint))
             taken.update(places)

@@ -1,0 +1,101 @@
+"""What a reasoner is given to reflect and answer: passages, facts of the graph and reports, in one token budget.
+
+The rule: room for some eight facts is kept, at most a fifth of the budget; reports take at most a quarter, and only
+where the question is thematic (beta(q) as of one that names nothing); passages take the rest, and what is left where
+the next one does not fit goes to further facts. A fact whose passage is shown whole is left out: the passage states
+it. Facts and reports are numbered like passages, and citing one cites the words that support it.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from ...schemas.retrieval import Evidence, Passage
+from ...text.tokens import estimate_tokens
+from ...tools.query import Query
+from ...tools.ranking.beta import beta
+from ...tools.retriever import Retriever
+from ...tools.statements import Statement, of_entities, statements
+from .citing import within_budget
+
+FACTS_SHARE = 1 / 5
+FACTS_TOKENS = 100
+"""Tokens kept for facts: after some eight, a passage says more than the next ones."""
+REPORTS_SHARE = 1 / 4
+_MOST_REPORTS = 3
+_THEMATIC = 0.35
+"""beta(q) is 0.3 where nothing is named, 0.5 where one word in ten is of a name."""
+MARK_TOKENS = 4
+"""What the number and mark of an item cost."""
+
+
+def build_context(retriever: Retriever, ranking: Sequence[tuple[str, float]], queries: Sequence[Query],
+                  evidence: Sequence[Evidence], tokens: int) -> list[Passage]:
+    """The passages, facts and reports for a question.
+
+    Args:
+        retriever: the knowledge base.
+        ranking: chunks as (id, weight), best first.
+        queries: the question, then its sub-queries.
+        evidence: of all routes; communities among it may become reports.
+        tokens: the budget, estimated tokens of all items together.
+
+    Returns:
+        Passages, best first; then facts, nearest first; then reports. Items that are no passages have a
+        `statement`; their `text` is the stretch of a document that supports it.
+    """
+    there = [(key, weight) for key, weight in ranking if key in retriever.index.chunk_row]
+    passages = [retriever.passage(*item) for item in there]
+    reports = _reports(retriever, queries, evidence, int(tokens * REPORTS_SHARE))
+    left = tokens - _cost(reports)
+    near: dict[str, float] = {}
+    for item in evidence:
+        for entity in item.entity_ids if item.route != "community" else ():
+            near[entity] = max(near.get(entity, 0.0), item.score)
+    lines = statements(retriever.index, queries, dict(there), near)
+    share = min(int(tokens * FACTS_SHARE), FACTS_TOKENS) if lines else 0
+    shown = within_budget(passages, left - share)
+    whole = {p.chunk_id for p, full in zip(shown, passages, strict=False) if p.text == full.text}
+    left -= sum(estimate_tokens(p.title) + estimate_tokens(p.text) for p in shown)
+    facts = _facts(retriever, lines, dict(there), whole, left)
+    return [*shown, *facts, *reports]
+
+
+def _cost(items: Sequence[Passage]) -> int:
+    return sum(estimate_tokens(item.statement) + MARK_TOKENS for item in items)
+
+
+def _facts(retriever: Retriever, lines: Sequence[Statement], weights: Mapping[str, float], shown: set[str],
+           tokens: int) -> list[Passage]:
+    facts: list[Passage] = []
+    for line in lines:
+        cost = estimate_tokens(line.line) + MARK_TOKENS
+        if line.chunk_id not in shown and cost <= tokens:
+            tokens -= cost
+            facts.append(statement_item(retriever, line, weights.get(line.chunk_id, 0.0), line.line))
+        if tokens <= MARK_TOKENS:
+            break
+    return facts
+
+
+def statement_item(retriever: Retriever, support: Statement, score: float, statement: str) -> Passage:
+    """An item of the context that shows a statement and is cited by the words that support it."""
+    passage = retriever.passage(support.chunk_id, score)
+    return passage.model_copy(update={"text": passage.text[support.start:support.end], "statement": statement,
+                                      "start": passage.start + support.start, "facts": ()})
+
+
+def _reports(retriever: Retriever, queries: Sequence[Query], evidence: Sequence[Evidence],
+             tokens: int) -> list[Passage]:
+    """The best communities' reports for a thematic question, each resting on the fact of it nearest to the question."""
+    if not queries or beta(queries[0]) >= _THEMATIC:
+        return []
+    index, reports = retriever.index, list[Passage]()
+    ids = dict.fromkeys(item.community_id for item in sorted(evidence, key=lambda item: -item.score)
+                        if item.community_id in index.communities)
+    for key in list(ids)[:_MOST_REPORTS]:
+        community = index.communities[key]
+        support = next(iter(of_entities(index, queries[0], community.members, 1)), None)
+        cost = estimate_tokens(community.text()) + MARK_TOKENS
+        if support is not None and cost <= tokens:
+            tokens -= cost
+            reports.append(statement_item(retriever, support, 0.0, community.text()))
+    return reports

@@ -1,0 +1,53 @@
+"""Misspelt names: what a question writes a letter or two otherwise than the knowledge base does."""
+
+import re
+from collections.abc import Sequence
+
+from rapidfuzz import fuzz, process
+from rapidfuzz.distance import Levenshtein
+
+from ...schemas.naming import normalise
+from ...tools.index import RetrievalIndex
+
+_WORD = re.compile(r"[^\W\d_]{5,40}")
+_LONG = 8
+"""Letters of a word in which two may be wrong; in a shorter one a second mistake makes another word."""
+_MOST_WORDS = 20
+_NEAR = 75
+_SHOWN = 3
+
+
+def respelt(question: str, index: RetrievalIndex) -> tuple[str, list[tuple[str, str]]]:
+    """The question with each misspelt word of a name as the knowledge base spells it.
+
+    Args:
+        question: the question; words in small letters are no names, and words that any passage holds are not misspelt.
+        index: the knowledge base.
+
+    Returns:
+        The question, and the words replaced as (asked, meant). A word that two names are equally near to stays.
+    """
+    replaced: dict[str, str] = {}
+    for word in [match.group() for match in _WORD.finditer(question)][:_MOST_WORDS]:
+        folded = normalise(word)
+        if not word[0].isupper() or not word.isascii() or index.lexical.knows(folded):
+            continue
+        allowed = 1 + (len(word) >= _LONG)
+        near = process.extract(folded, index.name_words, scorer=Levenshtein.distance, score_cutoff=allowed, limit=2)
+        near = [item for item in near if item[0][0] == folded[0]]
+        if near and (len(near) == 1 or near[0][1] < near[1][1]):
+            replaced[word] = near[0][0].capitalize()
+    for word, meant in replaced.items():
+        question = re.sub(rf"\b{re.escape(word)}\b", meant, question)
+    return question, list(replaced.items())
+
+
+def names_near(names: Sequence[str], index: RetrievalIndex) -> list[str]:
+    """Names of the knowledge base that are written much like some that it does not know, nearest first."""
+    near: dict[str, float] = {}
+    for name in names:
+        if not index.names.find(name):
+            for other, score, _ in process.extract(name, index.spellings, scorer=fuzz.ratio, score_cutoff=_NEAR,
+                                                   limit=_SHOWN):
+                near[other] = max(near.get(other, 0.0), score)
+    return sorted(near, key=lambda name: (-near[name], name))[:_SHOWN]

@@ -1,0 +1,101 @@
+"""Questions about the whole corpus: the reports of the knowledge tree answer, in a map and a reduce step.
+
+A question whose sub-queries all take the community route alone is about the corpus, not about a thing in it. The
+level of the tree is the finest whose reports fit a few calls (Microsoft GraphRAG's global search; level 4 of
+Youtu-GraphRAG's tree). Each call answers from some reports and the facts they rest on; the claims that cite soundly
+become the context of the final answer, each still resting on words of a source.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from ...graph_store.ledger.communities import Community
+from ...graph_store.ledger.documents import Documents
+from ...schemas.retrieval import DraftAnswer, Passage, SubQuery
+from ...text.tokens import estimate_tokens
+from ...tools.query import Query
+from ...tools.retriever import Retriever
+from ...tools.statements import of_entities
+from .citing import located
+from .context import MARK_TOKENS, statement_item
+
+MOST_CALLS = 8
+"""Calls of the map step: what a question about everything may cost besides its answer."""
+_FACTS = 5
+"""Facts shown with each report: what its claims can cite."""
+_CONSIDERED = 3 * _FACTS
+"""Facts that these are chosen from: sentences before rows of tables, which say little about a theme."""
+
+
+def is_survey(parts: Sequence[SubQuery]) -> bool:
+    """Whether a question, as it was decomposed, is about the corpus as a whole."""
+    return bool(parts) and all(part.routes == ("community",) for part in parts)
+
+
+def report_batches(retriever: Retriever, query: Query, tokens: int) -> list[list[Passage]]:
+    """The reports of one level of the tree with their facts, in as many lists as calls are due.
+
+    Args:
+        retriever: the knowledge base.
+        query: the question; the facts nearest to it are shown.
+        tokens: what one call may read, estimated.
+
+    Returns:
+        At most `MOST_CALLS` lists of items with statements, of the finest level that fits them; of the coarsest, if
+        none does, the largest communities. Empty where nothing is described.
+    """
+    levels: dict[int, list[Community]] = {}
+    for community in retriever.index.store.communities.all(level=None):
+        if community.summary:
+            levels.setdefault(community.level, []).append(community)
+    batches: list[list[Passage]] = []
+    for _, communities in sorted(levels.items()):
+        batches = _packed(_items(retriever, query, communities), tokens)
+        if len(batches) <= MOST_CALLS:
+            break
+    return batches[:MOST_CALLS]
+
+
+def _items(retriever: Retriever, query: Query, communities: Sequence[Community]) -> Iterator[list[Passage]]:
+    """Each community's report and facts, the largest first; one without facts says nothing that can be cited."""
+    for community in sorted(communities, key=lambda community: (-len(community.members), community.id)):
+        found = of_entities(retriever.index, query, community.members, _CONSIDERED)
+        items = sorted((statement_item(retriever, fact, 0.0, fact.line) for fact in found),
+                       key=lambda item: item.text.lstrip().startswith("|"))[:_FACTS]
+        if items:
+            yield [items[0].model_copy(update={"statement": community.text()}), *items]
+
+
+def _packed(groups: Iterator[list[Passage]], tokens: int) -> list[list[Passage]]:
+    batches: list[list[Passage]] = []
+    left = 0
+    for group in groups:
+        cost = sum(estimate_tokens(item.statement) + MARK_TOKENS for item in group)
+        if cost > left or not batches:
+            batches.append([])
+            left = tokens
+        batches[-1].extend(group)
+        left -= cost
+    return batches
+
+
+def points(draft: DraftAnswer, items: Sequence[Passage], documents: Documents) -> list[Passage]:
+    """The claims of a map call as items of the final answer's context.
+
+    Args:
+        draft: the answer from some reports.
+        items: those reports and facts.
+        documents: the sources.
+
+    Returns:
+        An item for each sound quote of each claim, side by side: the claim as its statement, resting on that quote.
+    """
+    made = []
+    for claim in draft.claims if draft.answerable else ():
+        for quote in claim.quotes:
+            spot = located(quote, items, documents)
+            if spot is not None:
+                document, start, _, words = spot
+                made.append(items[quote.passage - 1].model_copy(update={
+                    "statement": claim.text, "document": document, "start": start, "text": words,
+                    "score": draft.confidence}))
+    return made

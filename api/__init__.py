@@ -1,0 +1,1 @@
+"""Banyan in Python: `banyan.open(name)`, and what hangs on it."""

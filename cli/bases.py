@@ -1,0 +1,75 @@
+"""Commands on the home folder: which knowledge bases there are, renaming and dropping one."""
+
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from ..config import Settings
+from ..graph_store import moving
+from ..graph_store.errors import StoreError
+from ..graph_store.layout import Layout, knowledge_bases
+from ..graph_store.ledger.database import Database
+from ..graph_store.ledger.documents import Documents
+from .console import counted, err, on_a_line, out, print_json
+from .errors import CommandError
+from .session import AsJson
+
+app = typer.Typer()
+
+Name = Annotated[str, typer.Argument(help="The knowledge base's name.")]
+
+
+@app.command(name="list")
+def list_bases(*, as_json: AsJson = False) -> None:
+    """List the knowledge bases there are, and where."""
+    home = Settings().home
+    entries = [_entry(home, name) for name in knowledge_bases(home)]
+    if as_json:
+        print_json(entries)
+        return
+    if not entries:
+        err.print(f"there is no knowledge base in {on_a_line(str(home))} yet: make one with `banyan build PATH --kb "
+                  "NAME`", soft_wrap=True)
+        return
+    table = Table("knowledge base", "documents", "chunks")
+    for entry in entries:
+        table.add_row(on_a_line(entry["kb"]), *(("?", f"[red]{on_a_line(entry['problem'])}[/red]") if entry["problem"]
+                                                else (str(entry["documents"]), str(entry["chunks"]))))
+    out.print(table)
+    out.print(f"[dim]in {on_a_line(str(home.absolute()))}[/dim]", soft_wrap=True)
+
+
+def _entry(home: Path, name: str) -> dict[str, Any]:
+    """A knowledge base in numbers; a damaged one says why it has none."""
+    try:
+        with closing(Database(Layout.of(home, name).require().ledger)) as database:
+            documents = Documents(database)
+            return {"kb": name, "documents": documents.count_documents(), "chunks": documents.count(), "problem": ""}
+    except StoreError as error:
+        return {"kb": name, "documents": 0, "chunks": 0, "problem": str(error)}
+
+
+@app.command()
+def rename(old: Name, new: Annotated[str, typer.Argument(help="The new name.")]) -> None:
+    """Give a knowledge base another name."""
+    settings = Settings()
+    moving.rename(Layout.of(settings.home, old, settings.chroma_server), new)
+    out.print(f"renamed {on_a_line(old)} to {on_a_line(new)}", soft_wrap=True)
+
+
+@app.command()
+def drop(name: Name, *, yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False) -> None:
+    """Delete a knowledge base with all that was stored of it; asks first."""
+    settings = Settings()
+    layout = Layout.of(settings.home, name, settings.chroma_server)
+    if not yes:
+        if not sys.stdin.isatty():
+            raise CommandError(f"nobody can be asked whether {name!r} may go: say so with --yes")
+        documents = counted(_entry(settings.home, name)["documents"], "document")
+        typer.confirm(f"Delete {name} with {documents} and all that was made of them? Your files stay.", abort=True)
+    moving.drop(layout)
+    out.print(f"dropped {on_a_line(name)}", soft_wrap=True)

@@ -1,0 +1,48 @@
+"""Examples of each command, shown at the end of its help."""
+
+EXAMPLES: dict[str, tuple[str, ...]] = {
+    "": ("banyan build ~/papers --kb papers", 'banyan ask "Who discovered polonium?"', "banyan serve"),
+    "build": ("banyan build ~/papers --kb papers", "banyan build report.pdf prices.xlsx --kb papers --schema finance",
+              "banyan build ~/papers --kb papers --dry-run"),
+    "import": ("banyan import openie_results.json --format hipporag --kb recorded",),
+    "ask": ('banyan ask "Who discovered polonium?"', 'banyan ask "Who discovered polonium?" --kb papers --trace',
+            'banyan ask "Summarise the reports." --mode open --json'),
+    "chat": ("banyan chat --kb papers",),
+    "serve": ("banyan serve", "banyan serve --port 9000 --no-browser"),
+    "list": ("banyan list", "banyan list --json"),
+    "status": ("banyan status --kb papers",),
+    "documents": ("banyan documents --kb papers",),
+    "delete": ("banyan delete report.pdf --kb papers",),
+    "rename": ("banyan rename papers archive",),
+    "drop": ("banyan drop papers", "banyan drop papers --yes"),
+    "schema": ("banyan schema show --kb papers", "banyan schema review --kb papers"),
+    "schema show": ("banyan schema show --kb papers",),
+    "schema history": ("banyan schema history --kb papers",),
+    "schema review": ("banyan schema review --kb papers",),
+    "schema infer": ("banyan schema infer ~/papers -o schema.json",),
+    "entities": ("banyan entities --kb papers --search curie",),
+    "entities merge": ('banyan entities merge "Marie Curie" "Maria Skłodowska" --kb papers --why "her maiden name"',),
+    "entities split": ('banyan entities split "Marie Curie" "Pierre Curie" --kb papers',),
+    "entities decisions": ("banyan entities decisions --kb papers",),
+    "tree": ("banyan tree --kb papers", "banyan tree --kb papers --view attribute:founded:decade"),
+    "export": ("banyan export --kb papers --format html -o papers.html",
+               "banyan export --kb papers --format graphml -o papers.graphml"),
+    "verify": ("banyan verify --kb papers",),
+    "reindex": ("banyan reindex --kb papers",),
+    "backup": ("banyan backup --kb papers -o papers.zip",),
+    "restore": ("banyan restore papers.zip --kb papers-again",),
+    "key": ("banyan key alice --scope read --scope ask", "banyan key alice --revoke", "banyan key"),
+    "mcp": ("banyan mcp --kb papers --read-only",),
+    "eval": ("banyan eval retrieval --kb papers --questions questions.jsonl --format generic",),
+    "eval retrieval": ("banyan eval retrieval --kb papers --questions questions.jsonl --format generic --k 2,5",),
+    "eval extraction": ("banyan eval extraction --ontology ontology.json --gold gold.jsonl",),
+    "eval qa": ("banyan eval qa --kb papers --questions questions.jsonl --format generic",),
+}
+"""By the command's name, with that of its group before it; "" is `banyan` itself."""
+
+
+def epilogue(command: str) -> str:
+    """The examples of a command, each on a line of its own; empty where there is none."""
+    shown = EXAMPLES.get(command, ())
+    # Typer joins lines, but for paragraphs; a bracket would be markup.
+    return "\n\n".join(["Examples:", *(line.replace("[", r"\[") for line in shown)]) if shown else ""

@@ -1,0 +1,85 @@
+"""`banyan status`: what a knowledge base holds, what failed, and what was spent, in a few lines."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import typer
+from rich.table import Table
+
+from ..graph_store.integrity.status import Status, status_of
+from ..graph_store.ledger.accounts import Spent
+from .console import counted, escape, money, on_a_line, out, print_json
+from .session import AsJson, Kb, opened
+
+app = typer.Typer()
+
+_SHOWN_BUILDS = 5
+_SHOWN_FAILURES = 10
+_OFTEN = 3
+"""The most frequent reasons that are named."""
+
+
+@app.command()
+def status(kb: Kb, *, as_json: AsJson = False) -> None:
+    """Show what a knowledge base holds, what failed, and what was spent."""
+    with opened(reasons=False) as resources:
+        report = status_of(resources.knowledge_base(kb), resources.spending.prices)
+    if as_json:
+        print_json(report.model_dump())
+        return
+    table = Table.grid(padding=(0, 2))
+    for name, said in _lines(report):
+        table.add_row(f"  [dim]{name}[/dim]", said)
+    out.print(f"[bold]{escape(kb)}[/bold]")
+    out.print(table)
+    for document, number, reason in report.failures[:_SHOWN_FAILURES]:
+        out.print(f"  [red]failed:[/red] {on_a_line(document)}, chunk {number}: {on_a_line(reason)}", soft_wrap=True)
+    if report.chunks_failed:
+        out.print("  [yellow]build again with --retry-failed[/yellow] to read what failed", soft_wrap=True)
+    if report.spent.calls:
+        out.print(_spending(report))
+
+
+def _lines(report: Status) -> Iterator[tuple[str, str]]:
+    """What is shown of every knowledge base: the name of a line, and what stands there."""
+    left = [f"{number:,} {name}" for name, number in (("waiting", report.chunks_waiting),
+                                                     ("failed", report.chunks_failed)) if number]
+    yield "documents", (f"{report.documents:,}, in {counted(report.chunks, 'chunk')}"
+                        + (f", of which {' and '.join(left)}" if left else ", all read"))
+    yield "graph", ", ".join((
+        counted(report.entities, "entity", "entities"), counted(report.triples, "fact"),
+        counted(report.attributes, "attribute"), counted(report.communities, "community", "communities")))
+    waiting = f"; waiting: {counted(report.candidates_waiting, 'candidate')} (banyan schema review)"
+    yield "schema", (f"{on_a_line(report.schema_name) or 'none yet'}, version {report.schema_version}"
+                     + (waiting if report.candidates_waiting else ""))
+    if report.rejected:
+        yield "not admitted", _reasons(report.rejected)
+    if report.repaired:
+        yield "repaired", _reasons(report.repaired)
+    trusted = ", ".join(f"{on_a_line(script)} {share:.0%}" for script, share in sorted(report.vectors_trusted.items()))
+    yield "embedding", on_a_line(report.embedding_model) + (f"; finds what it should: {trusted}" if trusted else "")
+
+
+def _reasons(counted: Mapping[str, int]) -> str:
+    """How many there are, and of what most are."""
+    often = sorted(counted.items(), key=lambda item: (-item[1], item[0]))
+    named = ", ".join(f"{number:,} {on_a_line(reason.replace('_', ' '))}" for reason, number in often[:_OFTEN])
+    return f"{sum(counted.values()):,}: {named}" + (", ..." if len(often) > _OFTEN else "")
+
+
+def _spending(status: Status) -> Table:
+    """What was spent by step, by the latest builds, and for the most expensive documents."""
+    table = Table("spent on", "calls", "prompt", "cached", "completion", "wasted", "cost", title="Spent")
+
+    def add(name: str, spent: Spent) -> None:
+        table.add_row(name, *map(str, (spent.calls, spent.prompt, spent.cached, spent.completion, spent.wasted)),
+                      money(spent.cost))
+
+    parts: dict[str, Sequence[Spent]] = {"step": status.spent_by_step,
+                                         "build": status.spent_by_build[-_SHOWN_BUILDS:],
+                                         "document": status.dearest_documents}
+    for kind, rows in parts.items():
+        for row in rows:
+            add(f"{kind} {on_a_line(row.name)}" if row.name else f"no {kind}", row)
+        table.add_section()
+    add("all", status.spent)
+    return table

@@ -1,0 +1,77 @@
+"""Dropping and renaming a knowledge base: its folder as a whole, and its vectors on a server."""
+
+import shutil
+import uuid
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+
+from filelock import FileLock, Timeout
+
+from .errors import FormatError, KnowledgeBaseNameError, LedgerDamagedError, UnknownKnowledgeBaseError, WriterBusyError
+from .layout import Layout
+from .ledger.database import Database
+from .vectors.generations import VectorGenerations
+
+
+def drop(layout: Layout) -> None:
+    """Delete a knowledge base, a damaged one too. It is gone at once; its files follow.
+
+    Raises:
+        UnknownKnowledgeBaseError: there is none of that name.
+        WriterBusyError: something is writing to it.
+        StoreError: the server that holds its vectors cannot be asked to remove them.
+        OSError: its folder cannot be moved or removed.
+    """
+    _check_there(layout)
+    with _alone(layout):
+        if layout.server is not None:
+            # Without its ledger nobody knows which of the server's vectors are its own.
+            with suppress(LedgerDamagedError, FormatError), closing(Database(layout.ledger)) as database:
+                VectorGenerations(layout, database).remove_all()
+        # Below a folder that is no knowledge base: if this is killed, half a one is not taken for one.
+        grave = layout.root.parent / f".dropped-{uuid.uuid4().hex}"
+        grave.mkdir()
+        layout.root.rename(grave / layout.name)
+    shutil.rmtree(grave)
+
+
+def rename(layout: Layout, new: str) -> Layout:
+    """Give a knowledge base another name; returns its new layout. Vectors on a server stay its own.
+
+    Raises:
+        UnknownKnowledgeBaseError: there is none of the old name.
+        KnowledgeBaseNameError: the new name is taken, or cannot be one.
+        WriterBusyError: something is writing to it.
+        OSError: its folder cannot be moved.
+    """
+    renamed = Layout.of(layout.root.parent, new, layout.server)
+    _check_there(layout)
+    if renamed.root.exists():
+        raise KnowledgeBaseNameError(f"there is a knowledge base {new!r} already: choose another name, or drop "
+                                     "it first")
+    with _alone(layout):
+        layout.graph.unlink(missing_ok=True)  # it has the name in it, and is made again when it is opened
+        layout.root.rename(renamed.root)
+    return renamed
+
+
+def _check_there(layout: Layout) -> None:
+    with suppress(LedgerDamagedError):  # whoever has half a knowledge base may want to be rid of it
+        layout.require()
+    if not layout.root.is_dir():
+        raise UnknownKnowledgeBaseError(layout.name, layout.root.parent)
+
+
+@contextmanager
+def _alone(layout: Layout) -> Iterator[None]:
+    """Within the block nobody else writes to it. The lock's file is no longer at its path when the block ends."""
+    lock = FileLock(layout.lock, timeout=0)
+    try:
+        lock.acquire()
+    except Timeout as error:
+        raise WriterBusyError(f"something is writing to {layout.name!r}; wait until it has ended, or end it, and try "
+                              "again") from error
+    try:
+        yield
+    finally:
+        lock.release()

@@ -1,0 +1,36 @@
+"""E-books (epub): the pages of the spine, in order."""
+
+import posixpath
+from urllib.parse import unquote
+
+from .archives import local_name, open_archive, parse_xml
+from .content import Content
+from .failures import UnreadableError
+from .limits import Limits
+from .web_pages import read_html
+
+_CONTAINER = "META-INF/container.xml"
+_SAID = {"creator": "author", "date": "date", "publisher": "publisher", "language": "language", "subject": "subject"}
+
+
+def read_epub(data: bytes, limits: Limits) -> Content:
+    """The text of a book, each page as `read_html` gives it.
+
+    Raises:
+        UnreadableError: the bytes are no book, or a larger one than is read.
+    """
+    with open_archive(data, "an EPUB file", limits) as archive:
+        names = set(archive.namelist())
+        if _CONTAINER not in names:
+            raise UnreadableError(f"not an EPUB file (no {_CONTAINER}): export it again")
+        root = next((e.get("full-path", "") for e in parse_xml(archive, _CONTAINER).iter()
+                     if local_name(e) == "rootfile"), "")
+        package = list(parse_xml(archive, root).iter())
+        pages = {e.get("id"): posixpath.normpath(posixpath.join(posixpath.dirname(root), unquote(e.get("href", ""))))
+                 for e in package if local_name(e) == "item" and "html" in e.get("media-type", "")}
+        spine = [pages.get(e.get("idref")) for e in package if local_name(e) == "itemref"]
+        # A page that stands several times in the spine is read once.
+        texts = [read_html(archive.read(name)).text for name in dict.fromkeys(spine) if name in names]
+    said = {local_name(e): e.text or "" for e in reversed(package) if e.text}
+    return Content("\n\n".join(filter(None, texts)), said.get("title", ""),
+                   {_SAID[name]: value for name, value in said.items() if name in _SAID})

@@ -1,0 +1,12 @@
+"""What a reader makes of a file."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+
+class Content(NamedTuple):
+    """A file that is one document: its text, not yet cleaned, its title or "", and what else it says of itself."""
+
+    text: str
+    title: str = ""
+    metadata: Mapping[str, object] = {}

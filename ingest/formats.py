@@ -1,0 +1,51 @@
+"""The formats of files that are one document, and who reads each."""
+
+import json
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import PurePath
+
+from .content import Content
+from .decoding import decode
+from .failures import UnreadableError
+from .front_matter import read_markdown
+from .limits import Limits
+
+Reader = Callable[[bytes, Limits], Content]
+
+
+def _read_text(data: bytes, _: Limits) -> Content:
+    return Content(decode(data))
+
+
+def _read_notebook(data: bytes, limits: Limits) -> Content:
+    """A Jupyter notebook: its Markdown as it is, its code in fences; what the code printed is left out."""
+    try:
+        cells = json.loads(decode(data))["cells"]
+        parts = [(cell["cell_type"], "".join(cell["source"])) for cell in cells]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise UnreadableError(f"not a Jupyter notebook of format 4 ({error!r}): save it again in Jupyter") from error
+    texts = (text if kind == "markdown" else f"```\n{text}\n```" for kind, text in parts if text.strip())
+    return read_markdown("\n\n".join(texts).encode(errors="replace"), limits)
+
+
+CODE = (".py", ".js", ".ts", ".java", ".c", ".h", ".cpp", ".hpp", ".cs", ".go", ".rs", ".rb", ".php", ".swift", ".kt",
+        ".scala", ".sh", ".sql", ".r", ".css", ".yaml", ".yml", ".toml", ".ini", ".xml", ".tex", ".rst", ".log")
+PLAIN: dict[str, Reader] = {".txt": _read_text, ".md": read_markdown, ".markdown": read_markdown,
+                            ".ipynb": _read_notebook, **dict.fromkeys(CODE, _read_text)}
+"""Read in this process: text, taken as it is, in time that grows with its length."""
+
+PARSED = {
+    ".html": "web_pages.read_page", ".htm": "web_pages.read_page", ".xhtml": "web_pages.read_page",
+    ".pdf": "pdf_files.read_pdf", ".docx": "word_files.read_docx", ".pptx": "slides.read_pptx",
+    ".xlsx": "spreadsheets.read_spreadsheet", ".xlsm": "spreadsheets.read_spreadsheet",
+    ".xls": "spreadsheets.read_spreadsheet", ".ods": "spreadsheets.read_spreadsheet", ".epub": "books.read_epub",
+    ".eml": "mails.read_eml", ".rtf": "rich_text.read_rtf"}
+"""Read by the parser of a structure, whose time and memory a file can make grow: in a process that can be killed."""
+
+
+def parsed(path: PurePath) -> Reader:
+    """The reader of a format of `PARSED`; its libraries are imported now."""
+    module, name = PARSED[path.suffix.lower()].split(".")
+    reader: Reader = getattr(import_module(f".{module}", __package__), name)
+    return reader

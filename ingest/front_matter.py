@@ -1,0 +1,30 @@
+"""Markdown with what it says of itself between `---` lines at its beginning."""
+
+import yaml
+
+from .content import Content
+from .decoding import clean_text, decode
+from .limits import Limits
+from .sections import headings
+
+_LONGEST = 20_000
+_FENCE = "---\n"
+
+
+def read_markdown(data: bytes, _: Limits) -> Content:
+    """The text without its front matter; the title is that of the front matter, else the first heading."""
+    text = clean_text(decode(data))
+    metadata: dict[str, object] = {}
+    end = text.find(f"\n{_FENCE}", 0, _LONGEST) if text.startswith(_FENCE) else -1
+    if end > 0:
+        try:
+            # Every scalar stays a text: no number or date is made of it.
+            said = yaml.load(text[len(_FENCE) : end + 1], yaml.BaseLoader)  # noqa: S506
+        except (yaml.YAMLError, RecursionError, ValueError):
+            said = None  # a rule between two paragraphs: it is text
+        if isinstance(said, dict):
+            metadata = {str(name): value for name, value in said.items()}
+            text = text[end + 1 + len(_FENCE) :]
+    title = metadata.pop("title", "")
+    first = next(headings(text), None)
+    return Content(text, title if isinstance(title, str) and title else first.title if first else "", metadata)

@@ -1,0 +1,64 @@
+"""Markdown: its tables become rows of text that stand for themselves; all else stays as it is."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from .sections import headings
+from .tables import table_lines
+
+_FENCES = ("```", "~~~")
+_BAR = re.compile(r"(?<!\\)\|")
+_MARKS = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\n]*\)|<br ?/?>|\*\*|__|`")
+
+
+def with_rows(text: str, title: str) -> str:
+    r"""A Markdown text with its tables as rows.
+
+    Args:
+        text: the text; `\n` is its only line break.
+        title: what a table is about that stands under no heading.
+
+    Returns:
+        The text in which each pipe table outside fenced code is written as `table_lines` does. It is read line by line.
+    """
+    if "|" not in text:
+        return text
+    return "\n".join(_lines(text.split("\n"), title))
+
+
+def _lines(lines: Sequence[str], title: str) -> Iterator[str]:
+    fence, at = "", 0
+    while at < len(lines):
+        line = lines[at]
+        mark = line.lstrip()[:3]
+        if mark in _FENCES and fence in {"", mark}:
+            fence = "" if fence else mark
+        elif not fence and line.startswith("#"):
+            title = next((heading.title for heading in headings(line)), title)
+        if not fence and "|" in line and at + 1 < len(lines) and _is_rule(lines[at + 1]):
+            end = at + 2
+            while end < len(lines) and "|" in lines[end]:
+                end += 1
+            yield from table_lines(_cells(line), map(_cells, lines[at + 2 : end]), title)
+            at = end
+        else:
+            yield line
+            at += 1
+
+
+def _is_rule(line: str) -> bool:
+    """Whether a line is what stands between a table's header and its rows."""
+    parts = [part.strip() for part in line.strip().strip("|").split("|")]
+    return "|" in line and all(part.strip(":") and not part.strip(":").strip("-") for part in parts)
+
+
+def _cells(line: str) -> list[str]:
+    line = line.strip().removeprefix("|")
+    if line.endswith("|") and not line.endswith("\\|"):
+        line = line[:-1]
+    return [_MARKS.sub(_plain, part).replace("\\|", "|").strip() for part in _BAR.split(line)]
+
+
+def _plain(mark: re.Match[str]) -> str:
+    """What is left of a mark: a link's words, a space for a line break, nothing of emphasis and code."""
+    return mark[1] or (" " if mark[0].startswith("<") else "")

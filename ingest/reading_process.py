@@ -1,0 +1,165 @@
+"""Files read in a process of their own, which ends when one of them takes too long or too much.
+
+What a file makes its parser do, a build must survive: the process has a bound on its memory, is killed at the file's
+deadline or when the build is cancelled, and the next file gets a new one. It is started when the first file needs it
+(a second, most of it imports), and lives for one run: plain texts never wait for it.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as NotYet
+from pathlib import Path
+from typing import IO, Any
+
+from ..runtime.cancellation import current
+from .content import Content
+from .decoding import clean_text, read_bytes
+from .failures import UnreadableError
+from .formats import parsed
+from .limits import MEGABYTE, Limits
+from .metadata import clean_metadata
+
+_LOOK = 0.2
+"""Seconds between two looks at whether the run was cancelled."""
+
+_DEEPEST = 10_000
+"""Calls within calls: parsers follow nested structures so, and a process that runs out of stack ends alone."""
+
+
+class ReadingProcess:
+    """Reads one file at a time. To be used as a context, which ends the process."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._process: subprocess.Popen[bytes] | None = None
+        self._waiting = ThreadPoolExecutor(1, "banyan-file")
+
+    def __enter__(self) -> "ReadingProcess":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end()
+        self._waiting.shutdown()
+
+    def read(self, path: Path) -> Content:
+        """The content of a file.
+
+        Raises:
+            UnreadableError: whatever went wrong with it.
+            CallCancelled: the run was cancelled meanwhile.
+        """
+        process = self._process or self._start()
+        # A thread waits, because a pipe cannot be waited for with a deadline on every system.
+        answer = self._waiting.submit(_exchange, process, json.dumps(str(path)).encode())
+        try:
+            line = self._wait(answer)
+        except BaseException:
+            self._end()
+            raise
+        if not line:
+            self._end()
+            raise UnreadableError("it ended the process that read it, perhaps by more than "
+                                  f"{self._limits.memory_mb:,} MB of memory (BANYAN_MAX_FILE_MEMORY_MB): split it, or "
+                                  "convert it to text")
+        said: dict[str, Any] = json.loads(line)
+        if "error" in said:
+            raise UnreadableError(said["error"])
+        return Content(**said)
+
+    def _wait(self, answer: "Future[bytes]") -> bytes:
+        deadline = time.monotonic() + self._limits.seconds
+        while True:
+            try:
+                return answer.result(_LOOK)
+            except NotYet:
+                current().check()
+                if time.monotonic() > deadline:
+                    raise UnreadableError(f"not read within {self._limits.seconds:g} s (BANYAN_MAX_FILE_SECONDS): "
+                                          "split it, or convert it to text") from None
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        self._process = subprocess.Popen(  # noqa: S603 - this module
+            [sys.executable, "-m", __name__, self._limits.model_dump_json()], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))})
+        return self._process
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.wait()
+            for stream in (process.stdin, process.stdout):
+                if stream is not None:
+                    _close(stream)
+
+
+def _close(stream: IO[bytes]) -> None:
+    try:
+        stream.close()
+    except BrokenPipeError:
+        return  # what was not sent is for nobody
+
+
+def _exchange(process: "subprocess.Popen[bytes]", request: bytes) -> bytes:
+    """The process's answer; empty if it has ended."""
+    if process.stdin is None or process.stdout is None:
+        return b""
+    try:
+        process.stdin.write(request + b"\n")
+        process.stdin.flush()
+        return process.stdout.readline()
+    except (BrokenPipeError, ValueError):
+        return b""
+
+
+def _serve(limits: Limits) -> None:
+    """Answer requests until there are no more. Whatever a parser prints goes nowhere."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the run, which ends this process
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    _bound_memory(limits.memory_mb * MEGABYTE)
+    sys.setrecursionlimit(_DEEPEST)
+    for line in sys.stdin.buffer:
+        if hasattr(signal, "alarm"):
+            signal.alarm(int(limits.seconds) + 10)  # should the run be killed, this ends by itself
+        answers.write(json.dumps(_answer(Path(json.loads(line)), limits)).encode() + b"\n")
+        answers.flush()
+
+
+def _answer(path: Path, limits: Limits) -> dict[str, Any]:
+    try:
+        data = read_bytes(path, limits)
+    except OSError as error:
+        return {"error": f"cannot be read ({error.strerror or error}): check that it is there and that you may read it"}
+    except UnreadableError as error:
+        return {"error": str(error)}
+    try:
+        content = parsed(path)(data, limits)
+    except UnreadableError as error:
+        return {"error": str(error)}
+    except MemoryError:
+        return {"error": f"more than {limits.memory_mb:,} MB of memory (BANYAN_MAX_FILE_MEMORY_MB) to read it: split "
+                         "it"}
+    except Exception as error:  # noqa: BLE001 - a parser lets through whatever a broken structure makes its code raise
+        return {"error": f"a broken {path.suffix[1:].lower()} file ({type(error).__name__}: {str(error)[:200]}): save "
+                         "it again with its program, or convert it to text"}
+    return {"text": clean_text(content.text), "title": content.title,
+            "metadata": clean_metadata(content.metadata)}
+
+
+def _bound_memory(most: int) -> None:
+    try:
+        import resource  # noqa: PLC0415 - not on Windows, where the deadline alone bounds a file
+    except ImportError:
+        return
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
+if __name__ == "__main__":
+    _serve(Limits.model_validate_json(sys.argv[1]))

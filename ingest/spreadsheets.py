@@ -1,0 +1,68 @@
+"""Spreadsheets (xlsx, xls, ods): each sheet a table."""
+
+import zipfile
+from collections.abc import Iterator
+from datetime import date, datetime, time
+from io import BytesIO
+from itertools import dropwhile
+
+from python_calamine import CalamineSheet, CalamineWorkbook
+
+from .archives import open_archive, properties
+from .content import Content
+from .failures import UnreadableError
+from .limits import Limits
+from .tables import has_header, table_lines
+
+_MOST_CELLS = 20_000_000
+"""A sheet names its own size, and all its cells are made."""
+
+
+def read_spreadsheet(data: bytes, limits: Limits) -> Content:
+    """The sheets that are not empty, their values as they are stored; a merged cell's stands in each of its places.
+
+    Raises:
+        UnreadableError: the file is larger than is read.
+    """
+    about: dict[str, str] = {}
+    if zipfile.is_zipfile(BytesIO(data)):
+        with open_archive(data, "a spreadsheet", limits) as archive:
+            about = properties(archive)
+    workbook = CalamineWorkbook.from_filelike(BytesIO(data))
+    title = about.pop("title", "")
+    sheets: list[tuple[str, str]] = []
+    for name in workbook.sheet_names:
+        text = "\n".join(_lines(workbook.get_sheet_by_name(name), title or name, limits))
+        if text:
+            sheets.append((name, text))
+    alone = len(sheets) == 1
+    return Content("\n\n".join(text if alone else f"# {name}\n\n{text}" for name, text in sheets), title, about)
+
+
+def _lines(sheet: CalamineSheet, title: str, limits: Limits) -> Iterator[str]:
+    height, width = (last + 1 for last in sheet.end or (-1, -1))
+    if width > limits.table_columns or height * width > _MOST_CELLS:
+        raise UnreadableError(f"a sheet of {width:,} columns and {height:,} rows, at most "
+                              f"{limits.table_columns:,} columns and {_MOST_CELLS:,} cells are read: split it")
+    rows = [[_text(value) for value in row] for row in sheet.to_python(skip_empty_area=False)]
+    for (top, left), (bottom, right) in sheet.merged_cell_ranges or ():
+        for row in rows[top : bottom + 1]:
+            row[left : right + 1] = [rows[top][left]] * len(row[left : right + 1])
+    filled = list(dropwhile(lambda row: not any(row), rows))
+    while filled and len(set(filled[0]) - {""}) == 1 and any(len(set(row) - {""}) > 1 for row in filled):
+        title = next(filter(None, filled[0]))  # a line above the table
+        yield title
+        filled = list(dropwhile(lambda row: not any(row), filled[1:]))
+    columns = [at for at in range(width) if any(row[at] for row in filled)]
+    table = [[row[at] for at in columns] for row in filled]
+    if table:
+        header = table.pop(0) if has_header(table) else []
+        yield from table_lines(header, table, title)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() else repr(value)
+    if isinstance(value, datetime) and value.time() == time():
+        value = value.date()
+    return value.isoformat() if isinstance(value, date | time) else str(value)

@@ -1,0 +1,166 @@
+"""Tables to rows of text: which column names the row, what a header means, and what is no data.
+
+Whatever the file, a table becomes lines as `text/table_rows.py` writes them, at the time when all of it is seen. What
+reads them later needs nothing but the line.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
+
+from ..schemas.naming import label_key
+from ..text.dates import parse_date
+from ..text.quantities import figures_of, is_unit, parse_number
+from ..text.table_rows import Cell, row_lines
+
+_SAMPLE = 1000
+"""Rows that tell what a column holds; the rest is streamed."""
+_JUDGED = 100
+"""Cells of a column that are read as values: reading one takes as long as writing many."""
+_LONGEST_HEADER = 100
+_LONGEST_NAME = 200
+_MOSTLY = 0.8
+"""The share of a column's cells that must be numbers for its header's unit to be theirs."""
+_UNIT = re.compile(r"(?P<label>[^()\[\]（）]+?) ?[(\[（](?P<unit>[^()\[\]（）]{1,30})[)\]）]")
+_LAST_WORD = re.compile(r"(?P<label>\S.*)[ ](?P<unit>\S{1,10})")
+_PLAIN_NUMBER = re.compile(r"[-+−]?\d[\d.,]*")
+_YEAR = re.compile(r"[12]\d{3}")
+_NAMING = ("name", "title", "名称", "姓名", "名字", "标题", "品名")
+_TOTALS = frozenset({"total", "totals", "sum", "subtotal", "grand total", "average", "mean", "合计",
+                     "总计", "小计", "平均"})
+_PROPERTY = frozenset({"", "property", "attribute", "field", "feature", "specification", "spec", "parameter", "key",
+                       "characteristic", "detail", "details", "item", "参数", "属性", "项目", "字段"})
+_VALUE = frozenset({"", "value", "values", "detail", "details", "specification", "description", "data", "content",
+                    "内容", "值", "数值", "说明"})
+_PAIR = 2
+
+
+def table_lines(header: Sequence[str], rows: Iterable[Sequence[str]], title: str) -> Iterator[str]:
+    """The lines of a table; time and memory grow with what is read, and no further than with a sample kept.
+
+    Args:
+        header: the columns' names; empty: there are none. A table of two columns without, or with such as "Property"
+            and "Value", is about the title.
+        rows: the cells; short rows lack their last cells, long ones have columns of no name.
+        title: what the table is about: the heading above it, or the file's name.
+
+    Yields:
+        A line or more for each row with a cell that is not empty. A row that nothing names, or that sums up others,
+        is a line of another form: its cells are read as text, not as facts.
+    """
+    stream = (cells for row in rows if any(cells := [" ".join(cell.split()) for cell in row]))
+    sample = list(islice(stream, _SAMPLE))
+    if _is_of_properties(header, sample):
+        pairs = [Cell(name, value) for name, value in map(_pair, sample) if name and value]
+        yield from _lines([Cell("Name", title), *pairs])
+        return
+    columns = _Columns(header, sample)
+    for row in chain(sample, stream):
+        yield from _lines(columns.cells(row))
+
+
+def has_header(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the first of some rows names columns: none of its cells is a number or a date, but years may be names."""
+    return not any(_is_value(cell.strip()) and not _YEAR.fullmatch(cell.strip()) for cell in rows[0])
+
+
+def _is_of_properties(header: Sequence[str], sample: Sequence[Sequence[str]]) -> bool:
+    """Whether each row names a property and its value, and the table is about a single thing."""
+    label, value = map(label_key, header) if len(header) == _PAIR else ("", "" if not header else "-")
+    return (label in _PROPERTY and value in _VALUE and 0 < len(sample) < _SAMPLE
+            and max(map(len, sample)) == _PAIR)
+
+
+def _pair(row: Sequence[str]) -> tuple[str, str]:
+    label, value = [*row, "", ""][:_PAIR]
+    label, unit = _split_unit(label.strip().rstrip(":：").strip())
+    return (label, f"{value} {unit}" if _PLAIN_NUMBER.fullmatch(value) else value) if unit else (label, value)
+
+
+def _lines(cells: Sequence[Cell]) -> Iterator[str]:
+    key = cells[0] if cells else Cell("", "")
+    if key.value and label_key(key.value) not in _TOTALS and len(key.value) <= _LONGEST_NAME:
+        yield from row_lines([cell for cell in cells if cell.value])
+    elif any(cell.value for cell in cells):
+        yield "; ".join(f"{cell.header}: {cell.value}" for cell in cells if cell.value)
+
+
+class _Columns:
+    """What the columns of a table hold."""
+
+    def __init__(self, header: Sequence[str], sample: Sequence[Sequence[str]]) -> None:
+        width = max([len(header), *map(len, sample)])
+        columns = [[row[at] for row in sample if at < len(row) and row[at]] for at in range(width)]
+        self._headers: list[str] = []
+        self._units: list[str] = []
+        for at, cells in enumerate(columns):
+            label, unit = _header(header[at] if at < len(header) else "", cells)
+            self._headers.append(label or f"Column {at + 1}")
+            self._units.append(unit)
+        self._headers = _distinct(self._headers)
+        self._key = self._naming(columns, len(sample))
+
+    def cells(self, row: Sequence[str]) -> list[Cell]:
+        """The cells of a row, the one that names it first."""
+        cells = [Cell(self._header_at(at), self._with_unit(at, value)) for at, value in enumerate(row)]
+        cells += [Cell(self._headers[self._key], "")] if self._key >= len(cells) else []
+        key = cells.pop(min(self._key, len(cells) - 1))
+        return [key, *cells]
+
+    def _header_at(self, at: int) -> str:
+        return self._headers[at] if at < len(self._headers) else f"Column {at + 1}"
+
+    def _with_unit(self, at: int, value: str) -> str:
+        unit = self._units[at] if at < len(self._units) else ""
+        return f"{value} {unit}" if unit and _PLAIN_NUMBER.fullmatch(value) else value
+
+    def _naming(self, columns: Sequence[Sequence[str]], rows: int) -> int:
+        """The column that identifies a row.
+
+        Of those with a text of its own in each row the first one called a name, else the first; else the first column
+        with texts, else the first of all.
+        """
+        texts = [at for at, cells in enumerate(columns) if cells and not all(map(_is_value, cells[:_JUDGED]))
+                 and max(map(len, cells)) <= _LONGEST_NAME]
+        own = [at for at in texts if len(set(columns[at])) == len(columns[at]) and len(columns[at]) >= _MOSTLY * rows]
+        named = [at for at in own if label_key(self._headers[at]).endswith(_NAMING)]
+        return next(iter((*named, *own, *texts)), 0)
+
+
+def _header(written: str, cells: Sequence[str]) -> tuple[str, str]:
+    """A header as it is to be read, and the unit that it gives its numbers."""
+    label = " ".join(written.replace("_", " ").split())
+    some = cells[:_JUDGED]
+    if some and sum(map(_is_value, some)) >= _MOSTLY * len(some):
+        return _split_unit(label)
+    return label[:_LONGEST_HEADER], ""
+
+
+def _split_unit(header: str) -> tuple[str, str]:
+    header = header[:_LONGEST_HEADER]
+    for match in (_UNIT.fullmatch(header), _LAST_WORD.fullmatch(header)):
+        if match and is_unit(match["unit"]):
+            return match["label"].strip(), match["unit"].strip()
+    return header, ""
+
+
+def _distinct(headers: Sequence[str]) -> list[str]:
+    """The headers, a second of the same name with its number."""
+    seen: Counter[str] = Counter()
+    distinct = []
+    for header in headers:
+        seen[label_key(header)] += 1
+        number = seen[label_key(header)]
+        distinct.append(header if number == 1 else f"{header} {number}")
+    return distinct
+
+
+def _is_value(cell: str) -> bool:
+    """Whether a cell is a number or a date, and no name that has one in it ("3M tape")."""
+    if not any(character.isdigit() for character in cell):
+        return False
+    if _PLAIN_NUMBER.fullmatch(cell):
+        return True
+    unit, figures = figures_of(parse_number(cell))
+    return bool(figures and (not unit or is_unit(unit))) or bool(parse_date(cell))

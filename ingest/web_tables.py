@@ -1,0 +1,98 @@
+"""Tables of HTML pages as rows of text, unless they lay out a page."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from bs4.element import NavigableString, PreformattedString, Tag
+
+from .limits import DEFAULT_LIMITS
+from .tables import has_header, table_lines
+
+_LONGEST_CELL = 1000
+"""A longer cell is a part of a page."""
+_OF_LAYOUT = ["table", "h1", "h2", "h3", "h4", "h5", "h6", "form", "pre"]
+# Not `head`: where its end tag is left out, the whole page stands in it.
+UNSEEN = frozenset({"title", "script", "style", "template", "noscript", "svg", "iframe", "object"})
+_MOST_SPANNED = 1000  # as browsers bound it
+_MOST_CELLS = 1_000_000
+
+
+def read_table(table: Tag, heading: str) -> str:
+    """The lines of a table of data.
+
+    Args:
+        table: a `table` element.
+        heading: the heading above it.
+
+    Returns:
+        The caption and the rows, a cell that spans several places in each of them; "" if it is no table of data: it
+        has a table, a heading or a long text in a cell, or only one row or column.
+    """
+    if table.get("role") == "presentation" or table.find(_OF_LAYOUT):
+        return ""
+    rows = _rows(table)
+    grid = _grid(rows)
+    if not (len(grid) > 1 < max(map(len, grid)) and max(len(c) for row in grid for c in row) <= _LONGEST_CELL):
+        return ""
+    headers = [all(cell.tag.name == "th" for cell in row) for row in rows]
+    caption = " ".join(table.caption.get_text(" ").split()) if table.caption else ""
+    first = next((at for at, is_header in enumerate(headers) if not is_header), len(grid))
+    header = [" ".join(dict.fromkeys(filter(None, parts))) for parts in zip(*_even(grid[:first]), strict=True)]
+    if not header and rows[0][0].tag.name != "th" and has_header(grid):
+        header, first = grid[0], 1
+    return "\n".join(filter(None, [caption, *table_lines(header, grid[first:], caption or heading)]))
+
+
+class _Cell(NamedTuple):
+    tag: Tag
+    words: list[str]
+
+
+def _rows(table: Tag) -> list[list[_Cell]]:
+    """The cells in order, row by row; where end tags are left out, the parser has the next cell within the last."""
+    rows: list[list[_Cell]] = []
+    for node in table.descendants:
+        if isinstance(node, Tag):
+            if node.name == "tr":
+                rows.append([])
+            elif node.name in {"td", "th"} and rows:
+                rows[-1].append(_Cell(node, []))
+        elif isinstance(node, NavigableString) and not isinstance(node, PreformattedString) and rows and rows[-1] and (
+                node.parent is None or node.parent.name not in UNSEEN):
+            rows[-1][-1].words.extend(node.split())
+    return [row for row in rows if row]
+
+
+def _grid(rows: Sequence[Sequence[_Cell]]) -> list[list[str]]:
+    """The texts of the cells in the places that they span; nothing if there are too many."""
+    grid: list[list[str]] = []
+    below: dict[int, tuple[int, str]] = {}
+    size = 0
+    for row in rows:
+        line: list[str] = []
+        waiting, below = below, {}
+        for cell in (*row, None):
+            while len(line) in waiting:
+                left, text = waiting.pop(len(line))
+                below |= {len(line): (left - 1, text)} if left > 1 else {}
+                line.append(text)
+            if cell is not None:
+                text, down = " ".join(cell.words), _spanned(cell.tag, "rowspan")
+                for _ in range(_spanned(cell.tag, "colspan")):
+                    below |= {len(line): (down - 1, text)} if down > 1 else {}
+                    line.append(text)
+        grid.append(line)
+        size += len(line)
+        if len(line) > DEFAULT_LIMITS.table_columns or size > _MOST_CELLS:
+            return []
+    return grid
+
+
+def _spanned(cell: Tag, direction: str) -> int:
+    value = str(cell.get(direction) or "")
+    return min(max(int(value), 1), _MOST_SPANNED) if value.isascii() and value.isdigit() and len(value) < 6 else 1  # noqa: PLR2004
+
+
+def _even(rows: Sequence[Sequence[str]]) -> Iterator[list[str]]:
+    width = max(map(len, rows), default=0)
+    return ([*row, *[""] * (width - len(row))] for row in rows)

@@ -1,0 +1,97 @@
+"""What an error of a client means to the user: the model, the cause and the fix, and never the key."""
+
+from socket import gaierror
+from typing import NamedTuple
+
+from pydantic import SecretStr
+
+from ..reasoner import ReasonerError
+from .breaker import EndpointFailed
+
+NO_KEY = "none"
+"""What stands for a key where none is set: clients want one."""
+_SHOWN = 300
+
+
+class Fix(NamedTuple):
+    """What a kind of error means to the user."""
+
+    problem: str
+    fix: str
+    of_endpoint: bool = True
+    """It is the endpoint that failed, not the one request."""
+    certain: bool = False
+    """No other call can fare better."""
+
+
+NOT_OPENAI = Fix("what it sent is not an answer of OpenAI's protocol",
+                 "check BANYAN_LLM_BASE_URL, which usually ends in /v1")
+NOT_SET_UP = Fix("it is not set up", "set it up as docs/llm.md says", certain=True)
+_REFUSED = Fix("it refused the request", "lower BANYAN_CHUNK_TOKENS or BANYAN_CONTEXT_TOKENS if it was too long",
+               of_endpoint=False)
+_BY_STATUS = {
+    400: _REFUSED, 413: _REFUSED, 422: _REFUSED,
+    401: Fix("it refused the key", "check BANYAN_LLM_API_KEY", certain=True),
+    403: Fix("it denied access", "check what the key of BANYAN_LLM_API_KEY may use"),
+    404: Fix("it does not know the model or the path", "check BANYAN_LLM_MODEL and BANYAN_LLM_BASE_URL", certain=True),
+    429: Fix("it kept refusing for its rate limit or quota",
+             "lower BANYAN_LLM_REQUESTS_PER_SECOND or raise BANYAN_LLM_RETRIES")}
+# By a part of the error's name, or of a base class's: each client has classes of its own, named alike.
+_BY_NAME = {
+    "Timeout": Fix("it did not answer in time", "raise BANYAN_LLM_TIMEOUT"),
+    "Connect": Fix("it cannot be reached", "check BANYAN_LLM_BASE_URL and that it is running")}
+_OTHER = Fix("it failed", "see to the endpoint, then try again")
+_OWN = ("BASE_URL", "API_KEY", "MODEL")
+
+
+def failure(error: Exception, asked: str, key: SecretStr, *, fix: Fix | None = None,
+            variables: str = "BANYAN_LLM") -> ReasonerError:
+    """The error to raise for a client's.
+
+    Args:
+        error: the client's.
+        asked: the model and where it is.
+        key: of the endpoint, which the client's message may repeat.
+        fix: what it means; None: as its status or its name says.
+        variables: what the names of the endpoint's own settings begin with.
+
+    Returns:
+        `EndpointFailed` where it was not the request's fault.
+    """
+    fix = fix or _fix(error)
+    detail = " ".join(str(error).split())
+    secret = key.get_secret_value()
+    if secret and secret != NO_KEY:
+        detail = detail.replace(secret, "***")
+    advice = fix.fix
+    for name in _OWN:
+        advice = advice.replace(f"BANYAN_LLM_{name}", f"{variables}_{name}")
+    message = f"{asked}: {fix.problem} ({detail[:_SHOWN]}); {advice}"
+    if not fix.of_endpoint:
+        return ReasonerError(message)
+    return EndpointFailed(message, certain=fix.certain or _nobody_listens(error))
+
+
+def status_of(error: BaseException | None) -> int | None:
+    """The HTTP status that a client's error, or one that it was raised from, carries."""
+    while error is not None:
+        for status in (getattr(error, "status_code", None), getattr(error, "code", None)):
+            if isinstance(status, int):
+                return status
+        error = error.__cause__
+    return None
+
+
+def _fix(error: Exception) -> Fix:
+    status = status_of(error)
+    if status is not None:
+        return _BY_STATUS.get(status, _OTHER)
+    names = [kind.__name__ for kind in type(error).__mro__]
+    return next((fix for part, fix in _BY_NAME.items() if any(part in name for name in names)), _OTHER)
+
+
+def _nobody_listens(error: BaseException | None) -> bool:
+    """Whether a connection was refused, or there is no such host."""
+    while error is not None and not isinstance(error, ConnectionRefusedError | gaierror):
+        error = error.__cause__ or error.__context__
+    return error is not None

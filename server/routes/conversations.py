@@ -1,0 +1,104 @@
+"""Conversations: listed, read again with all that an answer rests on, renamed, rated, shared, forgotten."""
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Path, Query, Response
+from langchain_core.messages import AIMessage, HumanMessage
+from pydantic import BaseModel, ConfigDict, Field
+
+from ..answers import Conversation, ConversationItem, ConversationTurn, Items, Message, SharedConversation
+from ..errors import NotFoundError
+from ..parameters import errors
+from ..runs.conversations import Entry, Turn
+from ..runs.threads import THREAD_NAME, Thread
+from ..security.access import Asking
+from ..service import Serving
+
+router = APIRouter(prefix="/api", tags=["questions"])
+_MOST_TITLE = 200
+
+ThreadName = Annotated[str, Path(pattern=THREAD_NAME)]
+KnowledgeBaseName = Annotated[str, Query(alias="kb", max_length=100, description="the knowledge base asked")]
+
+
+class Change(BaseModel):
+    """What is to change of a conversation; what is left out stays."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    title: str | None = Field(default=None, min_length=1, max_length=_MOST_TITLE)
+    shared: bool | None = Field(default=None, description="whether it can be read by its link")
+
+
+class Rating(BaseModel):
+    """What a person thinks of an answer."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    rating: Literal[-1, 0, 1] = Field(description="1: good, -1: bad, 0: taken back")
+
+
+@router.get("/threads", responses=errors())
+def list_threads(kb: KnowledgeBaseName, service: Serving, client: Asking) -> Items[ConversationItem]:
+    """The conversations about a knowledge base, the one used last first."""
+    return Items(items=[_item(entry) for entry in service.conversations.all(client, kb)])
+
+
+@router.get("/threads/{thread}", responses=errors(404))
+def show_thread(thread: ThreadName, kb: KnowledgeBaseName, service: Serving, client: Asking) -> Conversation:
+    """A conversation, oldest turn first."""
+    one = Thread(client, kb, thread)
+    messages, turns = service.threads.messages(one), service.conversations.turns(one)
+    if not messages:
+        raise NotFoundError(f"there is no thread {thread!r} about {kb!r}")
+    roles: dict[type, Literal["user", "assistant"]] = {HumanMessage: "user", AIMessage: "assistant"}
+    said = [Message(role=roles[type(message)], content=message.text) for message in messages if type(message) in roles]
+    entry = service.conversations.entry(one) if turns else None
+    return Conversation(messages=said, turns=_turns(turns), title=entry.title if entry else "",
+                        link=entry.link if entry else None)
+
+
+@router.patch("/threads/{thread}", responses=errors(404))
+def change_thread(thread: ThreadName, kb: KnowledgeBaseName, change: Change, service: Serving, client: Asking,
+                  ) -> ConversationItem:
+    """Rename a conversation, or share it by a link and take that back."""
+    one = Thread(client, kb, thread)
+    if change.title is not None:
+        service.conversations.rename(one, change.title.strip() or change.title)
+    if change.shared is not None:
+        service.conversations.share(one, shared=change.shared)
+    return _item(service.conversations.entry(one))
+
+
+@router.put("/threads/{thread}/turns/{number}/rating", responses=errors(404))
+def rate_turn(thread: ThreadName, number: Annotated[int, Path(ge=1, le=2**31)], kb: KnowledgeBaseName, rating: Rating,
+              service: Serving, client: Asking) -> Rating:
+    """Keep what a person thinks of an answer."""
+    service.conversations.rate(Thread(client, kb, thread), number, rating.rating)
+    return rating
+
+
+@router.delete("/threads/{thread}", status_code=204, responses=errors(404, 409), response_class=Response)
+def forget_thread(thread: ThreadName, kb: KnowledgeBaseName, service: Serving, client: Asking) -> None:
+    """Forget a conversation."""
+    show_thread(thread, kb, service, client)
+    one = Thread(client, kb, thread)
+    service.threads.delete(one)
+    service.conversations.delete(one)
+
+
+@router.get("/shared/{link}", responses=errors(404))
+def show_shared(link: Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]{16,64}$")], service: Serving,
+                _: Asking) -> SharedConversation:
+    """A conversation that was shared, to whoever may ask here and has its link."""
+    entry, turns = service.conversations.linked(link)
+    return SharedConversation(kb=entry.kb, title=entry.title, turns=_turns(turns))
+
+
+def _item(entry: Entry) -> ConversationItem:
+    return ConversationItem(name=entry.name, title=entry.title, link=entry.link, started_at=entry.started_at,
+                            used_at=entry.used_at)
+
+
+def _turns(turns: list[Turn]) -> list[ConversationTurn]:
+    return [ConversationTurn(**turn._asdict()) for turn in turns]

@@ -1,0 +1,83 @@
+"""A knowledge base as a whole: backed up, renamed, dropped; and several of its documents deleted at once."""
+
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import quote
+
+from fastapi import APIRouter, Response
+from fastapi.responses import FileResponse
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.background import BackgroundTask
+
+from ...graph_store.integrity.backup import back_up
+from ...graph_store.layout import Layout
+from ..errors import StateError
+from ..parameters import KbName, errors
+from ..security.access import may
+from ..service import Service, Serving
+
+router = APIRouter(prefix="/api/knowledge-bases/{kb}", tags=["knowledge bases"])
+_MOST = 1000
+
+
+class NewName(BaseModel):
+    """What a knowledge base is to be called."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str = Field(min_length=1, max_length=64)
+
+
+class DocumentIds(BaseModel):
+    """Documents by their ids."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    ids: list[Annotated[str, Field(min_length=1, max_length=1000)]] = Field(min_length=1, max_length=_MOST)
+
+
+@router.patch("", responses=errors(404, 409), dependencies=[may("write")])
+def rename_knowledge_base(kb: KbName, new: NewName, service: Serving) -> NewName:
+    """Give a knowledge base another name; conversations about it go with it."""
+    _check_idle(kb, service)
+    service.resources.rename(kb, new.name)
+    service.conversations.rename_base(kb, new.name)
+    return new
+
+
+@router.delete("", status_code=204, responses=errors(404, 409), response_class=Response, dependencies=[may("write")])
+def drop_knowledge_base(kb: KbName, service: Serving) -> None:
+    """Delete a knowledge base with all that was stored of it, conversations about it included."""
+    _check_idle(kb, service)
+    service.resources.drop(kb)
+    service.conversations.forget_base(kb)
+
+
+@router.get("/backup", responses=errors(404, 409), response_class=FileResponse, dependencies=[may("read")])
+def back_up_knowledge_base(kb: KbName, service: Serving) -> FileResponse:
+    """A zip file from which `banyan restore` makes the knowledge base again."""
+    layout = Layout.of(service.resources.settings.home, kb).require()
+    folder = Path(tempfile.mkdtemp(prefix="banyan-backup-"))
+    target = folder / "backup.zip"
+    try:
+        back_up(layout, target, lambda _done, _total: None)
+    except BaseException:
+        shutil.rmtree(folder)
+        raise
+    disposition = f"attachment; filename=\"knowledge-base.zip\"; filename*=UTF-8''{quote(kb)}.zip"
+    return FileResponse(target, media_type="application/zip", headers={"Content-Disposition": disposition},
+                        background=BackgroundTask(shutil.rmtree, folder))
+
+
+@router.post("/documents/delete", status_code=204, responses=errors(404, 409), response_class=Response,
+             dependencies=[may("write")])
+def delete_documents(kb: KbName, wanted: DocumentIds, service: Serving) -> None:
+    """Delete documents with all that only they support, all or none."""
+    service.resources.delete_documents(kb, list(dict.fromkeys(wanted.ids)))
+
+
+def _check_idle(kb: str, service: Service) -> None:
+    if service.builds.building(kb):
+        raise StateError(f"a build of {kb!r} is not over: wait until it is, or cancel it")

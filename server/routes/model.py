@@ -1,0 +1,108 @@
+"""Which model answers, and setting another one for as long as the server runs."""
+
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
+
+from fastapi import APIRouter
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
+
+from ...config import Settings
+from ...models.llm.endpoint import host_of
+from ...models.llm.failures import NO_KEY
+from ...models.llm.trial import try_out
+from ...models.reasoner import ReasonerError
+from ..errors import RefusedError
+from ..parameters import errors
+from ..security.access import may
+from ..security.keys import SCOPES
+from ..service import Serving
+
+router = APIRouter(prefix="/api/model", tags=["model"])
+_MOST = 500
+
+
+def _address(text: str) -> str:
+    parts = urlsplit(text.strip())
+    if text.strip() and (parts.scheme not in {"http", "https"} or not parts.hostname):
+        raise ValueError("an endpoint begins with http:// or https://, such as http://127.0.0.1:11434/v1")
+    return text.strip()
+
+
+class ModelTrialError(RefusedError):
+    """The model that was to be tried does not answer: the client's choice is at fault, not the server."""
+
+    status = 422
+
+
+class Model(BaseModel):
+    """What answers: rules or a model. Its key is told to nobody."""
+
+    reasoner: Literal["rules", "llm"]
+    model: str = Field(description="its name; empty: none is asked")
+    endpoint: str = Field(description="where it is asked")
+    host: str = Field(description="the endpoint's host, or the provider that the model's name begins with")
+    has_key: bool
+    from_page: bool = Field(description="set while the server runs, and forgotten when it ends")
+
+
+class ModelChoice(BaseModel):
+    """A model to be asked; without an endpoint and a provider in its name, the rules answer."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    endpoint: Annotated[str, Field(max_length=_MOST), AfterValidator(_address)] = ""
+    model: str = Field(default="", max_length=_MOST)
+    key: SecretStr = Field(default=SecretStr(""), max_length=_MOST,
+                           description="kept in the server's memory and nowhere else")
+
+
+class ModelTrial(BaseModel):
+    """A model answered."""
+
+    seconds: float
+    tokens: int
+
+
+@router.get("", responses=errors(), dependencies=[may("read")])
+def show_model(service: Serving) -> Model:
+    """Which model answers."""
+    return _told(service)
+
+
+@router.put("", responses=errors(), dependencies=[may(*SCOPES)])
+def set_model(choice: ModelChoice, service: Serving) -> Model:
+    """Have another model answer and build, until the server ends; the key must have every scope."""
+    service.resources.use_settings(_chosen(choice, service))
+    service.model_from_page = True
+    return _told(service)
+
+
+@router.post("/try", responses=errors(), dependencies=[may(*SCOPES)])
+def try_model(choice: ModelChoice, service: Serving) -> ModelTrial:
+    """Ask a model one small question, without setting it."""
+    try:
+        trial = try_out(_chosen(choice, service))
+    except ReasonerError as error:
+        raise ModelTrialError(str(error)) from error
+    return ModelTrial(seconds=round(trial.seconds, 2), tokens=trial.tokens)
+
+
+def _chosen(choice: ModelChoice, service: Serving) -> Settings:
+    """The settings with another model. A key that was set before is never sent to another address."""
+    settings, key = service.resources.settings, choice.key.get_secret_value()
+    steps = {name: "" for name in Settings.model_fields if name.startswith("llm_model_")}
+    chosen = settings.model_copy(update={
+        "llm_base_url": choice.endpoint or None, **steps,
+        "llm_model": choice.model.strip() or Settings.model_fields["llm_model"].default})
+    same = (chosen.llm_base_url, host_of(chosen)) == (settings.llm_base_url, host_of(settings))
+    kept = settings.llm_api_key if same else SecretStr(NO_KEY)
+    return chosen.model_copy(update={"llm_api_key": SecretStr(key) if key else kept})
+
+
+def _told(service: Serving) -> Model:
+    settings = service.resources.settings
+    used = settings.uses_llm
+    return Model(reasoner="llm" if used else "rules", model=settings.llm_model if used else "",
+                 endpoint=settings.llm_base_url or "", host=host_of(settings) if used else "",
+                 has_key=used and settings.llm_api_key.get_secret_value() != NO_KEY,
+                 from_page=service.model_from_page)

@@ -1,0 +1,107 @@
+// An answer with its numbered citations, each a link to the words it quotes.
+
+import { h } from "../dom.js";
+import { href } from "../route.js";
+import { sourceHref } from "../sources.js";
+import { percent, t } from "../strings.js";
+
+const MARK = /\[(\d+)\]/g;
+/** A line of a refusal that quotes a passage. */
+const CLOSEST = /^[“"].*[”"] \[(\d+)\]$/s;
+
+/** An answer; while it streams in it has no citations yet. */
+export function answerView(base, turn) {
+  const { answer, text } = turn;
+  const cited = new Map((answer?.citations ?? []).map((one) => [one.id, one]));
+  const short = answer && !answer.abstained && answer.short && answer.short !== text ? answer.short : "";
+  // What stands in large letters above is not said again before the sentence that says it.
+  const said = short && text.startsWith(`${short}: `) ? text.slice(short.length + 2) : text;
+  const lines = said.split("\n").filter(Boolean);
+  return h(
+    "div",
+    { class: answer?.abstained ? "answer abstained" : "answer" },
+    short && h("p", { class: "short" }, short),
+    answer?.abstained ? declined(lines, cited) : lines.map((line) => h("p", {}, marked(line, cited))),
+    cited.size > 0 && !answer.abstained && citations([...cited.values()], said),
+    answer && facts(base, answer),
+  );
+}
+
+/** No answer: why, and the passages that come closest, each with its source. */
+function declined(lines, cited) {
+  const passages = lines.map((line) => cited.get(Number(CLOSEST.exec(line)?.[1]))).filter(Boolean);
+  const rest = lines.filter((line) => !CLOSEST.test(line));
+  const at = lines.findIndex((line) => CLOSEST.test(line));
+  const words = (line) => h("p", {}, line);
+  return [
+    h("p", { class: "abstained-head" }, t("answer.abstained")),
+    rest.slice(1, Math.max(at, 1)).map(words),
+    passages.length > 0 &&
+      h(
+        "ul",
+        { class: "closest" },
+        passages.map((one) =>
+          h("li", {}, h("a", { href: sourceHref(one) }, h("q", {}, one.quote), h("cite", {}, one.document))),
+        ),
+      ),
+    rest.slice(Math.max(at, 1)).map(words),
+  ];
+}
+
+/** A line of the answer; `[n]` becomes a link where there is such a citation. */
+function marked(line, cited) {
+  const parts = [];
+  let last = 0;
+  for (const found of line.matchAll(MARK)) {
+    const citation = cited.get(Number(found[1]));
+    if (!citation) continue;
+    // A word joiner keeps the mark on the line of the words before it.
+    parts.push(line.slice(last, found.index).trimEnd(), "\u2060", link(citation));
+    last = found.index + found[0].length;
+  }
+  return [...parts, line.slice(last)];
+}
+
+function link(citation) {
+  return h(
+    "a",
+    {
+      class: "mark",
+      href: sourceHref(citation),
+      title: citation.quote,
+      "aria-label": t("answer.citation", { id: citation.id, document: citation.document }),
+    },
+    String(citation.id),
+  );
+}
+
+/** The sources; words that the answer itself repeats are not said again. */
+function citations(all, text) {
+  return h(
+    "ol",
+    { class: "citations", "aria-label": t("answer.sources") },
+    all.map((one) =>
+      h(
+        "li",
+        {},
+        h(
+          "a",
+          { href: sourceHref(one) },
+          h("span", { class: "number", "aria-hidden": "true" }, String(one.id)),
+          h("span", {}, !text.includes(one.quote) && h("q", {}, one.quote), h("cite", {}, one.document)),
+        ),
+      ),
+    ),
+  );
+}
+
+function facts(base, answer) {
+  const spans = answer.citations.map((one) => [one.start, one.end, one.document].join(":"));
+  return h(
+    "p",
+    { class: "facts" },
+    h("span", {}, t("answer.confidence", { share: percent(answer.confidence ?? 0) })),
+    h("span", {}, t("answer.rounds", { n: answer.iterations })),
+    spans.length > 0 && h("a", { href: href("graph", { kb: base, cite: spans }) }, t("answer.graph")),
+  );
+}

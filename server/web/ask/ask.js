@@ -1,0 +1,283 @@
+// The conversation: questions, answers as they stream in, and how they are to be answered.
+
+import { get, of, remove, stream } from "../api.js";
+import { announce, button, failure, field, fill, h } from "../dom.js";
+import { go, href, route } from "../route.js";
+import { t } from "../strings.js";
+import { answerView } from "./answer.js";
+import { Conversations, headOf } from "./conversations.js";
+import { afterAnswer, followUps } from "./feedback.js";
+import { traceView } from "./trace.js";
+import { firstPage, welcome } from "./welcome.js";
+
+const KEPT = "banyan.thread.";
+const OPTIONS = { mode: "reject", agent: true };
+
+/** Conversations by thread: those that run outlive a visit to another view. */
+const talks = new Map();
+
+let view = null;
+
+/** A name that nobody guesses. It is kept from the first question on: before, the server knows of no such thread. */
+function newThread() {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+const blank = (base, thread) => ({ base, thread, title: "", link: null, turns: [], running: null });
+
+/** The conversation that the address or the tab's memory names; what a reload forgot is asked of the server. */
+async function conversation(base) {
+  const { parameters } = route();
+  const link = parameters.get("shared");
+  if (link) return { ...blank(base, ""), ...fromServer(await get(`shared/${link}`)), readOnly: true };
+  const thread = parameters.get("thread") ?? sessionStorage.getItem(KEPT + base);
+  if (!thread) return blank(base, newThread());
+  const key = `${base} ${thread}`;
+  if (!talks.has(key)) talks.set(key, { ...blank(base, thread), ...(await remembered(base, thread)) });
+  sessionStorage.setItem(KEPT + base, thread);
+  return talks.get(key);
+}
+
+/** A conversation as the server keeps it; nothing of one that it does not know. */
+async function remembered(base, thread) {
+  try {
+    return fromServer(await get(`threads/${thread}`, { kb: base }));
+  } catch (error) {
+    if (error.status === 404) return {};
+    throw error;
+  }
+}
+
+const fromServer = ({ title, link = null, turns }) => ({
+  title,
+  link,
+  turns: turns.map(({ number, question, answer, rating }) => ({
+    number,
+    question,
+    answer,
+    rating,
+    steps: answer.trace ?? [],
+    text: answer.answer,
+    state: "answered",
+  })),
+});
+
+/** Show the view. */
+export async function show(root, base) {
+  if (!base) {
+    firstPage(root);
+    return;
+  }
+  const talk = await conversation(base);
+  if (!root.isConnected) return;
+  const turns = h("div", { class: "turns", tabindex: "0", role: "region", "aria-label": t("ask.turns") });
+  const list = new Conversations(base, talk.thread);
+  view = { root, talk, turns, list, head: h("div", { class: "view-head" }), send: null, stop: null };
+  fill(
+    root,
+    h(
+      "div",
+      { class: "ask" },
+      list.element,
+      h("div", { class: "talk" }, view.head, turns, talk.readOnly ? null : composer(talk)),
+    ),
+  );
+  if (!talk.turns.length) turns.append(welcome(base, ask));
+  for (const turn of talk.turns) turns.append(turnView(talk, turn));
+  showHead();
+  showRunning();
+  showFollowUps();
+  if (talk.turns.length) turns.scrollTop = turns.scrollHeight;
+  await list.show();
+}
+
+/** Follow the address to another conversation. */
+export async function follow() {
+  if (!view?.root.isConnected) return;
+  const { parameters } = route();
+  const named = parameters.get("shared") ? "" : parameters.get("thread");
+  if (named !== null && named !== view.talk.thread) await show(view.root, view.talk.base);
+}
+
+/** Begin a new conversation; those before stay in the list. */
+function startNew() {
+  sessionStorage.removeItem(KEPT + view.talk.base);
+  if (route().parameters.get("thread") || route().parameters.get("shared")) {
+    go(href("ask", { kb: view.talk.base }), { replace: true });
+  }
+  return show(view.root, view.talk.base);
+}
+
+async function forget() {
+  const { base, thread } = view.talk;
+  view.talk.running?.abort();
+  await remove(`threads/${thread}`, { kb: base });
+  talks.delete(`${base} ${thread}`);
+  await startNew();
+  announce(t("talk.deleted"));
+}
+
+function showHead() {
+  const changed = async () => {
+    showHead();
+    await view.list.show();
+  };
+  fill(view.head, headOf(view.talk, { changed, forget, startNew }));
+}
+
+function composer(talk) {
+  const question = h("textarea", {
+    rows: 1,
+    maxlength: 10000,
+    required: true,
+    placeholder: t("ask.placeholder"),
+    value: route().parameters.get("q") ?? "",
+  });
+  view.send = h("button", { type: "submit", class: "primary" }, t("ask.send"));
+  view.stop = button(t("ask.stop"), () => talk.running?.abort(), { class: "danger", hidden: true });
+  const form = h(
+    "form",
+    { class: "composer" },
+    field(t("ask.question"), question, { class: "field grow" }),
+    h("div", { class: "actions" }, view.stop, view.send),
+    options(),
+  );
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const asked = question.value.trim();
+    if (!asked || talk.running) return;
+    question.value = "";
+    ask(asked);
+  });
+  question.addEventListener("keydown", (event) => {
+    // While an input method composes (Chinese, Japanese), Enter takes a word and sends nothing.
+    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+      event.preventDefault();
+      form.requestSubmit();
+    }
+  });
+  queueMicrotask(() => question.focus({ preventScroll: true }));
+  return form;
+}
+
+function options() {
+  const mode = h(
+    "select",
+    {},
+    h("option", { value: "reject" }, t("ask.mode.reject")),
+    h("option", { value: "open" }, t("ask.mode.open")),
+  );
+  mode.value = OPTIONS.mode;
+  mode.addEventListener("change", () => {
+    OPTIONS.mode = mode.value;
+  });
+  const agent = h("input", { type: "checkbox", checked: OPTIONS.agent });
+  agent.addEventListener("change", () => {
+    OPTIONS.agent = agent.checked;
+  });
+  return h("div", { class: "options" }, field(t("ask.mode"), mode, { class: "inline" }), field(t("ask.agent"), agent));
+}
+
+function showRunning() {
+  if (!view.send) return;
+  view.send.disabled = Boolean(view.talk.running);
+  view.stop.hidden = !view.talk.running;
+}
+
+const ask = (question) => run(view.talk, question);
+
+/** Ask, and show what comes as it comes. */
+async function run(talk, question) {
+  if (talk.running) return;
+  const turn = { question, steps: [], text: "", state: "running", mode: OPTIONS.mode, rating: 0 };
+  talk.running = new AbortController();
+  talks.set(`${talk.base} ${talk.thread}`, talk);
+  sessionStorage.setItem(KEPT + talk.base, talk.thread);
+  talk.turns.push(turn);
+  if (talk.turns.length === 1) fill(view.turns);
+  view.turns.querySelector(".follow-ups")?.remove();
+  view.turns.append(turnView(talk, turn));
+  turn.element.scrollIntoView({ block: "start" });
+  showRunning();
+  announce(t("ask.searching"));
+  const body = { question, ...OPTIONS, trace: true, thread: talk.thread };
+  try {
+    for await (const { event, data } of stream(of(talk.base, "/ask/stream"), { body, signal: talk.running.signal })) {
+      take(turn, event, data);
+      showTurn(talk, turn);
+    }
+    if (turn.state === "running") throw new Error(t("ask.broken"));
+  } catch (error) {
+    turn.state = error.name === "AbortError" ? "stopped" : "failed";
+    turn.error = error;
+  }
+  talk.running = null;
+  talk.title ||= turn.state === "answered" ? question : "";
+  showTurn(talk, turn);
+  announce(said(turn));
+  if (view.talk !== talk) return;
+  showHead();
+  showRunning();
+  showFollowUps();
+  // The question stands above its answer, however long the answer has become.
+  turn.element.scrollIntoView({ block: "start" });
+  await view.list.show();
+}
+
+function take(turn, event, data) {
+  if (event === "step") turn.steps.push(data.trace);
+  if (event === "token") turn.text += data.text;
+  if (event === "answer")
+    Object.assign(turn, { answer: data, text: data.answer, number: data.turn, state: "answered" });
+  if (event === "error") throw new Error(data.message);
+}
+
+function said(turn) {
+  if (turn.state === "answered") return turn.answer.abstained ? `${t("answer.abstained")}: ${turn.text}` : turn.text;
+  return turn.state === "failed" ? turn.error.message : t("ask.stopped");
+}
+
+/** What can be asked after the last answer. */
+function showFollowUps() {
+  const { talk, turns } = view;
+  turns.querySelector(".follow-ups")?.remove();
+  const last = talk.turns.at(-1);
+  if (talk.readOnly || last?.state !== "answered" || !last.answer.citations.length) return;
+  turns.append(followUps(talk, last, ask));
+}
+
+function turnView(talk, turn) {
+  turn.element = h("article", { class: "turn" });
+  showTurn(talk, turn);
+  return turn.element;
+}
+
+function showTurn(talk, turn) {
+  const wasOpen = turn.element.querySelector("details.trace")?.open;
+  turn.element.setAttribute("aria-busy", String(turn.state === "running"));
+  fill(
+    turn.element,
+    h("h2", { class: "question" }, turn.question),
+    turn.state === "running" && !turn.text && progress(turn),
+    turn.state === "failed" && failure(turn.error),
+    turn.state === "stopped" && h("p", { class: "notice" }, t("ask.stopped")),
+    turn.text && answerView(talk.base, turn),
+    turn.state === "answered" && afterAnswer(talk, turn),
+    turn.steps.length > 0 && traceView(turn, Boolean(wasOpen)),
+  );
+}
+
+/** What is being done, in one line. */
+function progress(turn) {
+  const last = turn.steps.at(-1);
+  const searches = turn.steps.filter((step) => step.step === "search").length;
+  const doing =
+    !last || last.step === "question"
+      ? t("ask.doing.decompose")
+      : last.step === "decompose" || last.step === "search"
+        ? t("ask.doing.search", { n: searches, round: last.round })
+        : last.step === "fuse"
+          ? t("ask.doing.reflect")
+          : t("ask.doing.answer");
+  return h("p", { class: "progress" }, h("span", { class: "pulse", "aria-hidden": "true" }), doing);
+}

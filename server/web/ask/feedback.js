@@ -1,0 +1,99 @@
+// What stands below an answer: copying it, saying whether it was good, the facts behind it, and what to ask next.
+
+import { of, post, put } from "../api.js";
+import { copied } from "../copying.js";
+import { announce, button, failure, fill, h } from "../dom.js";
+import { spaced } from "../names.js";
+import { href } from "../route.js";
+import { t } from "../strings.js";
+import { suggestions } from "./welcome.js";
+
+/** The row of what can be done with an answer, and the facts that its citations state. */
+export function afterAnswer(talk, turn) {
+  const rate = (value) => {
+    const element = button(
+      t(value > 0 ? "rate.good" : "rate.bad"),
+      async () => {
+        const rating = turn.rating === value ? 0 : value;
+        const path = `threads/${talk.thread}/turns/${turn.number}/rating`;
+        await put(path, { rating }, { parameters: { kb: talk.base } });
+        turn.rating = rating;
+        for (const one of row.querySelectorAll("[data-rating]"))
+          one.setAttribute("aria-pressed", String(Number(one.dataset.rating) === rating));
+        announce(t("rate.kept"));
+      },
+      { class: "quiet small", "data-rating": value, "aria-pressed": String(turn.rating === value) },
+    );
+    return element;
+  };
+  const row = h(
+    "div",
+    { class: "after", role: "group", "aria-label": t("rate.label") },
+    button(t("page.copy"), () => copied(asText(turn)), { class: "quiet small" }),
+    turn.number && !talk.readOnly && [rate(1), rate(-1)],
+  );
+  return [row, !turn.answer.abstained && turn.answer.citations.length > 0 && factsView(talk.base, turn.answer)];
+}
+
+/** An answer with its sources, for pasting elsewhere. */
+function asText({ question, text, answer }) {
+  const sources = answer.citations.map((one) => `[${one.id}] ${one.document}: “${one.quote}”`);
+  return [question, "", text, "", ...sources].join("\n");
+}
+
+/** The facts of the graph that the cited words state, fetched when they are looked at. */
+function factsView(base, answer) {
+  const list = h("ul", { class: "plain fact-list" });
+  const fold = h("details", { class: "facts-fold" }, h("summary", {}, t("answer.facts")), list);
+  const show = async () => {
+    try {
+      const { nodes, edges } = await post(of(base, "/graph/evidence"), { citations: spans(answer) });
+      const names = new Map(nodes.map((node) => [node.id, node.name]));
+      const entity = (id) => h("a", { href: href("graph", { kb: base, id }) }, names.get(id));
+      fill(
+        list,
+        edges.length ? null : h("li", { class: "soft" }, t("graph.evidence.none")),
+        edges.map((edge) =>
+          h(
+            "li",
+            {},
+            h(
+              "p",
+              { class: "fact" },
+              entity(edge.source),
+              " ",
+              h("span", { class: "relation" }, spaced(edge.relation)),
+              " ",
+              entity(edge.target),
+            ),
+          ),
+        ),
+      );
+    } catch (error) {
+      fill(list, failure(error));
+    }
+  };
+  fold.addEventListener("toggle", () => fold.open && !list.children.length && show());
+  return fold;
+}
+
+const spans = (answer) => answer.citations.map(({ document, start, end }) => ({ document, start, end }));
+
+/** Questions that go on from an answer; `ask(question)` asks one. */
+export function followUps(talk, { answer }, ask) {
+  const place = h("div", { class: "suggestions follow-ups" });
+  const asked = new Set(talk.turns.map((turn) => turn.question));
+  post(of(talk.base, "/questions/next"), { citations: spans(answer) }).then(
+    ({ items }) =>
+      fill(
+        place,
+        suggestions(
+          t("ask.next"),
+          items.filter((one) => !asked.has(one)),
+          ask,
+        ),
+      ),
+    (error) => fill(place, failure(error)),
+  );
+  return place;
+}

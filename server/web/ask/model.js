@@ -1,0 +1,82 @@
+// Which model answers, and setting another one for as long as the server runs.
+
+import { get, post, put } from "../api.js";
+import { dialog } from "../dialogs.js";
+import { announce, button, failure, field, fill, h } from "../dom.js";
+import { t } from "../strings.js";
+
+const LIKE = "http://127.0.0.1:11434/v1";
+
+/** A line that says which model answers, with a button to set one. */
+export function modelNotice() {
+  const line = h("p", { class: "model" });
+  const show = (model) => {
+    fill(
+      line,
+      h("span", { class: "soft" }, said(model)),
+      " ",
+      button(t(model.reasoner === "llm" ? "model.change" : "model.set"), () => change(model), { class: "link" }),
+    );
+  };
+  const change = async (model) => {
+    const chosen = await askModel(model);
+    if (!chosen) return;
+    show(chosen);
+    announce(t("model.now", { what: said(chosen) }));
+  };
+  get("model").then(show, (error) => fill(line, failure(error)));
+  return line;
+}
+
+const said = ({ reasoner, model, host, has_key: key }) =>
+  reasoner === "rules" ? t("model.rules") : t(key ? "model.llm.key" : "model.llm", { model, host });
+
+/** Ask for a model; gives what answers from then on, or nothing. */
+function askModel(now) {
+  return dialog(t("model.title"), (close) => {
+    const plain = { autocomplete: "off", spellcheck: "false", maxlength: 500 };
+    const endpoint = h("input", { type: "url", placeholder: LIKE, value: now.endpoint, ...plain });
+    const model = h("input", { value: now.model, required: true, ...plain });
+    const key = h("input", { type: "password", placeholder: now.has_key ? t("model.key.kept") : null, ...plain });
+    const told = h("div", { role: "status" });
+    const values = () => ({ endpoint: endpoint.value.trim(), model: model.value.trim(), key: key.value.trim() });
+    const attempt = async (step) => {
+      try {
+        await step();
+      } catch (error) {
+        fill(told, failure(error));
+      }
+    };
+    const test = () =>
+      attempt(async () => {
+        if (!form.reportValidity()) return;
+        fill(told, h("p", { class: "soft" }, t("model.trying")));
+        const { seconds } = await post("model/try", values());
+        fill(told, h("p", { class: "notice good" }, t("model.tried", { seconds })));
+      });
+    const use = (chosen) => attempt(async () => close(await put("model", chosen)));
+    const submit = (event) => {
+      event.preventDefault();
+      use(values());
+    };
+    const form = h(
+      "form",
+      { on: { submit } },
+      h("p", {}, t("model.why")),
+      field(t("model.endpoint"), endpoint),
+      field(t("model.name"), model),
+      field(t("model.key"), key),
+      h("p", { class: "soft" }, t("model.kept")),
+      told,
+      h(
+        "div",
+        { class: "actions" },
+        now.reasoner === "llm" && button(t("model.rules.use"), () => use({}), { class: "quiet" }),
+        button(t("page.cancel"), () => close()),
+        button(t("model.try"), test),
+        h("button", { type: "submit", class: "primary" }, t("model.use")),
+      ),
+    );
+    return [form];
+  });
+}

@@ -1,0 +1,80 @@
+// What a visitor meets first: without a knowledge base a way to one, and else questions to begin with.
+
+import { get, of, post } from "../api.js";
+import { known, refreshBases } from "../bases.js";
+import { Builds } from "../documents/builds.js";
+import { uploadForm } from "../documents/upload.js";
+import { announce, button, failure, fill, h } from "../dom.js";
+import { go, href } from "../route.js";
+import { language, t } from "../strings.js";
+import { modelNotice } from "./model.js";
+
+/** The first page: documents of one's own, or the sample; who began a build is led to its questions. */
+export function firstPage(root) {
+  const progress = h("div");
+  const started = async (build) => {
+    announce(t("build.started"));
+    const builds = new Builds(build.kb, async () => {
+      await refreshBases();
+      if (root.isConnected && known(build.kb)?.documents) go(href("ask", { kb: build.kb }));
+    });
+    fill(progress, builds.element);
+    builds.add(build);
+    progress.scrollIntoView({ block: "nearest" });
+  };
+  fill(
+    root,
+    h(
+      "div",
+      { class: "column first" },
+      h("h1", {}, t("first.title")),
+      h("p", { class: "lead" }, t("first.lead")),
+      uploadForm("", { fresh: true, started }),
+      h(
+        "section",
+        { class: "card" },
+        h("h2", {}, t("first.sample")),
+        h("p", {}, t("first.sample.about")),
+        h(
+          "div",
+          { class: "actions start" },
+          button(t("first.sample.build"), async () => started(await post(`samples/${language()}`, {}))),
+        ),
+      ),
+      progress,
+      modelNotice(),
+    ),
+  );
+}
+
+/** What stands where no question was asked yet; `ask(question)` asks one of the examples. */
+export function welcome(base, ask) {
+  const found = known(base);
+  const examples = h("div", { class: "suggestions" });
+  if (found?.documents) {
+    get(of(base, "/questions")).then(
+      ({ items }) => fill(examples, suggestions(t("ask.examples"), items, ask)),
+      (error) => fill(examples, failure(error)),
+    );
+  }
+  return h(
+    "div",
+    { class: "welcome" },
+    h("p", {}, found?.documents ? t("ask.welcome", { n: found.documents, base }) : t("ask.empty")),
+    examples,
+    modelNotice(),
+  );
+}
+
+/** Questions to choose from under a heading; nothing where there are none. */
+export function suggestions(heading, questions, ask) {
+  if (!questions.length) return null;
+  return [
+    h("h3", {}, heading),
+    h(
+      "ul",
+      {},
+      questions.map((question) => h("li", {}, button(question, () => ask(question), { class: "suggestion" }))),
+    ),
+  ];
+}

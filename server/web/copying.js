@@ -1,0 +1,21 @@
+// Copying text for pasting elsewhere.
+
+import { announce, h } from "./dom.js";
+import { t } from "./strings.js";
+
+/** Copy a text, and say so. */
+export async function copied(text) {
+  if (navigator.clipboard) await navigator.clipboard.writeText(text);
+  else copySelected(text);
+  announce(t("page.copied"));
+}
+
+/** Where the page is not served by HTTPS or this machine, browsers only copy what is selected. */
+function copySelected(text) {
+  const area = h("textarea", { class: "unseen", value: text });
+  (document.querySelector("dialog[open]") ?? document.body).append(area);
+  area.select();
+  const done = document.execCommand("copy");
+  area.remove();
+  if (!done) throw new Error(t("page.copy.refused"));
+}

@@ -1,0 +1,102 @@
+// The knowledge base as a whole: saved as a file, renamed, deleted.
+
+import { download, of, put, remove } from "../api.js";
+import { refreshBases } from "../bases.js";
+import { confirmed, dialog } from "../dialogs.js";
+import { announce, button, failure, field, fill, h } from "../dom.js";
+import { go, href } from "../route.js";
+import { t } from "../strings.js";
+
+const FORMATS = ["json", "graphml", "cypher", "html"];
+/** What a knowledge base can be called; the server checks it, too. */
+const NAME = "[\\p{L}\\p{N}]([\\p{L}\\p{N}_\\-]{0,62}[\\p{L}\\p{N}])?";
+
+/** The field for a knowledge base's name, checked while it is typed. */
+export function nameField(label, value = "") {
+  const input = h("input", {
+    required: true,
+    maxlength: 64,
+    pattern: NAME,
+    value,
+    autofocus: true,
+    spellcheck: "false",
+    autocomplete: "off",
+  });
+  const told = h("p", { class: "soft bad", role: "status" });
+  input.addEventListener("input", () => {
+    const wrong = input.validity.patternMismatch;
+    input.setCustomValidity("");
+    told.textContent = wrong ? t("base.name.wrong") : "";
+    input.setAttribute("aria-invalid", String(wrong));
+  });
+  return { input, element: h("div", {}, field(label, input), told) };
+}
+
+/** The section. */
+export function baseView(base) {
+  const form = h(
+    "select",
+    { "aria-label": t("base.export") },
+    FORMATS.map((name) => h("option", { value: name }, t(`base.export.${name}`))),
+  );
+  const save = () => download(of(base, "/export"), { format: form.value }, `${base}.${form.value}`);
+  const backUp = () => download(of(base, "/backup"), {}, `${base}.zip`);
+  return h(
+    "section",
+    { class: "card" },
+    h("h2", {}, t("base.whole", { base })),
+    h(
+      "div",
+      { class: "actions start" },
+      form,
+      button(t("base.save"), save),
+      button(t("base.backup"), backUp),
+      button(t("base.rename"), () => rename(base)),
+      button(t("base.drop"), () => drop(base), { class: "danger" }),
+    ),
+    h("p", { class: "soft" }, t("base.backup.why")),
+  );
+}
+
+async function rename(base) {
+  const name = await dialog(t("base.rename.title"), (close) => {
+    const { input, element } = nameField(t("base.name"), base);
+    const told = h("div");
+    const submit = async (event) => {
+      event.preventDefault();
+      try {
+        close((await put(of(base), { name: input.value.trim() }, { method: "PATCH" })).name);
+      } catch (error) {
+        fill(told, failure(error));
+      }
+    };
+    return [
+      h(
+        "form",
+        { on: { submit } },
+        element,
+        told,
+        h(
+          "div",
+          { class: "actions" },
+          button(t("page.cancel"), () => close()),
+          h("button", { type: "submit", class: "primary" }, t("base.rename")),
+        ),
+      ),
+    ];
+  });
+  if (!name) return;
+  await refreshBases();
+  go(href("documents", { kb: name }));
+  announce(t("base.renamed", { name }));
+}
+
+async function drop(base) {
+  if (!(await confirmed(t("base.drop.title"), t("base.drop.sure", { base }), t("base.drop")))) return;
+  await remove(of(base));
+  localStorage.removeItem("banyan.base");
+  history.replaceState(null, "", href("ask"));
+  await refreshBases();
+  window.dispatchEvent(new HashChangeEvent("hashchange"));
+  announce(t("base.dropped", { base }));
+}

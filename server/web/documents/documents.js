@@ -1,0 +1,270 @@
+// Documents: adding, watching them being built, finding, opening and deleting them.
+
+import { get, of, post } from "../api.js";
+import { known, refreshBases } from "../bases.js";
+import { baseView } from "./base.js";
+import { Builds } from "./builds.js";
+import { confirmed } from "../dialogs.js";
+import { announce, button, failure, field, fill, h } from "../dom.js";
+import { sourceHref } from "../sources.js";
+import { moment, number, t } from "../strings.js";
+import { startBuild, uploadForm } from "./upload.js";
+
+const PAGE = 25;
+const WAIT = 200;
+
+let view = null;
+
+/** Show the view. */
+export async function show(root, base) {
+  if (!base) {
+    fill(
+      root,
+      h(
+        "div",
+        { class: "column" },
+        h("h1", {}, t("documents.title")),
+        h("p", { class: "notice" }, t("documents.begin")),
+      ),
+    );
+    return;
+  }
+  const fresh = !known(base);
+  const chosen = new Set();
+  view = { base, offset: 0, q: "", chosen, bulk: h("div"), table: h("div"), failures: h("div"), builds: null };
+  const finished = async () => {
+    if (!root.isConnected) return;
+    if (fresh) await again(root, base);
+    else await Promise.all([showTable(), showFailures()]);
+  };
+  view.builds = new Builds(base, finished);
+  const started = (build) => {
+    view.builds.add(build);
+    announce(t("build.started"));
+  };
+  fill(
+    root,
+    h(
+      "div",
+      { class: "column wide" },
+      h("div", { class: "view-head" }, h("h1", {}, fresh ? base : t("documents.title"))),
+      uploadForm(base, { fresh, started }),
+      view.builds.element,
+      view.failures,
+      !fresh && listing(),
+      !fresh && baseView(base),
+    ),
+  );
+  await Promise.all([view.builds.show(), ...(fresh ? [] : [showTable(), showFailures()])]);
+}
+
+/** Leave the view. */
+export function leave() {
+  view?.builds.stop.abort();
+  view = null;
+}
+
+/** Show the view again after its first build. */
+async function again(root, base) {
+  leave();
+  await show(root, base);
+}
+
+function listing() {
+  const me = view;
+  const filter = h("input", { type: "search", autocomplete: "off", spellcheck: "false" });
+  let timer = 0;
+  filter.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      Object.assign(me, { q: filter.value.trim(), offset: 0 });
+      if (me === view) showTable();
+    }, WAIT);
+  });
+  return h(
+    "section",
+    { class: "listing" },
+    h(
+      "div",
+      { class: "view-head" },
+      h("h2", {}, t("documents.all")),
+      field(t("documents.filter"), filter, { class: "inline" }),
+    ),
+    view.bulk,
+    view.table,
+  );
+}
+
+/** What can be done with the documents that are ticked. */
+function showBulk() {
+  const { bulk, chosen } = view;
+  fill(
+    bulk,
+    chosen.size > 0 &&
+      h(
+        "div",
+        { class: "actions start" },
+        button(t("documents.delete.chosen", { n: chosen.size }), () => drop([...chosen]), { class: "danger" }),
+      ),
+  );
+}
+
+function tick(one) {
+  const { chosen } = view;
+  const box = h("input", {
+    type: "checkbox",
+    checked: chosen.has(one.id),
+    "aria-label": t("documents.choose", { name: one.title || one.id }),
+  });
+  box.addEventListener("change", () => {
+    if (box.checked) chosen.add(one.id);
+    else chosen.delete(one.id);
+    showBulk();
+  });
+  return box;
+}
+
+function tickAll(items) {
+  const box = h("input", { type: "checkbox", "aria-label": t("documents.choose.all") });
+  box.checked = items.every((one) => view.chosen.has(one.id));
+  box.addEventListener("change", () => {
+    for (const one of items) {
+      if (box.checked) view.chosen.add(one.id);
+      else view.chosen.delete(one.id);
+    }
+    showBulk();
+    showTable();
+  });
+  return box;
+}
+
+async function showTable() {
+  const me = view;
+  try {
+    const { total, items } = await get(of(me.base, "/documents"), { limit: PAGE, offset: me.offset, q: me.q });
+    if (me === view)
+      fill(
+        me.table,
+        items.length ? table(items) : h("p", { class: "soft" }, t("documents.none")),
+        total > PAGE && pages(total),
+      );
+  } catch (error) {
+    fill(me.table, failure(error));
+  }
+}
+
+function table(items) {
+  const head = ["title.column", "characters", "chunks", "failed", "added"];
+  return h(
+    "div",
+    { class: "table", tabindex: "0", role: "region", "aria-label": t("documents.all") },
+    h(
+      "table",
+      {},
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          h("td", {}, tickAll(items)),
+          head.map((name) => h("th", { scope: "col" }, t(`documents.${name}`))),
+          h("th", { scope: "col" }, h("span", { class: "unseen" }, t("documents.delete"))),
+        ),
+      ),
+      h(
+        "tbody",
+        {},
+        items.map((one) =>
+          h(
+            "tr",
+            {},
+            h("td", {}, tick(one)),
+            h(
+              "th",
+              { scope: "row" },
+              h("a", { href: sourceHref({ document: one.id }) }, one.title || one.id),
+              one.title && h("span", { class: "soft id" }, one.id),
+            ),
+            h("td", { class: "figure" }, number(one.characters)),
+            h("td", { class: "figure" }, number(one.chunks)),
+            h("td", { class: one.failed ? "figure bad" : "figure" }, number(one.failed)),
+            h("td", {}, moment(one.added_at)),
+            h(
+              "td",
+              {},
+              button(t("documents.delete"), () => drop([one.id], one.title || one.id), {
+                class: "quiet small",
+                "aria-label": t("documents.delete.of", { name: one.title || one.id }),
+              }),
+            ),
+          ),
+        ),
+      ),
+    ),
+  );
+}
+
+function pages(total) {
+  const last = Math.min(total, view.offset + PAGE);
+  const turn = (by) => () => {
+    view.offset = Math.max(0, view.offset + by);
+    showTable();
+  };
+  return h(
+    "nav",
+    { class: "pages", "aria-label": t("page.pages") },
+    button(t("page.previous"), turn(-PAGE), { disabled: view.offset === 0 }),
+    h("span", {}, t("page.range", { from: view.offset + 1, to: last, n: total })),
+    button(t("page.next"), turn(PAGE), { disabled: last >= total }),
+  );
+}
+
+/** Delete documents; `name` is that of a single one. */
+async function drop(ids, name = "") {
+  const sure = name
+    ? t("documents.delete.sure", { name })
+    : t("documents.delete.sure.many", { n: ids.length });
+  if (!(await confirmed(t("documents.delete.title"), sure, t("documents.delete")))) return;
+  try {
+    await post(of(view.base, "/documents/delete"), { ids });
+    for (const id of ids) view.chosen.delete(id);
+    announce(name ? t("documents.deleted", { name }) : t("documents.deleted.many", { n: ids.length }));
+    await refreshBases();
+    showBulk();
+    await showTable();
+  } catch (error) {
+    view.table.prepend(failure(error));
+  }
+}
+
+/** Chunks that failed, with the reason, and trying them again. */
+async function showFailures() {
+  const me = view;
+  const status = await get(of(me.base));
+  if (me !== view) return;
+  if (!status.chunks_failed) {
+    fill(me.failures);
+    return;
+  }
+  const retry = async () => {
+    me.builds.add(await startBuild(me.base, [], { retry_failed: true }));
+    fill(me.failures);
+  };
+  fill(
+    me.failures,
+    h(
+      "section",
+      { class: "card" },
+      h("h2", {}, t("failures.title", { n: status.chunks_failed })),
+      h(
+        "ul",
+        {},
+        status.failures.map(([document, place, why]) =>
+          h("li", {}, t("failures.one", { document, place: place + 1 }), " ", h("span", { class: "soft" }, why)),
+        ),
+      ),
+      button(t("failures.retry"), retry),
+    ),
+  );
+}

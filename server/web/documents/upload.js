@@ -1,0 +1,153 @@
+// Choosing files, how they are to be built, and sending them.
+
+import { get, of, post } from "../api.js";
+import { nameField } from "./base.js";
+import { announce, button, failure, field, fill, h } from "../dom.js";
+import { number, t } from "../strings.js";
+
+/** The seed schemas that a new knowledge base can begin with; a test compares them with schemas/seeds. */
+export const SEEDS = ["general", "biomedical", "encyclopedia", "finance", "literature", "open"];
+const KB = 1024;
+
+/**
+ * The form. `base` empty: it is named in the form; `fresh`: the knowledge base is new and takes a schema;
+ * `started(build)` is told of the build.
+ */
+export function uploadForm(base, { fresh, started }) {
+  const chosen = new Map();
+  const list = h("ul", { class: "plain files" });
+  const input = h("input", { type: "file", multiple: true, id: "upload-files" });
+  const send = h("button", { type: "submit", class: "primary", disabled: true }, t("upload.send.none"));
+  const trouble = h("div");
+  const options = choices(fresh);
+  const name = base ? null : nameField(t("first.name"), t("first.name.default"));
+  const show = () => {
+    fill(
+      list,
+      [...chosen.values()].map((file) =>
+        h(
+          "li",
+          {},
+          h("span", {}, file.name),
+          h("span", { class: "soft" }, t("upload.size", { size: number(Math.max(1, Math.round(file.size / KB))) })),
+          button(
+            "×",
+            () => {
+              chosen.delete(file.name);
+              show();
+            },
+            { class: "quiet small", "aria-label": t("upload.remove", { name: file.name }) },
+          ),
+        ),
+      ),
+    );
+    send.disabled = chosen.size === 0;
+    send.textContent = chosen.size ? t("upload.send", { n: chosen.size }) : t("upload.send.none");
+  };
+  const take = (files) => {
+    for (const file of files) chosen.set(file.name, file);
+    show();
+    announce(t("upload.chosen", { n: chosen.size }));
+  };
+  input.addEventListener("change", () => {
+    take(input.files);
+    input.value = "";
+  });
+  const zone = h(
+    "div",
+    { class: "dropzone" },
+    h("label", { for: "upload-files", class: "as-button" }, t("upload.choose")),
+    input,
+    h("span", { class: "soft" }, t("upload.drop")),
+  );
+  followDrops(zone, take);
+  const submit = async (event) => {
+    event.preventDefault();
+    send.disabled = true;
+    fill(trouble);
+    try {
+      const build = await startBuild(base || name.input.value.trim(), [...chosen.values()], options.values());
+      chosen.clear();
+      started(build);
+    } catch (error) {
+      fill(trouble, failure(error));
+    }
+    show();
+  };
+  return h(
+    "form",
+    { class: "card upload", on: { submit } },
+    h("h2", {}, base ? t(fresh ? "upload.title.new" : "upload.title", { base }) : t("first.own")),
+    name?.element,
+    zone,
+    formats(),
+    list,
+    options.element,
+    trouble,
+    h("div", { class: "actions start" }, send),
+  );
+}
+
+/** Which files can be read, as the server says. */
+function formats() {
+  const line = h("p", { class: "soft" });
+  get("formats").then(
+    ({ items }) => fill(line, t("upload.formats", { endings: items.map((one) => one.slice(1)).join(t("page.comma")) })),
+    (error) => fill(line, failure(error)),
+  );
+  return line;
+}
+
+/** Start a build. */
+export function startBuild(base, files, values) {
+  const form = new FormData();
+  for (const file of files) form.append("files", file, file.name);
+  for (const [name, value] of Object.entries(values)) form.append(name, String(value));
+  return post(of(base, "/builds"), form);
+}
+
+function choices(fresh) {
+  const schema = h(
+    "select",
+    {},
+    SEEDS.map((name) => h("option", { value: name }, t(`seed.${name}`))),
+  );
+  const box = (checked) => h("input", { type: "checkbox", checked });
+  const [review, evolve, resolve] = [box(false), box(true), box(true)];
+  const tokens = h("input", { type: "number", min: 1, inputmode: "numeric", placeholder: t("upload.unlimited") });
+  const element = h(
+    "div",
+    { class: "upload-options" },
+    fresh && field(t("upload.schema"), schema),
+    field(t("upload.review"), review),
+    h(
+      "details",
+      {},
+      h("summary", {}, t("upload.more")),
+      field(t("upload.evolve"), evolve),
+      field(t("upload.resolve"), resolve),
+      field(t("upload.tokens"), tokens),
+    ),
+  );
+  const values = () => ({
+    ...(fresh ? { schema: schema.value } : {}),
+    review: review.checked,
+    evolve: evolve.checked,
+    resolve: resolve.checked,
+    ...(tokens.value ? { max_tokens: tokens.value } : {}),
+  });
+  return { element, values };
+}
+
+function followDrops(zone, take) {
+  const lit = (on) => (event) => {
+    event.preventDefault();
+    zone.classList.toggle("over", on);
+  };
+  zone.addEventListener("dragover", lit(true));
+  zone.addEventListener("dragleave", lit(false));
+  zone.addEventListener("drop", (event) => {
+    lit(false)(event);
+    take(event.dataTransfer.files);
+  });
+}

@@ -1,0 +1,329 @@
+// The map: what is shown of the graph, drawn by Cytoscape.js. The list next to it (list.js) shows the same as text.
+
+import { spaced } from "../names.js";
+import cytoscape from "../vendor/cytoscape.esm.min.js";
+import { colourOf } from "./colours.js";
+import { savePng, saveSvg } from "./picture.js";
+
+const GOLDEN = 2.399963;
+const MAX_ZOOM = 3;
+const FIT_ZOOM = 1.25;
+const PADDING = 50;
+/** Size of a name on the screen in pixels, and the longest that is shown whole, in its own height. */
+const LETTERS = 12;
+const MOST_LETTERS = 11;
+const DIRECTIONS = { ArrowRight: 0, ArrowDown: Math.PI / 2, ArrowLeft: Math.PI, ArrowUp: -Math.PI / 2 };
+
+const colours = () => getComputedStyle(document.documentElement);
+/** The length of a name in its own height: letters are about half as wide, ideographs as wide. */
+const lettersOf = (name) => Array.from(name).reduce((length, letter) => length + (letter > "\u2e80" ? 1 : 0.58), 0);
+/** Where a name can stand next to its node, the usual place first. */
+function sidesOf(node, size) {
+  const { x, y } = node.position();
+  const radius = node.data("size") / 2;
+  const length = size * Math.min(MOST_LETTERS, lettersOf(node.data("name")));
+  const box = (left, top) => ({ left, right: left + length, top, bottom: top + 1.4 * size });
+  return {
+    below: box(x - length / 2, y + radius),
+    right: box(x + radius + 4, y - 0.7 * size),
+    above: box(x - length / 2, y - radius - 1.4 * size - 4),
+    left: box(x - radius - 4 - length, y - 0.7 * size),
+  };
+}
+const apart = (one, other) =>
+  one.right < other.left || one.left > other.right || one.bottom < other.top || one.top > other.bottom;
+const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+/** How the map can be laid out, by name: Cytoscape's own layouts. */
+export const LAYOUTS = {
+  forces: (many) => ({
+    name: "cose",
+    randomize: false,
+    numIter: many ? 250 : 600,
+    nodeRepulsion: () => 9000,
+    idealEdgeLength: () => 75,
+    nodeOverlap: 20,
+    componentSpacing: 60,
+    gravity: 0.6,
+  }),
+  rings: () => ({
+    name: "concentric",
+    concentric: (node) => node.data("size"),
+    levelWidth: () => 4,
+    minNodeSpacing: 30,
+  }),
+  levels: () => ({ name: "breadthfirst", spacingFactor: 1.1 }),
+  circle: () => ({ name: "circle" }),
+  grid: () => ({ name: "grid", avoidOverlapPadding: 30 }),
+};
+const MANY = 150;
+
+function look() {
+  const css = colours();
+  const of = (name) => css.getPropertyValue(name).trim();
+  return [
+    {
+      selector: "node",
+      style: {
+        "background-color": (node) => of(`--type-${colourOf(node.data("type"))}`),
+        width: "data(size)",
+        height: "data(size)",
+        color: of("--ink"),
+        "font-family": of("--sans"),
+        "text-valign": "bottom",
+        "text-margin-y": 4,
+        "text-wrap": "ellipsis",
+        "text-background-color": of("--paper"),
+        "text-background-opacity": 0.75,
+        "text-background-padding": 1,
+        "border-width": 0,
+      },
+    },
+    {
+      selector: "edge",
+      style: {
+        width: 1.2,
+        "line-color": of("--line-strong"),
+        "target-arrow-color": of("--line-strong"),
+        "target-arrow-shape": "triangle",
+        "arrow-scale": 0.8,
+        "curve-style": "bezier",
+      },
+    },
+    {
+      selector: "edge.near, edge.evidence, edge.under, edge.picked",
+      style: {
+        label: "data(label)",
+        color: of("--soft"),
+        "text-rotation": "autorotate",
+        "min-zoomed-font-size": 7,
+        "text-background-color": of("--paper"),
+        "text-background-opacity": 0.85,
+        "text-background-padding": 1,
+      },
+    },
+    { selector: "node", style: { label: "data(name)" } },
+    { selector: "node.above", style: { "text-valign": "top", "text-margin-y": -4 } },
+    { selector: "node.right", style: { "text-halign": "right", "text-valign": "center", "text-margin-x": 4 } },
+    { selector: "node.left", style: { "text-halign": "left", "text-valign": "center", "text-margin-x": -4 } },
+    // No name is left out: where there is no room for one, it is small and pale until it is looked at.
+    { selector: "node.crowded", style: { "text-opacity": 0.55, "text-background-opacity": 0.4 } },
+    { selector: "node.under, node.evidence, node.chosen", style: { "text-opacity": 1, "z-index": 9 } },
+    { selector: ".off", style: { display: "none" } },
+    {
+      selector: "node.member",
+      style: {
+        "border-width": 3,
+        "border-color": of("--accent"),
+        "overlay-color": of("--accent"),
+        "overlay-opacity": 0.12,
+      },
+    },
+    { selector: "edge.under, edge.picked", style: { width: 3, "line-color": of("--accent"), "z-index": 9 } },
+    { selector: "node.under", style: { "z-index": 9 } },
+    { selector: ".far", style: { opacity: 0.25 } },
+    {
+      selector: "node.evidence",
+      style: { "border-width": 4, "border-color": of("--mark-strong"), "font-weight": "bold" },
+    },
+    {
+      selector: "edge.evidence",
+      style: { width: 3.5, "line-color": of("--mark-strong"), "target-arrow-color": of("--mark-strong") },
+    },
+    { selector: "node.chosen", style: { "border-width": 4, "border-color": of("--accent"), "font-weight": "bold" } },
+  ];
+}
+
+/** A map in a container. `choose(id)`, `fact(edge)`: a node, an edge was picked; `expand(id)`: more of it is wanted. */
+export class Canvas {
+  constructor(container, { choose, expand, fact, layout }) {
+    this.layout = layout;
+    this.chosen = "";
+    this.cy = cytoscape({
+      container,
+      style: look(),
+      minZoom: 0.1,
+      maxZoom: MAX_ZOOM,
+      boxSelectionEnabled: false,
+    });
+    this.cy.on("zoom", () => this.#nameSome());
+    this.cy.on("mouseover", "node, edge", (event) => event.target.addClass("under"));
+    this.cy.on("mouseout", "node, edge", (event) => event.target.removeClass("under"));
+    this.cy.on("tap", "node", (event) => choose(event.target.id()));
+    this.cy.on("tap", "edge", (event) => {
+      this.cy.edges().removeClass("picked");
+      event.target.addClass("picked");
+      fact(event.target.data());
+    });
+    this.cy.on("dbltap", "node", (event) => expand(event.target.id()));
+    container.addEventListener("keydown", (event) => this.#key(event, choose, expand));
+    this.dark = matchMedia("(prefers-color-scheme: dark)");
+    this.restyle = () => this.cy.style(look());
+    this.dark.addEventListener("change", this.restyle);
+  }
+
+  /**
+   * Draw what is shown. `chosen` is picked out with its neighbours, `evidence` is a set of ids of nodes and edges,
+   * `members` of those of a community, `off` of the types that are not wanted.
+   */
+  draw(shown, { chosen, evidence, members, off }) {
+    const changed = this.#sync(shown);
+    this.#mark(chosen, evidence, members);
+    this.cy.nodes().forEach((node) => node.toggleClass("off", off.has(node.data("type"))));
+    if (changed) this.#arrange();
+    else this.show();
+  }
+
+  /** Make the map hold what is shown; true if nodes came or went. */
+  #sync(shown) {
+    const gone = this.cy.elements().filter((one) => !shown.nodes.has(one.id()) && !shown.edges.has(one.id()));
+    gone.remove();
+    const added = [...shown.nodes.values()].filter((node) => this.cy.getElementById(node.id).empty());
+    added.forEach((node, place) => this.#addNode(shown, node, place));
+    for (const edge of shown.edges.values()) {
+      if (this.cy.getElementById(edge.id).empty()) {
+        this.cy.add({ group: "edges", data: { ...edge, label: spaced(edge.relation) } });
+      }
+    }
+    return gone.length + added.length > 0;
+  }
+
+  /** A new node starts next to a linked one, on a spiral: the same data gives the same picture. */
+  #addNode(shown, node, place) {
+    const near = shown
+      .at(node.id)
+      .map((edge) => (edge.source === node.id ? edge.target : edge.source))
+      .map((id) => this.cy.getElementById(id))
+      .find((one) => one.nonempty());
+    const centre = near ? near.position() : { x: 0, y: 0 };
+    const radius = 40 + 18 * Math.sqrt(place);
+    const position = {
+      x: centre.x + radius * Math.cos(place * GOLDEN),
+      y: centre.y + radius * Math.sin(place * GOLDEN),
+    };
+    const size = Math.min(44, 14 + 5 * Math.log2(1 + (node.degree ?? 0)));
+    this.cy.add({ group: "nodes", data: { id: node.id, name: node.name, type: node.type, size }, position });
+  }
+
+  #mark(chosen, evidence, members) {
+    this.chosen = chosen;
+    this.cy.elements().removeClass("chosen near far evidence member picked");
+    const within = this.cy.nodes().filter((one) => members.has(one.id()));
+    within.addClass("member");
+    if (within.nonempty() && !chosen) this.cy.elements().not(within.union(within.edgesWith(within))).addClass("far");
+    const node = this.cy.getElementById(chosen);
+    const path = this.cy.elements().filter((one) => evidence.has(one.id()));
+    path.addClass("evidence");
+    if (path.nonempty()) this.cy.elements().not(path).addClass("far");
+    if (node.empty()) return;
+    node.addClass("chosen").removeClass("far");
+    node.closedNeighborhood().addClass("near").removeClass("far");
+    if (path.empty()) this.cy.elements().not(node.closedNeighborhood()).addClass("far");
+  }
+
+  /** Names keep their size on the screen: below the node, or on another side where the one below is taken. */
+  #nameSome() {
+    const zoom = this.cy.zoom();
+    const size = LETTERS / Math.min(FIT_ZOOM, Math.max(0.2, zoom));
+    const placed = [];
+    const rank = (node) =>
+      1000 * ["near", "evidence", "chosen"].findLastIndex((one) => node.hasClass(one)) + node.data("size");
+    const ranked = this.cy.nodes().sort((one, other) => rank(other) - rank(one));
+    this.cy.batch(() =>
+      ranked.forEach((node) => {
+        const sides = sidesOf(node, size);
+        const side = Object.keys(sides).find((name) => placed.every((one) => apart(one, sides[name])));
+        if (side) placed.push(sides[side]);
+        node.removeClass("above right left crowded").addClass(side ?? "crowded");
+        node.style({ "font-size": side ? size : 0.75 * size, "text-max-width": MOST_LETTERS * size });
+      }),
+    );
+    this.cy.edges().style("font-size", 0.9 * size);
+  }
+
+  #arrange() {
+    const shown = this.cy.elements().not(".off");
+    const chosen = LAYOUTS[this.layout](shown.length > MANY);
+    shown.layout({ animate: false, fit: true, padding: PADDING, ...chosen }).run();
+    this.show();
+  }
+
+  /** Lay the map out in another way. */
+  arrange(layout) {
+    this.layout = layout;
+    this.#arrange();
+  }
+
+  /** Save the map as a file, of the kind "png" or "svg". */
+  save(kind, name) {
+    const of = (variable) => colours().getPropertyValue(variable).trim();
+    if (kind === "png") return savePng(this.cy, name, of("--paper"));
+    return saveSvg(this.cy, name, { paper: of("--paper"), ink: of("--ink"), soft: of("--line-strong") });
+  }
+
+  /** Bring the evidence, or the node that is picked out, into view. */
+  show() {
+    const path = this.cy.elements(".evidence");
+    const chosen = this.cy.getElementById(this.chosen);
+    const eles = path.nonempty() ? path : chosen.nonempty() ? chosen.closedNeighborhood() : this.cy.elements();
+    // Few nodes are not blown up to fill the map.
+    this.cy.maxZoom(FIT_ZOOM);
+    // Names take their size from the zoom, so they must not decide it.
+    this.cy.nodes().style({ "font-size": 1, "text-max-width": 1 });
+    if (still()) this.cy.fit(eles, PADDING);
+    else this.cy.animate({ fit: { eles, padding: PADDING }, duration: 250 });
+    this.cy.maxZoom(MAX_ZOOM);
+    this.#nameSome();
+  }
+
+  zoom(factor) {
+    this.cy.zoom({
+      level: this.cy.zoom() * factor,
+      renderedPosition: { x: this.cy.width() / 2, y: this.cy.height() / 2 },
+    });
+  }
+
+  #key(event, choose, expand) {
+    if (event.key in DIRECTIONS) {
+      const next = this.#towards(DIRECTIONS[event.key]);
+      if (next) choose(next);
+    } else if (event.key === "Enter" && this.chosen) {
+      expand(this.chosen);
+    } else if (event.key === "+" || event.key === "-") {
+      this.zoom(event.key === "+" ? 1.25 : 0.8);
+    } else {
+      return;
+    }
+    event.preventDefault();
+  }
+
+  /** The nearest node in a direction, a neighbour before others. */
+  #towards(angle) {
+    const from = this.cy.getElementById(this.chosen);
+    if (from.empty())
+      return this.cy
+        .nodes()
+        .max((node) => node.data("size"))
+        .ele?.id();
+    const origin = from.position();
+    const near = from.neighborhood();
+    let best = null;
+    for (const node of this.cy.nodes().not(from)) {
+      const { x, y } = node.position();
+      const turn = Math.abs(
+        Math.atan2(
+          Math.sin(Math.atan2(y - origin.y, x - origin.x) - angle),
+          Math.cos(Math.atan2(y - origin.y, x - origin.x) - angle),
+        ),
+      );
+      const cost = Math.hypot(x - origin.x, y - origin.y) * (1 + 2 * turn) * (near.contains(node) ? 1 : 2);
+      if (turn < Math.PI / 3 && (!best || cost < best.cost)) best = { id: node.id(), cost };
+    }
+    return best?.id;
+  }
+
+  close() {
+    this.dark.removeEventListener("change", this.restyle);
+    this.cy.destroy();
+  }
+}

@@ -1,0 +1,14 @@
+// The colour of an entity type: the same in every knowledge base.
+
+/** Types of our own schemas have colours that nobody shares. */
+const KNOWN = ["Person", "Organization", "Location", "Event", "Work", "Award", "Product", "Concept"];
+const OTHERS = 8;
+
+/** The number of a type's colour: `--type-N` and the class `type-N`. */
+export function colourOf(type) {
+  const known = KNOWN.indexOf(type);
+  if (known >= 0) return known;
+  let hash = 0;
+  for (const letter of type) hash = (hash * 31 + letter.codePointAt(0)) % 1_000_003;
+  return KNOWN.length + (hash % OTHERS);
+}

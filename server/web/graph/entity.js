@@ -1,0 +1,88 @@
+// One entity: its names, values, facts with the words that state them, and the way to its neighbours.
+
+import { button, h } from "../dom.js";
+import { spaced } from "../names.js";
+import { sourceHref } from "../sources.js";
+import { t } from "../strings.js";
+
+const DOCUMENTS = 12;
+
+/** The panel. `reached` says how many of its neighbours were fetched, of how many. */
+export function entityView(entity, { choose, expand, hide, path, community, reached }) {
+  const attributes = Object.entries(entity.attributes ?? {});
+  const named = ({ id, name }) =>
+    id === entity.id ? h("span", {}, name) : button(name, () => choose(id), { class: "link" });
+  return h(
+    "article",
+    { class: "entity" },
+    h("p", { class: "eyebrow" }, spaced(entity.type)),
+    h("h2", { tabindex: "-1" }, entity.name),
+    entity.aliases?.length > 0 &&
+      h("p", { class: "soft" }, t("entity.aliases", { names: entity.aliases.join(t("page.comma")) })),
+    h(
+      "div",
+      { class: "actions start" },
+      reached.n < reached.total && button(t("entity.expand.more", reached), () => expand(entity.id)),
+      button(t("entity.hide"), () => hide(entity.id)),
+      button(t("entity.path"), () => path(entity)),
+      entity.community && button(t("entity.community"), () => community(entity.community)),
+    ),
+    attributes.length > 0 &&
+      h(
+        "dl",
+        {},
+        attributes.map(([name, values]) =>
+          h("div", {}, h("dt", {}, spaced(name)), h("dd", {}, [values].flat().join(t("page.comma")))),
+        ),
+      ),
+    h("h3", {}, t("entity.facts", { n: entity.facts?.length ?? 0 })),
+    entity.facts?.length
+      ? h(
+          "ul",
+          { class: "fact-list" },
+          entity.facts.map((fact) => factView(fact, named)),
+        )
+      : h("p", { class: "soft" }, t("entity.facts.none")),
+    entity.documents?.length > 0 && [
+      h("h3", {}, t("entity.documents", { n: entity.documents.length })),
+      h(
+        "ul",
+        { class: "plain" },
+        entity.documents
+          .slice(0, DOCUMENTS)
+          .map((id) => h("li", {}, h("a", { href: sourceHref({ document: id }) }, id))),
+      ),
+    ],
+  );
+}
+
+/** One fact in the panel, with the words that state it. */
+export function factPanel(fact, { choose }) {
+  const named = ({ id, name }) => button(name, () => choose(id), { class: "link" });
+  return h(
+    "article",
+    { class: "entity" },
+    h("p", { class: "eyebrow" }, t("fact.title")),
+    h("h2", { tabindex: "-1" }, `${fact.subject.name} ${spaced(fact.relation)} ${fact.object.name}`),
+    h("ul", { class: "fact-list" }, factView(fact, named)),
+  );
+}
+
+function factView({ subject, relation, object, evidence = [] }, named) {
+  return h(
+    "li",
+    {},
+    h(
+      "p",
+      { class: "fact" },
+      named(subject),
+      " ",
+      h("span", { class: "relation" }, spaced(relation)),
+      " ",
+      named(object),
+    ),
+    evidence.map((one) =>
+      h("a", { class: "quote", href: sourceHref(one) }, h("q", {}, one.quote), h("cite", {}, one.document)),
+    ),
+  );
+}

@@ -1,0 +1,370 @@
+// The graph explorer. Only what is looked at is fetched: an overview, a neighbourhood, a page of a community.
+
+import { get, of, post } from "../api.js";
+import { refreshBases } from "../bases.js";
+import { Canvas } from "./canvas.js";
+import { announce, button, failure, fill, h } from "../dom.js";
+import { decisionsView, editingView } from "./editing.js";
+import { entityView, factPanel } from "./entity.js";
+import { countNote, showLegend } from "./legend.js";
+import { listView } from "./list.js";
+import { spaced } from "../names.js";
+import { go, here, route } from "../route.js";
+import { Shown } from "./shown.js";
+import { t } from "../strings.js";
+import { askOther, optionsBar, toolbar } from "./toolbar.js";
+import { Tree } from "./tree.js";
+
+const TYPES = 100;
+const OVERVIEW = 60;
+const MEMBERS_MARKED = 500;
+const NEIGHBOURS = 25;
+const MEMBERS = 100;
+const KEPT = "banyan.graph.form";
+
+let view = null;
+
+/** Show the view. */
+export async function show(root, base) {
+  if (!base) {
+    fill(root, h("h1", {}, t("graph.title")), h("p", {}, t("graph.nothing")));
+    return;
+  }
+  const { entity_types: types, relations } = await get(of(base, "/graph/types"), { limit: TYPES });
+  if (!root.isConnected) return;
+  view = {
+    base,
+    types,
+    relations,
+    limit: OVERVIEW,
+    layout: "forces",
+    fitting: 0,
+    off: new Set(),
+    members: new Set(),
+    fact: null,
+    shown: new Shown(),
+    chosen: "",
+    entity: null,
+    reached: new Map(),
+    evidence: new Set(),
+    seen: {},
+    form: localStorage.getItem(KEPT) ?? "map",
+    canvas: null,
+  };
+  view.map = h("div", { class: "map", tabindex: "0", role: "application", "aria-label": t("graph.map.label") });
+  view.list = h("div", { class: "list" });
+  view.note = h("div", { class: "graph-note" });
+  view.stage = h("section", { class: "stage", "aria-label": t("graph.stage") });
+  view.legend = h("div", { class: "legend", role: "group", "aria-label": t("graph.legend") });
+  view.panel = h("div", { class: "panel-body" });
+  view.tree = new Tree(base, {
+    open: (community) => go(here({ community: community || null, id: null })),
+    choose,
+    keyword,
+    map: mapCommunity,
+  });
+  fill(
+    root,
+    h(
+      "div",
+      { class: "graph" },
+      h("h1", { class: "unseen" }, t("graph.title")),
+      toolbar(view, { choose, setForm, startAgain }),
+      optionsBar(view, { setLimit, setLayout, fullScreen }),
+      view.stage,
+      h("aside", { class: "panel", "aria-label": t("graph.panel") }, panelTabs(), view.panel),
+    ),
+  );
+  view.stage.append(view.note, view.map, view.list, view.legend);
+  showForm();
+  await follow();
+}
+
+/** Leave the view. */
+export function leave() {
+  view?.canvas?.close();
+  view = null;
+}
+
+/** Follow the address: the entity, community, type or evidence that it names. */
+export async function follow() {
+  const me = view;
+  if (!me) return;
+  const { parameters } = route();
+  const now = {
+    type: parameters.get("type") ?? "",
+    relation: parameters.get("relation") ?? "",
+    document: parameters.get("of") ?? "",
+    id: parameters.get("id") ?? "",
+    community: parameters.get("community") ?? "",
+    cite: parameters.getAll("cite").join("\n"),
+  };
+  const before = me.seen;
+  const within = me.panel.contains(document.activeElement);
+  me.seen = now;
+  try {
+    if (now.cite !== (before.cite ?? "")) await showEvidence(parameters.getAll("cite"));
+    const filtered = ["type", "relation", "document"].some((name) => now[name] !== before[name]);
+    if (filtered && !now.cite) await overview();
+    me.fact = null;
+    if (now.community !== before.community) me.members = await membersOf(now.community);
+    if (now.id) await select(now.id);
+    else me.chosen = "";
+    if (!now.id && now.community !== before.community) await me.tree.show(now.community);
+    // The person may have gone on meanwhile.
+    if (me !== view || me.seen !== now) return;
+    showPanel();
+    draw();
+    // What the focus was on is gone: it goes to the heading of what is there now.
+    if (within) me.panel.querySelector("h2")?.focus();
+  } catch (error) {
+    if (me === view) fill(me.note, failure(error));
+  }
+}
+
+const choose = (id) => go(here({ id, community: null }));
+
+async function keyword(name) {
+  const [found] = (await get(of(view.base, "/graph/names"), { names: [name] })).items;
+  if (found) choose(found.id);
+}
+
+/** Start again with the entities that have most links, of those that fit the filters. */
+async function overview() {
+  const { type, relation, document } = view.seen;
+  const asked = { type, relation, document, limit: view.limit };
+  const { nodes, edges, total } = await get(of(view.base, "/graph/overview"), asked);
+  view.shown = new Shown();
+  view.reached.clear();
+  view.evidence = new Set();
+  view.fitting = total;
+  // What is linked to nothing else here says little on a map; of a type all are wanted.
+  const ends = new Set(edges.flatMap((edge) => [edge.source, edge.target]));
+  view.shown.add(type || document || !ends.size ? nodes : nodes.filter((node) => ends.has(node.id)), edges);
+}
+
+/** The members of a community, for picking them out on the map. */
+async function membersOf(id) {
+  if (!id) return new Set();
+  const { members } = await get(of(view.base, "/tree/community"), { id, limit: MEMBERS_MARKED });
+  return new Set(members.map((one) => one.id));
+}
+
+async function select(id) {
+  const me = view;
+  const entity = me.entity?.id === id ? me.entity : await get(of(me.base, "/graph/entity"), { id });
+  if (me !== view || me.seen.id !== id) return;
+  if (entity !== me.entity)
+    announce(t("graph.chosen", { name: entity.name, type: spaced(entity.type), n: entity.degree }));
+  Object.assign(me, { chosen: id, entity });
+  if (!me.reached.has(id)) await fetchNeighbours(id);
+}
+
+/** Fetch the next neighbours of a node; returns how many came. */
+async function fetchNeighbours(id) {
+  const { n: offset } = view.reached.get(id) ?? { n: 0 };
+  const { nodes, edges, total } = await get(of(view.base, "/graph/neighbourhood"), { id, limit: NEIGHBOURS, offset });
+  view.reached.set(id, { n: Math.min(total, offset + NEIGHBOURS), total });
+  const keep = [id, ...nodes.map((one) => one.id), ...view.evidence];
+  return view.shown.add(nodes, edges, keep).length;
+}
+
+async function expand(id) {
+  const { n, total } = view.reached.get(id) ?? { n: 0, total: 1 };
+  if (n < total) announce(t("graph.expanded", { n: await fetchNeighbours(id) }));
+  if (view.chosen === id) showPanel();
+  draw();
+}
+
+/** Show the facts that an answer's citations quote, and nothing else. */
+async function showEvidence(cites) {
+  view.evidence = new Set();
+  if (!cites.length) {
+    await overview();
+    return;
+  }
+  const citations = cites
+    .map((one) => {
+      const [, start, end, document] = /^(\d+):(\d+):(.*)$/s.exec(one) ?? [];
+      return { document, start: Number(start), end: Number(end) };
+    })
+    .filter((one) => one.document);
+  const { nodes, edges } = await post(of(view.base, "/graph/evidence"), { citations });
+  view.shown = new Shown();
+  view.reached.clear();
+  view.shown.add(nodes, edges);
+  view.evidence = new Set([...nodes, ...edges].map((one) => one.id));
+}
+
+/** Put a community's members on the map. */
+async function mapCommunity(id) {
+  const { members } = await get(of(view.base, "/tree/community"), { id, limit: MEMBERS });
+  const edges = await get(of(view.base, "/graph/among"), { id: members.map((one) => one.id) });
+  view.shown = new Shown();
+  view.evidence = new Set();
+  view.reached.clear();
+  view.shown.add(members, edges.edges);
+  draw();
+}
+
+async function setLimit(limit) {
+  view.limit = limit;
+  const select = document.getElementById("graph-limit");
+  if (select) select.value = String([...select.options].map((one) => Number(one.value)).find((one) => one >= limit));
+  await overview();
+  draw();
+}
+
+function setLayout(layout) {
+  view.layout = layout;
+  view.canvas?.arrange(layout);
+}
+
+function fullScreen() {
+  if (document.fullscreenElement) return document.exitFullscreen();
+  return view.stage.requestFullscreen();
+}
+
+/** Take an entity off the screen. */
+function hide(id) {
+  view.shown.remove(id);
+  announce(t("entity.hidden"));
+  go(here({ id: null }));
+  draw();
+}
+
+/** Show a shortest way from an entity to another one. */
+async function path(entity) {
+  const other = await askOther(view.base, t("entity.path.title", { name: entity.name }));
+  if (!other) return;
+  const { nodes, edges } = await get(of(view.base, "/graph/path"), { start: entity.id, end: other.id });
+  if (!nodes.length) {
+    announce(t("entity.path.none", { one: entity.name, other: other.name }));
+    fill(view.note, h("p", {}, t("entity.path.none", { one: entity.name, other: other.name })));
+    return;
+  }
+  view.evidence = new Set([...nodes, ...edges].map((one) => one.id));
+  view.shown.add(nodes, edges, view.evidence);
+  draw();
+  const names = nodes.map((one) => one.name).join(" → ");
+  announce(t("entity.path.found", { names }));
+  view.note.prepend(h("p", { class: "path-note" }, t("entity.path.found", { names })));
+}
+
+/** After a decision: the graph is another one, and an entity may be part of another. */
+async function changed(id) {
+  view.entity = null;
+  await overview();
+  await refreshBases();
+  if (view.seen.id === id) await follow();
+  else choose(id);
+}
+
+async function showFact({ source, target, relation }) {
+  view.fact = await get(of(view.base, "/graph/fact"), { source, target, relation });
+  showPanel();
+  announce(`${view.fact.subject.name} ${spaced(relation)} ${view.fact.object.name}`);
+}
+
+/** What is shown, without the types that are off. */
+function wanted() {
+  const { shown, off } = view;
+  if (!off.size) return shown;
+  const part = new Shown();
+  part.add(
+    [...shown.nodes.values()].filter((node) => !off.has(node.type)),
+    [...shown.edges.values()],
+  );
+  return part;
+}
+
+function draw() {
+  const { shown, chosen, evidence, members, off } = view;
+  fill(
+    view.note,
+    view.seen.cite &&
+      h(
+        "p",
+        { class: "evidence-note" },
+        t(evidence.size ? "graph.evidence" : "graph.evidence.none"),
+        " ",
+        button(t("graph.evidence.leave"), () => go(here({ cite: null, id: null })), { class: "link" }),
+      ),
+    !shown.nodes.size && h("p", {}, t("graph.nothing")),
+    shown.nodes.size > 0 && countNote(view, setLimit),
+  );
+  if (view.form === "map") {
+    view.canvas ??= new Canvas(view.map, {
+      choose,
+      expand: (id) => expand(id).catch((error) => fill(view.note, failure(error))),
+      fact: (edge) => showFact(edge).catch((error) => fill(view.note, failure(error))),
+      layout: view.layout,
+    });
+    view.canvas.draw(shown, { chosen, evidence, members, off });
+  } else {
+    const key = view.list.contains(document.activeElement) ? document.activeElement.dataset.key : null;
+    fill(view.list, listView(wanted(), { choose, expand, chosen, evidence }));
+    // Who walks through the list by keyboard stays where they were.
+    if (key) view.list.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus();
+  }
+  showLegend(view, draw);
+}
+
+function showPanel() {
+  const { entity, seen, panel, tree, reached, fact } = view;
+  for (const tab of document.querySelectorAll("[data-panel]")) {
+    tab.setAttribute("aria-pressed", String((tab.dataset.panel === "entity") === Boolean(seen.id)));
+  }
+  if (fact) {
+    fill(panel, factPanel(fact, { choose }));
+    return;
+  }
+  if (!seen.id) {
+    fill(panel, tree.element, decisionsView(view.base, changed));
+    return;
+  }
+  fill(
+    panel,
+    entityView(entity, {
+      choose,
+      expand,
+      hide,
+      path,
+      community: (id) => go(here({ community: id, id: null })),
+      reached: reached.get(entity.id),
+    }),
+    editingView(view.base, entity, changed),
+  );
+}
+
+function panelTabs() {
+  const tab = (name, text, click) => button(text, click, { "data-panel": name, "aria-pressed": "false" });
+  return h(
+    "div",
+    { class: "tabs" },
+    tab("tree", t("tree.title"), () => go(here({ id: null }))),
+    tab("entity", t("entity.title"), () => (view.entity ? choose(view.entity.id) : announce(t("entity.none")))),
+  );
+}
+
+async function startAgain() {
+  await overview();
+  if (view.seen.id || view.seen.cite) go(here({ id: null, cite: null }));
+  else draw();
+}
+
+function setForm(form) {
+  view.form = form;
+  localStorage.setItem(KEPT, form);
+  showForm();
+  draw();
+}
+
+function showForm() {
+  const map = view.form === "map";
+  view.map.hidden = !map;
+  view.list.hidden = map;
+  for (const one of document.querySelectorAll("[data-form]"))
+    one.setAttribute("aria-pressed", String(one.dataset.form === view.form));
+  for (const one of document.querySelectorAll(".map-only")) one.hidden = !map;
+}

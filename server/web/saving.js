@@ -1,0 +1,12 @@
+// Saving what the page has as a file.
+
+const KEPT = 1000;
+
+/** Have the browser save a file. */
+export function saved(blob, name) {
+  const address = URL.createObjectURL(blob);
+  const link = document.createElement("a");
+  Object.assign(link, { href: address, download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), KEPT);
+}

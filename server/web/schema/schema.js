@@ -1,0 +1,227 @@
+// The schema: what is in force, what waits for a decision, and how it came to be.
+
+import { get, of, post } from "../api.js";
+import { announce, button, failure, fill, h } from "../dom.js";
+import { spaced } from "../names.js";
+import { elementDialog, reviewForm, support } from "./review.js";
+import { here, route } from "../route.js";
+import { language, moment, t } from "../strings.js";
+
+const TABS = ["force", "candidates", "history"];
+const KINDS = [
+  ["entity_types", "entity_type"],
+  ["relation_types", "relation"],
+  ["attribute_types", "attribute"],
+];
+
+let view = null;
+
+/** Show the view. */
+export async function show(root, base) {
+  if (!base) {
+    fill(root, h("div", { class: "column" }, h("h1", {}, t("schema.title")), h("p", {}, t("graph.nothing"))));
+    return;
+  }
+  const [{ version, schema }, { items }, builds] = await Promise.all([
+    get(of(base, "/schema")),
+    get(of(base, "/schema/candidates")),
+    get("builds", { kb: base }),
+  ]);
+  if (!root.isConnected) return;
+  view = {
+    root,
+    base,
+    version,
+    schema,
+    candidates: items,
+    waiting: builds.items.find((one) => one.state === "waiting"),
+    body: h("div"),
+  };
+  const title = schema.labels?.[language()] ?? schema.name;
+  view.tabs = h("nav", { class: "tabs", "aria-label": t("schema.parts") });
+  fill(
+    root,
+    h(
+      "div",
+      { class: "column wide" },
+      h(
+        "div",
+        { class: "view-head" },
+        h("h1", {}, t("schema.title")),
+        h("span", { class: "soft" }, t("schema.version", { name: title, version: String(version) })),
+      ),
+      h("p", { class: "lead" }, schema.description),
+      view.tabs,
+      view.body,
+    ),
+  );
+  await follow();
+}
+
+/** Leave the view. */
+export function leave() {
+  view = null;
+}
+
+/** Follow the address to one of the parts. */
+export async function follow() {
+  const me = view;
+  if (!me) return;
+  const tab = TABS.find((one) => one === route().parameters.get("tab")) ?? (view.waiting ? "candidates" : "force");
+  const count = view.waiting ? view.waiting.review.candidates.length : view.candidates.length;
+  fill(
+    view.tabs,
+    TABS.map((one) =>
+      h(
+        "a",
+        { href: here({ tab: one }), "aria-current": one === tab ? "page" : null },
+        one === "candidates" ? t("schema.candidates", { n: count }) : t(`schema.${one}`),
+      ),
+    ),
+  );
+  if (tab === "force") fill(view.body, inForce());
+  if (tab === "candidates") fill(view.body, candidates());
+  if (tab === "history") fill(me.body, await history());
+}
+
+const reload = () => show(view.root, view.base);
+
+/** Send decisions and show what became of them. */
+async function decide(decisions, who) {
+  const found = await post(of(view.base, "/schema/decisions"), { decisions, who });
+  await reload();
+  announce(t("schema.now", { version: String(found.version) }));
+}
+
+function candidates() {
+  const { waiting } = view;
+  if (!waiting) {
+    return view.candidates.length
+      ? reviewForm(view.candidates, view.schema, decide)
+      : h("p", { class: "notice" }, t("schema.none.waiting"));
+  }
+  const answer = async (decisions, who) => {
+    await post(`builds/${encodeURIComponent(waiting.id)}/decisions`, { decisions, who });
+    announce(t("review.resumed"));
+    location.hash = `#/documents?${new URLSearchParams({ kb: view.base })}`;
+  };
+  return [
+    waiting.review.error ? h("p", { class: "notice bad", role: "alert" }, waiting.review.error) : null,
+    h("p", { class: "notice strong" }, t("review.build.waits")),
+    reviewForm(waiting.review.candidates, view.schema, answer, { mayWait: true }),
+  ];
+}
+
+function inForce() {
+  if (view.schema.open) return h("p", { class: "notice" }, t("schema.open"));
+  return KINDS.map(([field, kind]) =>
+    h(
+      "section",
+      {},
+      h("h2", {}, t(`kinds.${kind}`), " ", h("span", { class: "soft" }, String(view.schema[field].length))),
+      h(
+        "div",
+        { class: "table", tabindex: "0", role: "region", "aria-label": t(`kinds.${kind}`) },
+        h(
+          "table",
+          {},
+          h(
+            "thead",
+            {},
+            h(
+              "tr",
+              {},
+              h("th", { scope: "col" }, t("schema.name")),
+              h("th", { scope: "col" }, t(`schema.of.${kind}`)),
+              h("th", { scope: "col" }, t("schema.description")),
+              h("th", { scope: "col" }, h("span", { class: "unseen" }, t("schema.change"))),
+            ),
+          ),
+          h(
+            "tbody",
+            {},
+            view.schema[field].map((element) => row(element, kind)),
+          ),
+        ),
+      ),
+    ),
+  );
+}
+
+function row(element, kind) {
+  const shown = spaced(element.name);
+  const others = new Set(
+    [element.name, ...(element.aliases ?? [])].filter(
+      (one) => spaced(one) !== shown || one.replaceAll("_", " ") !== shown,
+    ),
+  );
+  const change = async () => {
+    const decision = await elementDialog(element, kind, view.schema);
+    if (decision) await decide([decision.decision], decision.who);
+  };
+  return h(
+    "tr",
+    {},
+    h(
+      "th",
+      { scope: "row" },
+      shown,
+      others.size > 0 && h("span", { class: "soft id" }, [...others].join(t("page.comma"))),
+    ),
+    h("td", {}, bounds(element, kind)),
+    h("td", { class: "soft" }, element.description),
+    h(
+      "td",
+      {},
+      button(t("schema.change"), change, {
+        class: "quiet small",
+        "aria-label": t("schema.change.of", { name: element.name }),
+      }),
+    ),
+  );
+}
+
+function bounds(element, kind) {
+  const types = (names) => names.map((name) => (name === "*" ? t("schema.any") : spaced(name))).join(t("page.comma"));
+  if (kind === "entity_type") return element.parent ? spaced(element.parent) : "";
+  if (kind === "relation") return `${types(element.domain)} → ${types(element.range)}`;
+  return `${types(element.owners)} · ${[t(`values.${element.kind}`), element.unit].filter(Boolean).join(" ")}`;
+}
+
+async function history() {
+  const found = await get(of(view.base, "/schema/history"));
+  const versions = found.items.toReversed();
+  return h(
+    "ol",
+    { class: "history", reversed: true },
+    versions.map((one) =>
+      h(
+        "li",
+        {},
+        h(
+          "p",
+          {},
+          h("strong", {}, t("schema.version.short", { version: String(one.version) })),
+          " ",
+          h("span", { class: "soft" }, t("schema.by", { who: one.who, time: moment(one.decided_at) })),
+        ),
+        h("ul", {}, (one.decisions ?? []).map(decided)),
+      ),
+    ),
+  );
+}
+
+function decided({ decision, evidence }) {
+  const to = decision.new_name || decision.into;
+  return h(
+    "li",
+    {},
+    h("span", { class: `verdict ${decision.verdict}` }, t(`verdict.done.${decision.verdict}`)),
+    " ",
+    `${t(`kind.${decision.kind}`)} `,
+    h("strong", {}, spaced(decision.name)),
+    to ? ` → ${spaced(to)}` : "",
+    decision.why && h("span", { class: "soft" }, ` ${decision.why}`),
+    evidence && h("span", { class: "soft" }, ` · ${support(evidence)}`),
+  );
+}

@@ -1,0 +1,136 @@
+"""Requests to a running `banyan serve`: questions, whatever its description allows and forbids, and MCP."""
+
+import json
+import random
+import time
+from typing import Any
+
+import httpx
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis.errors import Unsatisfiable
+from schemathesis import GenerationMode
+
+from .. import made_up_requests, serving
+
+KB = "/api/knowledge-bases"
+DEADLINE = 15.0
+"""Seconds that the server is given for a question (BANYAN_ASK_SECONDS)."""
+_LATER = 10.0
+"""Seconds more that an answer may take on a machine that has other things to do."""
+_PIECES = (
+    "Who", "When was", "Which is longer,", " or ", " and ", "the birthplace of ", "the river that ", "of the ", "'s ",
+    "born before ", "the same ", "of which ", "was founded by ", ", ", "? ", "#1", "[1]", "(", "((", ")", '"', "“",
+    "\n", " " * 200, "\t", "a" * 300, "1" * 300, "1,000 km ", "in 1911 ", "-" * 50, "比", "和", "出生得早", "谁",
+    "哪条河流", "的", "位于", "在哪里", "，", "？", "还是", "Ada Byron", "Ulm", "Danube", "林小雨", "宁波", "he", "she",
+    "它", "\u202e", "\u0000", "<data>", "</data>", "{", "%s", "é\u0301", "𝒜", "\ud83d\ude00", "who who ", "is is ",
+    "that that ")
+
+
+def question(draw: random.Random) -> str:
+    """Parts of questions in any order and number, at most as long as a question may be."""
+    pieces = [draw.choice(_PIECES) for _ in range(draw.randint(1, 12))]
+    if draw.random() < 0.3:
+        pieces *= draw.choice((2, 10, 300))
+    return "".join(pieces)[:10_000]
+
+
+class _Client:
+    """Sends requests to a server; no answer may be a 5xx of a defect, or come late."""
+
+    def __init__(self, server: serving.Served) -> None:
+        self.server = server
+        self.http = httpx.Client(base_url=server.url, timeout=DEADLINE + _LATER)
+
+    def post(self, path: str, body: Any, **more: Any) -> httpx.Response:
+        """Send JSON; returns the response."""
+        began = time.monotonic()
+        said = self.http.post(path, content=json.dumps(body).encode(), headers={
+            "Content-Type": "application/json", **more})
+        assert said.status_code != httpx.codes.INTERNAL_SERVER_ERROR, said.text
+        assert time.monotonic() - began < DEADLINE + _LATER, "it was answered after its deadline"
+        return said
+
+    def close(self) -> None:
+        """The server has told of no defect."""
+        self.http.close()
+        assert "Traceback" not in self.server.said, self.server.said[-5000:]
+
+
+class Questions(_Client):
+    """Asks questions that nobody would, some after a conversation."""
+
+    name = "questions"
+
+    def round(self, draw: random.Random) -> int:
+        """Ask once; returns 1."""
+        body: dict[str, Any] = {"question": question(draw), "mode": draw.choice(("reject", "open"))}
+        if draw.random() < 0.3:
+            body["messages"] = [{"role": draw.choice(("user", "assistant")), "content": question(draw)}
+                                for _ in range(draw.randint(1, 30))]
+        self.post(f"{KB}/demo/ask", body)
+        return 1
+
+
+class Mcp(_Client):
+    """Calls the tools of MCP with wrong and with odd arguments."""
+
+    name = "mcp"
+    _TOOLS = ("search", "ask", "list_knowledge_bases", "list_documents", "read_document", "schema", "schema_candidates",
+              "decide_schema", "add_document", "nothing")
+
+    def round(self, draw: random.Random) -> int:
+        """Call once; returns 1."""
+        odd = (None, -1, 0, 10**30, 1.5, "", [], {}, ["x"] * 100, {"a": {"b": []}}, question(draw), "demo", "../x")
+        arguments = {name: draw.choice(odd) if draw.random() < 0.4 else question(draw)[:300]
+                     for name in ("query", "question", "document", "start", "length", "limit", "offset", "mode", "who",
+                                  "decisions", "title", "text") if draw.random() < 0.6}
+        if draw.random() < 0.8:
+            # What is added goes to another knowledge base: the others are asked of one that stays as it is.
+            arguments["knowledge_base"] = draw.choice(("demo", "demo", "mine", "nowhere", "../demo", 5))
+        tool = draw.choice(self._TOOLS)
+        if tool == "add_document":
+            arguments |= {"knowledge_base": "mine", "text": question(draw)[:2000]}
+        call: Any = {"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+                     "params": {"name": tool, "arguments": arguments}}
+        if draw.random() < 0.2:
+            call[draw.choice(("jsonrpc", "id", "method", "params"))] = draw.choice(odd)
+        self.post("/mcp", call, Accept="application/json, text/event-stream")
+        return 1
+
+
+class Rest(_Client):
+    """Requests that schemathesis makes up from the description of the API, valid ones and others."""
+
+    name = "rest"
+
+    def __init__(self, server: serving.Served) -> None:
+        super().__init__(server)
+        schema = schemathesis.openapi.from_url(f"{server.url}/api/openapi.json")
+        self._operations = [found.ok() for found in schema.get_all_operations()]
+
+    def round(self, draw: random.Random) -> int:
+        """Send some requests to one operation; returns their number."""
+        operation, mode = draw.choice(self._operations), draw.choice(list(GenerationMode))
+        sent = 0
+
+        @seed(draw.getrandbits(32))
+        @given(operation.as_strategy(generation_mode=mode))
+        @settings(max_examples=5, deadline=None, database=None, phases=[Phase.generate],
+                  suppress_health_check=list(HealthCheck))
+        def ask(case: Any) -> None:
+            nonlocal sent
+            if "kb" in case.path_parameters and mode is GenerationMode.POSITIVE:
+                case.path_parameters["kb"] = "demo" if case.method.upper() != "DELETE" else "nowhere"
+            sent += 1
+            began = time.monotonic()
+            said = case.call(timeout=DEADLINE + _LATER)
+            assert said.status_code != httpx.codes.INTERNAL_SERVER_ERROR, f"{operation.label}: {said.text}"
+            assert time.monotonic() - began < DEADLINE + _LATER, f"{operation.label} was late"
+
+        try:
+            with made_up_requests.collections_as_before():
+                ask()
+        except Unsatisfiable:  # it takes nothing that could be wrong
+            return 0
+        return sent

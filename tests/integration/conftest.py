@@ -1,0 +1,45 @@
+"""Fixtures of the web page's tests: one server for all of them, started by the first to ask."""
+
+import json
+import shutil
+import urllib.request
+
+import pytest
+
+from ..conftest import load_test_module
+
+
+@pytest.fixture(scope="session")
+def web_server(english_store, tmp_path_factory):
+    """The address of a server with the English examples."""
+    folder = shutil.copytree(english_store, tmp_path_factory.mktemp("web") / "copy")
+    with load_test_module("serving").served(folder) as server:
+        yield server.url
+
+
+@pytest.fixture(scope="module")
+def web_browser():
+    """A headless Chromium; Playwright has one at a time in a process, and other files have their own."""
+    with load_test_module("browsing").browsing() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def uploaded(web_browser, web_server, tmp_path_factory):
+    """The name of a knowledge base that was made by way of the page: an English, a Chinese and a hostile document."""
+    with urllib.request.urlopen(f"{web_server}/api/knowledge-bases", timeout=30) as response:
+        if any(one["name"] == "uploaded" for one in json.load(response)["items"]):
+            return "uploaded"
+    browsing, web = load_test_module("browsing"), load_test_module("web")
+    hostile = tmp_path_factory.mktemp("documents") / "hostile.md"
+    hostile.write_text(web.HOSTILE, "utf-8")
+    with browsing.opened(web_browser, web_server) as page:
+        page.get_by_label("Knowledge base").select_option("New knowledge base…")
+        page.get_by_role("dialog").get_by_label("Name").fill("uploaded")
+        page.keyboard.press("Enter")
+        web.drop(page, hostile)
+        web.upload(page, [web.EXAMPLES / "en" / "marie-curie.md", web.EXAMPLES / "zh" / "tu-youyou.md"], dropped=1)
+        browsing.expect(page.locator(".build .state")).to_have_text("done")
+        browsing.expect(page.locator(".build .figures")).to_contain_text("documents3")
+        browsing.shoot(page, "upload")
+    return "uploaded"

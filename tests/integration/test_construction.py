@@ -1,0 +1,485 @@
+"""The construction graph: resumable, idempotent, a function of what was extracted and accepted."""
+
+import random
+import subprocess
+import sys
+import threading
+
+import pytest
+from banyan.agents.construction.graph import build_graph
+from banyan.agents.construction.state import BuildContext
+from banyan.graph_store.errors import WriterBusyError
+from banyan.graph_store.evolution.control import SchemaControl
+from banyan.graph_store.integrity.verify import verify
+from banyan.graph_store.knowledge_base import KnowledgeBase
+from banyan.graph_store.layout import Layout
+from banyan.graph_store.tree.synchroniser import TreeSynchroniser
+from banyan.graph_store.vectors.store import VectorStore
+from banyan.graph_store.vectors.synchroniser import VectorSynchroniser
+from banyan.models.reasoner import ReasonerError
+from banyan.runtime.budgets import BudgetExceeded
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
+
+from ..conftest import load_test_module
+
+scripted = load_test_module("scripted")
+
+TEXTS = {
+    "a.txt": "Ada:Person --employer--> Acme:Organization. Acme:Organization.founded = 1999.",
+    "b.txt": "Acme:Organization --located_in--> Bonn:Place. Bob:Person --employer--> Acme:Organization.",
+    "c.txt": "Bonn:Place --located_in--> Europe:Place. Ada:Person --knows--> Bob:Person (0.7).",
+    "d.txt": "Bob:Person --knows--> Cem:Person.",
+}
+
+
+@pytest.fixture
+def shop(tmp_path, hashed_embedder):
+    return scripted.Workshop(tmp_path, hashed_embedder)
+
+
+def others(shop, name, **settings):
+    """Another workshop, with a home of its own."""
+    return scripted.Workshop(shop.folder / name, shop.embedder, **settings)
+
+
+def problems(shop):
+    with shop.resources() as resources:
+        return verify(resources.knowledge_base("kb"))
+
+
+def test_a_build_stores_what_the_documents_say_and_reports_it(shop):
+    report = shop.build(shop.write(TEXTS))
+    assert (report["documents"], report["chunks"], report["chunks_failed"]) == (4, 4, 0)
+    assert (report["entities"], report["triples"], report["attributes"]) == (6, 6, 1)
+    assert report["communities"] > 0
+    assert report["stopped"] == ""
+    assert problems(shop) == []
+
+
+def test_building_again_what_is_unchanged_extracts_and_describes_nothing(shop):
+    paths = shop.write(TEXTS)
+    first = shop.build(paths)
+    before = shop.dump()
+    shop.scripted.extracted.clear()
+    shop.scripted.summarised.clear()
+    second = shop.build(paths)
+    assert not shop.scripted.extracted
+    assert not shop.scripted.summarised
+    assert shop.dump() == before
+    assert {key: value for key, value in second.items() if key != "seconds"} == {
+        key: value for key, value in first.items() if key != "seconds"}
+
+
+def test_a_failed_chunk_is_listed_and_completes_on_request(shop):
+    def fail_on_b(text):
+        if "Bob:Person --employer" in text:
+            raise ReasonerError("the endpoint refused")
+
+    shop.scripted.before = fail_on_b
+    report = shop.build(shop.write(TEXTS))
+    assert report["chunks_failed"] == 1
+    assert report["triples"] == 4
+    with shop.resources() as resources:
+        assert resources.knowledge_base("kb").documents.failures() == [("b.txt", 0, "the endpoint refused")]
+    shop.scripted.before = lambda _: None
+    assert shop.build()["chunks_failed"] == 1, "without --retry-failed it stays failed, and is counted"
+    report = shop.build(retry_failed=True)
+    assert report["chunks_failed"] == 0
+    assert report["triples"] == 6
+    assert max(shop.scripted.extracted.values()) == 1
+    with shop.resources() as resources:
+        assert resources.knowledge_base("kb").documents.failures() == []
+
+
+def test_a_knowledge_base_with_a_failed_chunk_is_sound_after_a_reindex(shop):
+    def fail_on_b(text):
+        if "Bob:Person --employer" in text:
+            raise ReasonerError("the endpoint refused")
+
+    shop.scripted.before = fail_on_b
+    shop.build(shop.write(TEXTS))
+    assert problems(shop) == []
+    with shop.resources() as resources:
+        resources.reindex("kb")
+    assert problems(shop) == []
+
+
+def test_at_the_end_of_the_budget_the_build_stops_and_the_next_one_goes_on(shop):
+    left = iter(range(2))
+    lock = threading.Lock()
+
+    def pay(_):
+        with lock:
+            if next(left, None) is None:
+                raise BudgetExceeded("the token budget is reached")
+
+    shop.scripted.before = pay
+    paths = shop.write(TEXTS)
+    report = shop.build(paths, max_tokens=10)
+    assert report["stopped"] == "the token budget is reached"
+    with shop.resources() as resources:
+        documents = resources.knowledge_base("kb").documents
+        assert (documents.count("pending"), documents.count("done"), documents.count("failed")) == (2, 2, 0)
+    shop.scripted.before = lambda _: None
+    assert shop.build(paths)["stopped"] == ""
+    assert shop.scripted.extracted == dict.fromkeys(TEXTS.values(), 1)
+    whole = others(shop, "whole")
+    whole.build(whole.write(TEXTS))
+    assert shop.dump() == whole.dump()
+    assert problems(shop) == []
+
+
+# Schema evolution.
+
+WAITING = {
+    "g.txt": "Ada:Person --mentor of--> Bob:Person (0.9).",
+    "h.txt": "Cem:Person --Mentor_Of--> Dua:Person (0.9). Ada:Person --plays--> Chess:Game (0.9).",
+}
+
+
+def triples(shop):
+    with shop.resources() as resources:
+        graph = resources.knowledge_base("kb").graph
+        return {(t.head.name, t.relation, t.tail.name) for t in map(graph.triple, graph.edges())}
+
+
+def test_what_two_documents_ask_for_joins_the_schema_and_waiting_facts_are_written(shop):
+    first, second = shop.write(WAITING)
+    report = shop.build([first])
+    assert report["triples"] == 0
+    assert report["rejected"] == {"unknown_relation": 1}
+    assert report["schema_version"] == 1
+    report = shop.build([second])
+    assert report["schema_version"] == 2
+    assert triples(shop) == {("Ada", "mentor_of", "Bob"), ("Cem", "mentor_of", "Dua")}
+    assert shop.scripted.extracted == dict.fromkeys(WAITING.values(), 1)
+    with shop.resources() as resources:
+        version = resources.knowledge_base("kb").schemas.versions()[-1]
+    assert version.who == "auto"
+    assert "2 documents" in version.decisions[0].decision.why
+    assert problems(shop) == []
+
+
+@pytest.mark.parametrize("texts", [
+    {"a.txt": "Ada:Person --mentor of--> Bob:Person (0.7).", "b.txt": "Cem:Person --mentor of--> Dua:Person (0.8)."},
+    {"a.txt": "Ada:Person --mentor of--> Bob:Person. Cem:Person --mentor of--> Dua:Person."},
+], ids=["too unsure", "one document"])
+def test_too_little_confidence_or_support_keeps_waiting(shop, texts):
+    report = shop.build(shop.write(texts))
+    assert report["schema_version"] == 1
+    assert report["triples"] == 0
+    with shop.resources() as resources:
+        assert [c.name for c in resources.knowledge_base("kb").schema_control.waiting(2)] == ["mentor of"]
+
+
+@pytest.mark.parametrize("relation", ["", "?!", "x" * 150, "tab\tbed\ue000"], ids=["empty", "marks", "long", "hidden"])
+def test_a_label_that_cannot_name_an_element_is_no_candidate_and_stops_no_build(shop, relation):
+    texts = {"a.txt": f"Ada:Person --knows--> Bob:Person. Ada:Person --{relation or ' '}--> Bob:Person.",
+             "b.txt": f"Cem:Person --knows--> Dua:Person. Cem:Person --{relation or ' '}--> Dua:Person."}
+    report = shop.build(shop.write(texts))
+    assert report["triples"] == 2
+    assert report["rejected"] == {"unknown_relation": 2}
+    assert report["schema_version"] == 1
+
+
+def test_a_type_spelled_oddly_is_accepted_once_and_the_build_ends(shop):
+    texts = {"a.txt": "Ada:__Board_ --knows--> Bob:Person.", "b.txt": "Cem:board --knows--> Dua:Person."}
+    assert shop.build(shop.write(texts))["schema_version"] == 2
+    with shop.resources() as resources:
+        graph = resources.knowledge_base("kb").graph
+        assert {graph.entity(one).name: graph.entity(one).type for one in graph.entity_ids()} == {
+            "Ada": "Board", "Bob": "Person", "Cem": "Board", "Dua": "Person"}
+
+
+def test_entities_without_a_type_take_the_one_their_relations_ask_for_and_stop_no_build(shop):
+    report = shop.build(shop.write({"a.txt": "Ada: --knows--> Bob:.", "b.txt": "Ada: --plays--> Cem:."}))
+    assert (report["entities"], report["triples"]) == (2, 1)
+    assert report["rejected"] == {"undeclared_entity": 1, "unknown_entity_type": 2}
+    assert report["schema_version"] == 1
+
+
+def review(shop, paths, answer):
+    """A build with review; returns what was asked, and the report."""
+    asked = []
+    with shop.resources() as resources:
+        graph = build_graph(resources, InMemorySaver())
+        config = {"configurable": {"thread_id": "1"}}
+        context = BuildContext(review=True)
+        result = graph.invoke(shop.given(paths), config, context=context)
+        while state := graph.get_state(config).interrupts:
+            candidates = state[0].value["delta"]["candidates"]
+            asked += [candidate["name"] for candidate in candidates]
+            decisions = [answer(candidate) for candidate in candidates]
+            result = graph.invoke(Command(resume={"decisions": [d for d in decisions if d]}), config, context=context)
+    return asked, result["report"]
+
+
+def test_a_reviewer_accepts_rejects_and_renames(shop):
+    verdicts = {"game": {"verdict": "accept"}, "plays": {"verdict": "accept"},
+                "mentor of": {"verdict": "rename", "new_name": "teaches"}}
+
+    def answer(candidate):
+        said = verdicts.get(candidate["name"])
+        return said and {"kind": candidate["kind"], "name": candidate["name"], **said}
+
+    asked, report = review(shop, shop.write(WAITING), answer)
+    assert asked == ["mentor of", "game", "plays"]
+    assert report["schema_version"] == 2
+    with shop.resources() as resources:
+        # What is played is a game: accepted in one go with its type, the relation is bounded by it.
+        assert resources.knowledge_base("kb").schemas.current().relation_type("plays").range == ("Game",)
+    asked, _ = review(shop, shop.write({"c.txt": "Eva:Person --mentor of--> Ada:Person."}), answer)
+    assert asked == []
+    assert triples(shop) == {("Ada", "teaches", "Bob"), ("Cem", "teaches", "Dua"), ("Ada", "plays", "Chess"),
+                             ("Eva", "teaches", "Ada")}
+    assert set(shop.scripted.extracted.values()) == {1}
+    assert problems(shop) == []
+
+
+def test_what_a_reviewer_rejected_is_not_proposed_again(shop):
+    asked, report = review(shop, shop.write(WAITING), lambda c: {"kind": c["kind"], "name": c["name"],
+                                                                 "verdict": "reject", "why": "no"})
+    assert asked
+    assert report["triples"] == 0
+    asked, _ = review(shop, shop.write({"e.txt": "Eva:Person --mentor of--> Ada:Person (0.9)."}), lambda _: None)
+    assert asked == []
+    report = shop.build(shop.write({"f.txt": "Fay:Person --mentor of--> Ada:Person (0.9)."}))
+    assert report["triples"] == 0, "nor accepted by machine"
+
+
+def test_while_a_person_decides_others_may_write(shop):
+    with shop.resources() as resources:
+        graph = build_graph(resources, InMemorySaver())
+        config = {"configurable": {"thread_id": "1"}}
+        graph.invoke(shop.given(shop.write(WAITING)), config, context=BuildContext(review=True))
+        assert graph.get_state(config).interrupts
+        with KnowledgeBase.open(shop.settings.home, "kb", shop.embedder) as other, other.writing():
+            other.database.set_meta("someone", "else")
+        result = graph.invoke(Command(resume={"decisions": []}), config, context=BuildContext(review=True))
+    assert result["report"]["stopped"] == ""
+
+
+# Batches.
+
+def test_a_batch_is_extracted_while_the_one_before_is_written(tmp_path, hashed_embedder, monkeypatch):
+    shop = scripted.Workshop(tmp_path, hashed_embedder, batch_chunks=1)
+    write, asked, written = SchemaControl.write, threading.Event(), []
+
+    def written_late(control, chunks):
+        if not written:
+            assert asked.wait(30), "the second batch is not extracted until the first is written"
+        written.extend(chunks)
+        write(control, chunks)
+
+    shop.scripted.before = lambda text: asked.set() if text == TEXTS["b.txt"] else None
+    monkeypatch.setattr(SchemaControl, "write", written_late)
+    report = shop.build(shop.write(TEXTS))
+    assert len(written) == len(set(written)) == report["chunks"] == 4
+    assert problems(shop) == []
+
+
+def test_batches_are_as_large_as_is_set(tmp_path, hashed_embedder, monkeypatch):
+    shop = scripted.Workshop(tmp_path, hashed_embedder, batch_chunks=4)
+    write, sizes = SchemaControl.write, []
+    monkeypatch.setattr(SchemaControl, "write", lambda control, ids: sizes.append(len(ids)) or write(control, ids))
+    shop.build(shop.write({f"{n}.txt": f"Ada{n}:Person --employer--> Acme:Organization." for n in range(10)}))
+    assert sizes == [4, 4, 2]
+
+
+def test_a_batch_is_extracted_with_what_a_person_decided_on_the_one_before(tmp_path, hashed_embedder):
+    shop = scripted.Workshop(tmp_path, hashed_embedder, batch_chunks=1)
+    shown = {}
+    extract = shop.scripted.extract
+
+    def noting(request, schema):
+        shown[request.text] = {one.name for one in schema.relation_types} - {"employer", "located_in", "knows"}
+        return extract(request, schema)
+
+    shop.scripted.extract = noting
+    texts = {"a.txt": "Ada:Person --mentor of--> Bob:Person.", "b.txt": "Cem:Person --plays for--> Acme:Organization.",
+             "c.txt": TEXTS["d.txt"]}
+    asked, _ = review(shop, shop.write(texts), lambda c: {"kind": c["kind"], "name": c["name"], "verdict": "accept"})
+    assert asked == ["mentor of", "plays for"]
+    assert shown == dict(zip(texts.values(), [set(), {"mentor_of"}, {"mentor_of", "plays_for"}], strict=True))
+
+
+# Killed and resumed; order and batches; deletion.
+
+@pytest.mark.parametrize(("owner", "step"), [(SchemaControl, "write"), (VectorSynchroniser, "sync"),
+                                             (TreeSynchroniser, "build"), (SchemaControl, "grow")])
+def test_a_build_that_died_between_steps_is_taken_up_where_it_was(shop, monkeypatch, owner, step):
+    paths = shop.write(TEXTS)
+
+    class Killed(BaseException):
+        pass
+
+    def die(*_):
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, step, die)
+        with pytest.raises(Killed):
+            shop.build(paths)
+    assert shop.build(paths)["stopped"] == ""
+    assert shop.scripted.extracted == dict.fromkeys(TEXTS.values(), 1)
+    whole = others(shop, "whole")
+    whole.build(whole.write(TEXTS))
+    assert shop.dump() == whole.dump()
+    assert shop.vectors() == whole.vectors()
+    assert problems(shop) == []
+
+
+def test_a_failure_in_a_running_service_leaves_no_vector_out(shop, monkeypatch):
+    """The next build of the same process must not believe that the vectors were written."""
+    paths, put = shop.write(TEXTS), VectorStore.put
+
+    def fail(self, kind, ids, texts):
+        put(self, kind, ids, texts)
+        raise OSError(28, "No space left")
+
+    with shop.resources() as resources:
+        with monkeypatch.context() as patch:
+            patch.setattr(VectorStore, "put", fail)
+            with pytest.raises(OSError, match="No space"):
+                scripted.run_build(resources, shop.given(paths))
+        scripted.run_build(resources, shop.given(paths))
+    assert problems(shop) == []
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_order_and_batches_change_nothing(shop, seed):
+    texts = {**TEXTS, **WAITING, "e.txt": "Ada:Person --mentor of--> Acme:Organization (0.9).",
+             "f.txt": "Eva:Person --plays--> Go:Game (0.9). Eva:Person --mentor of--> Acme:Organization."}
+    shop.build(shop.write(texts))
+    shuffled = list(texts)
+    random.Random(seed).shuffle(shuffled)
+    other = others(shop, "other", batch_chunks=seed)
+    other.build(other.write({name: texts[name] for name in shuffled}))
+    # "plays" can be accepted only after "Game" was, and "mentor of" has two ranges, each seen in two documents.
+    assert {("Ada", "plays", "Chess"), ("Ada", "mentor_of", "Acme")} <= triples(other)
+    assert other.dump() == shop.dump()
+    assert other.vectors() == shop.vectors()
+    assert problems(other) == []
+
+
+def test_add_then_delete_equals_never_added(shop):
+    a, b = {k: TEXTS[k] for k in ("a.txt", "c.txt")}, {k: TEXTS[k] for k in ("b.txt", "d.txt")}
+    shop.build(shop.write(a))
+    shop.build(shop.write(b))
+    with shop.resources() as resources:
+        for name in b:
+            resources.delete_document("kb", name)
+    only = others(shop, "only")
+    only.build(only.write(a))
+    assert shop.dump() == only.dump()
+    assert shop.vectors() == only.vectors()
+    assert problems(shop) == []
+
+
+def test_a_document_that_changed_replaces_what_it_said(shop):
+    shop.build(shop.write(TEXTS))
+    changed = {**TEXTS, "b.txt": "Bob:Person --knows--> Eva:Person."}
+    shop.build(shop.write(changed))
+    fresh = others(shop, "fresh")
+    fresh.build(fresh.write(changed))
+    assert shop.dump() == fresh.dump()
+    assert shop.vectors() == fresh.vectors()
+    assert problems(shop) == []
+
+
+def test_a_new_title_and_heading_count_as_a_change(shop):
+    """Both are shown to the reasoner and embedded with the text."""
+    body = " ".join(f"Filler sentence number {n} stands here." for n in range(120))
+    before = {"a.md": f"# Old\n\nBob:Person --knows--> Eva:Person. {body}"}
+    after = {"a.md": f"# New\n\nBob:Person --knows--> Eva:Person. {body}"}
+    shop.build(shop.write(before))
+    shop.build(shop.write(after))
+    with shop.resources() as resources:
+        chunks = resources.knowledge_base("kb").documents.chunks()
+        assert {(chunk.title, chunk.heading) for chunk in chunks} == {("New", "New")}
+    fresh = others(shop, "fresh")
+    fresh.build(fresh.write(after))
+    assert shop.vectors() == fresh.vectors()
+
+
+# One writer.
+
+HOLD = """
+import sys
+from filelock import FileLock
+with FileLock(sys.argv[1], timeout=0):
+    print("held", flush=True)
+    sys.stdin.readline()
+"""
+
+
+def test_another_process_that_writes_keeps_a_build_out_and_not_a_reader(shop):
+    paths = shop.write(TEXTS)
+    shop.build(paths)
+    lock = Layout.of(shop.settings.home, "kb").lock
+    with subprocess.Popen([sys.executable, "-c", HOLD, str(lock)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          text=True) as holder:
+        try:
+            assert holder.stdout.readline() == "held\n"
+            with pytest.raises(WriterBusyError, match=r"another process is writing to 'kb'; wait until it has"):
+                shop.build(paths)
+            assert len(shop.dump()["nodes"]) == 6
+        finally:
+            holder.communicate("\n", timeout=20)
+    shop.build(paths)
+
+
+def test_two_open_knowledge_bases_are_not_both_the_writer(shop):
+    with (KnowledgeBase.create(shop.settings.home, "kb", shop.embedder) as one,
+          KnowledgeBase.create(shop.settings.home, "kb", shop.embedder) as other, one.writing()):
+        with pytest.raises(WriterBusyError), other.writing():
+            pass
+        with pytest.raises(WriterBusyError):
+            shop.build()
+    shop.build()
+
+
+def test_nothing_is_deleted_or_made_anew_while_a_build_of_this_process_runs(shop):
+    shop.build(shop.write(TEXTS))
+    before = shop.dump()
+    with shop.resources() as resources:
+        with resources.runs.step("kb", "a run"), pytest.raises(WriterBusyError):
+            resources.delete_document("kb", "a.txt")
+        with pytest.raises(WriterBusyError):  # between two steps
+            resources.reindex("kb")
+        resources.runs.finish("kb", "a run")
+        resources.delete_document("kb", "a.txt")
+    assert shop.dump() != before
+
+
+def test_columns_of_one_table_join_the_schema_and_its_rows_are_not_given_to_the_reasoner(shop):
+    table = ("Ada:Person --knows--> Bob:Person.\n\n| Person | Office | Weight (kg) |\n|---|---|--:|\n"
+             "| Ada | 12b | 60 |\n| Cem | 13a | 71 |\n")
+    single = "| Person | Hobby |\n|---|---|\n| Dan | chess |\n"
+    shop.build(shop.write({"staff.md": table, "one.md": single}))
+    assert all("|" not in text for text in shop.scripted.extracted)
+    with shop.resources() as resources:
+        kb = resources.knowledge_base("kb")
+        names = {attribute.name for attribute in kb.schemas.current().attribute_types}
+        assert {"office", "weight"} <= names
+        assert "hobby" not in names
+        people = {kb.graph.name(entity): kb.graph.attributes(entity) for entity in kb.graph.entity_ids()}
+        assert people["Cem"] == {"office": ["13a"], "weight": ["71 kg"]}
+        quotes = {fact.span.quote for _, contribution in kb.extractions.contributions()
+                  for fact in contribution.attributes if fact.entity == "Cem"}
+        assert quotes == {"| Person: Cem | Office: 13a | Weight: 71 kg |"}
+    assert problems(shop) == []
+
+
+def test_metadata_is_kept_with_the_document_through_updates(shop):
+    paths = shop.write({"a.md": "---\nauthor: Eve Lane\n---\nAda:Person --knows--> Bob:Person."})
+    shop.build(paths)
+    shop.write({"a.md": "---\nauthor: Eve Lane\ndate: 2024-05-01\n---\nAda:Person --knows--> Cem:Person."})
+    shop.build(paths)
+    with shop.resources() as resources:
+        documents = resources.knowledge_base("kb").documents
+        assert documents.metadata("a.md") == {"author": "Eve Lane", "date": "2024-05-01"}
+        row, _, _ = documents.get("a.md").text.partition("\n")
+        assert row == "| Document: a.md | Title: a | Author: Eve Lane | Date: 2024-05-01 |"
+    assert problems(shop) == []

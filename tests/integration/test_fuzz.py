@@ -1,0 +1,46 @@
+"""A little of `make fuzz`: the same random input each time, for all that reads what others send."""
+
+import os
+import random
+
+import pytest
+
+from ..conftest import EXAMPLES, load_test_module
+
+pytestmark = [pytest.mark.integration, pytest.mark.filterwarnings("ignore:Overriding standard format")]
+readers, restoring, requests, serving, small_base, warm_start = map(load_test_module, (
+    "fuzz.readers", "fuzz.restoring", "fuzz.serving_requests", "serving", "small_base", "warm_start"))
+SEED = int(os.environ.get("BANYAN_FUZZ_SEED", "0"))
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory, hashed_embedder):
+    folder = tmp_path_factory.mktemp("fuzz")
+    small_base.people(folder / "home", "demo", hashed_embedder)
+    with serving.served(folder, BANYAN_ASK_SECONDS=str(requests.DEADLINE), BANYAN_REQUESTS_PER_MINUTE="100000",
+                        **{warm_start.HASHED: "1"}) as server:
+        yield server
+
+
+def tried(target, rounds):
+    """So many rounds are tried; what did harm is named with its seed (`python benchmarks/fuzz.py --seed`)."""
+    for number in range(SEED, SEED + rounds * EXAMPLES):
+        try:
+            target.round(random.Random(number))
+        except Exception as error:
+            error.add_note(f"{target.name}, seed {number}")
+            raise
+    target.close()
+
+
+def test_damaged_files_fail_alone(tmp_path):
+    tried(readers.Readers(tmp_path), 3)
+
+
+def test_damaged_backups_do_no_harm(tmp_path, hashed_embedder):
+    tried(restoring.Restoring(tmp_path, hashed_embedder), 12)
+
+
+@pytest.mark.parametrize(("target", "rounds"), [("Questions", 12), ("Mcp", 20), ("Rest", 12)])
+def test_requests_are_answered_in_time_and_without_a_defect(server, target, rounds):
+    tried(getattr(requests, target)(server), rounds)

@@ -1,0 +1,120 @@
+"""Models by LangChain's names: Anthropic's client against a server on loopback that speaks its protocol."""
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+from banyan.config import Settings
+from banyan.models.llm.breaker import EndpointDown
+from banyan.models.llm.reasoner import LlmReasoner
+from banyan.models.reasoner import ReasonerError
+
+from ..conftest import load_test_module
+
+pytestmark = pytest.mark.integration
+in_memory_calls = load_test_module("in_memory_calls")
+HISTORY = [("user", "Marie Curie")]
+
+
+class Anthropic(ThreadingHTTPServer):
+    """Answers each request with the next of `answers`: a text, a call of the tool (a dict), or a status."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.answers: list[Any] = []
+        self.requests: list[dict[str, Any]] = []
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Anthropic
+
+    def do_POST(self) -> None:
+        request = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        self.server.requests.append(request | {"headers": str(self.headers)})
+        answer = self.server.answers.pop(0)
+        if isinstance(answer, tuple):
+            status, message = answer
+            return self._send(status, {"type": "error", "error": {"type": "error", "message": message}})
+        content = ({"type": "text", "text": answer} if isinstance(answer, str) else
+                   {"type": "tool_use", "id": "t1", "name": request["tools"][0]["name"], "input": answer})
+        return self._send(200, {
+            "id": "m1", "type": "message", "role": "assistant", "model": request["model"], "content": [content],
+            "stop_reason": "end_turn", "stop_sequence": None,
+            "usage": {"input_tokens": 21, "output_tokens": 7, "cache_read_input_tokens": 4}})
+
+    def _send(self, status: int, body: dict[str, Any]) -> None:
+        payload = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(payload)))
+        self.end_headers()
+        self.wfile.write(payload)
+
+    def log_message(self, *_: Any) -> None:
+        """Nothing on standard error."""
+
+
+@pytest.fixture
+def anthropic(monkeypatch) -> Iterator[Anthropic]:
+    server = Anthropic()
+    for name in ("ANTHROPIC_BASE_URL", "ANTHROPIC_API_URL"):
+        monkeypatch.setenv(name, f"http://127.0.0.1:{server.server_port}")
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+def reasoner(model: str, **settings: Any) -> tuple[LlmReasoner, Any]:
+    ledger = in_memory_calls.InMemoryCalls()
+    return LlmReasoner(Settings(_env_file=None, llm_model=model, llm_retries=0, **settings), ledger), ledger
+
+
+def test_a_model_of_another_provider_answers_and_is_accounted(anthropic):
+    anthropic.answers = ['{"question": "Where was Marie Curie born?"}']
+    asked, ledger = reasoner("anthropic:claude-test-1", llm_api_key="sk-ant-1")
+    assert asked.condense("Where was she born?", HISTORY) == "Where was Marie Curie born?"
+    request = anthropic.requests[0]
+    assert (request["model"], request["temperature"]) == ("claude-test-1", 0.0)
+    assert "sk-ant-1" in request["headers"]
+    assert "question" in json.dumps(request.get("output_config") or request.get("output_format"))
+    # Anthropic counts cached tokens separately; ours are among the prompt's.
+    spent = (ledger.prompt_tokens, ledger.completion_tokens, ledger.cached_tokens)
+    assert [tokens["condense"] for tokens in spent] == [25, 7, 4]
+
+
+def test_a_model_without_structured_answers_is_asked_by_a_tool(anthropic):
+    anthropic.answers = [(400, "output_config: this model does not support structured outputs"),
+                         {"question": "Where was Marie Curie born?"}]
+    asked, _ = reasoner("anthropic:claude-test-2", llm_api_key="sk-ant-2")
+    assert asked.condense("Where was she born?", HISTORY) == "Where was Marie Curie born?"
+    assert anthropic.requests[1]["tool_choice"]["name"] == "question"
+
+
+def test_a_refused_key_is_named_and_not_told(anthropic):
+    anthropic.answers = [(401, "invalid x-api-key sk-ant-3")]
+    asked, _ = reasoner("anthropic:claude-test-3", llm_api_key="sk-ant-3")
+    with pytest.raises(EndpointDown, match=r"at anthropic: it refused the key .*check BANYAN_LLM_API_KEY") as refused:
+        asked.condense("Where was she born?", HISTORY)
+    assert "sk-ant-3" not in str(refused.value)
+
+
+@pytest.mark.parametrize(("model", "said"), [
+    ("mistralai:mistral-small", "pip install langchain-mistralai"),
+    ("nobody:model-1", "Supported providers: anthropic"),
+    ("openai:gpt-5", "OPENAI_API_KEY")])
+def test_what_is_missing_is_named(model, said, monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    asked, _ = reasoner(model)
+    with pytest.raises(ReasonerError, match=rf"{model}.*is not set up .*{said}"):
+        asked.condense("Where was she born?", HISTORY)
+
+
+def test_without_an_endpoint_and_a_provider_there_is_no_model():
+    with pytest.raises(ValueError, match="no LLM is set"):
+        reasoner("gpt-4o-mini")

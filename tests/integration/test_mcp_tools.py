@@ -1,0 +1,204 @@
+"""The MCP server's tools, called by the SDK's client within the process."""
+
+import asyncio
+import logging
+
+import banyan
+import pytest
+from banyan.graph_store.errors import KnowledgeBaseNameError
+from banyan.subagent.mcp_server import mcp_http_app, mcp_server
+from mcp import Client
+
+from ..conftest import load_test_module
+
+small_base = load_test_module("small_base")
+# "defeat" is no relation of the schema.
+PLAYER = "# {0} Blum\n\n{0} Blum was a chess player. She was born in Warsaw. {0} Blum defeated Tom Hale in 1920.\n"
+
+
+@pytest.fixture(scope="module")
+def resources(tmp_path_factory, hashed_embedder):
+    """With the knowledge base "people", which no test changes."""
+    home = tmp_path_factory.mktemp("home")
+    small_base.people(home, "people", hashed_embedder)
+    with banyan.Resources(banyan.Settings(home=home, llm_base_url=None, _env_file=None), hashed_embedder) as resources:
+        yield resources
+
+
+@pytest.fixture
+def empty(tmp_path, hashed_embedder):
+    """Without a knowledge base."""
+    settings = banyan.Settings(home=tmp_path, llm_base_url=None, _env_file=None)
+    with banyan.Resources(settings, hashed_embedder) as resources:
+        yield resources
+
+
+def called(server, *calls):
+    """What some calls give, one after the other."""
+    async def talk():
+        async with Client(server) as client:
+            return [await client.call_tool(name, arguments) for name, arguments in calls]
+    return asyncio.run(talk())
+
+
+def tools(server):
+    async def talk():
+        async with Client(server) as client:
+            return {tool.name: tool for tool in (await client.list_tools()).tools}
+    return asyncio.run(talk())
+
+
+def test_what_is_offered_depends_on_what_is_allowed(resources):
+    reading = set(tools(mcp_server(resources, writes=False)))
+    assert reading == {"search", "ask", "list_knowledge_bases", "list_documents", "read_document", "schema",
+                       "schema_candidates"}
+    assert set(tools(mcp_server(resources))) - reading == {"add_document"}
+    assert set(tools(mcp_server(resources, decides=True))) - reading == {"add_document", "decide_schema"}
+
+
+def test_tools_say_what_they_take_give_and_change(resources):
+    offered = tools(mcp_server(resources, decides=True))
+    assert all(tool.description and tool.output_schema["type"] == "object" for tool in offered.values())
+    hints = {name: (tool.annotations.read_only_hint, tool.annotations.destructive_hint)
+             for name, tool in offered.items()}
+    changing = {"add_document", "decide_schema"}
+    assert hints == {name: (name not in changing, name in changing) for name in offered}
+    assert set(offered["ask"].input_schema["properties"]) == {"question", "knowledge_base", "mode"}
+    assert offered["ask"].input_schema["required"] == ["question"]
+    assert set(offered["schema"].output_schema["properties"]) == {"version", "schema"}
+
+
+def test_a_default_is_meant_where_none_is_named(resources):
+    (answer, listed) = called(mcp_server(resources, knowledge_base="people"),
+                              ("ask", {"question": "Where was Ada Byron born?"}), ("list_knowledge_bases", {}))
+    assert answer.structured_content["citations"][0]["document"] == "ada"
+    assert listed.structured_content == {"names": ["people"], "default": "people"}
+
+
+def test_without_one_the_call_is_told_which_there_are(resources):
+    (answer,) = called(mcp_server(resources), ("search", {"query": "Ada"}))
+    assert answer.is_error
+    assert "name a knowledge base: there are people" in answer.content[0].text
+
+
+def test_a_default_that_can_be_none_is_refused_at_once(resources):
+    with pytest.raises(KnowledgeBaseNameError):
+        mcp_server(resources, knowledge_base="../people")
+
+
+def test_passages_are_searched_without_an_answer(resources):
+    (found, few) = called(mcp_server(resources, knowledge_base="people"), ("search", {"query": "Where is Ulm?"}),
+                          ("search", {"query": "Where is Ulm?", "limit": 1}))
+    best = found.structured_content["passages"][0]
+    assert small_base.PEOPLE[best["document"]][best["start"]:best["end"]] == best["text"]
+    assert few.structured_content["passages"] == found.structured_content["passages"][:1]
+
+
+def test_long_lists_and_texts_are_given_in_parts(resources):
+    (page, part, beyond) = called(
+        mcp_server(resources, knowledge_base="people"), ("list_documents", {"offset": 1, "limit": 2}),
+        ("read_document", {"document": "ulm", "start": 4, "length": 9}),
+        ("read_document", {"document": "ulm", "start": 999}))
+    assert (page.structured_content["total"], [one["id"] for one in page.structured_content["documents"]]) == (
+        4, ["carl", "ulm"])
+    assert part.structured_content["text"] == small_base.PEOPLE["ulm"][4:13]
+    assert part.structured_content["characters"] == len(small_base.PEOPLE["ulm"])
+    assert beyond.structured_content["text"] == ""
+
+
+@pytest.mark.parametrize(("tool", "arguments", "said"), [
+    ("ask", {"question": " "}, "the question is empty"), ("ask", {"question": "x" * 10_001}, "10000 characters"),
+    ("ask", {"question": "Who?", "knowledge_base": "../x"}, "cannot name a knowledge base"),
+    ("ask", {"question": "Who?", "knowledge_base": "nowhere"}, "there is no knowledge base 'nowhere'"),
+    ("ask", {"question": "Who?", "mode": "free"}, "'reject' or 'open'"),
+    ("search", {"query": "Who?", "limit": 0}, "greater than or equal to 1"),
+    ("read_document", {"document": "../../etc/passwd"}, "there is no document"),
+    ("read_document", {"document": "ada", "length": 10**9}, "less than or equal to 20000"),
+    ("add_document", {"document": "", "text": "Text."}, "at least 1 character"),
+    ("add_document", {"document": "a.md", "text": "Text.", "knowledge_base": "/tmp/x"}, "cannot name a knowledge base"),
+    ("decide_schema", {"who": "Eve", "decisions": [{"kind": "relation", "name": "x", "verdict": "accept"}]},
+     "there is no relation 'x'"), ("decide_schema", {"who": "Eve", "decisions": []}, "at least 1 item")])
+def test_what_goes_wrong_is_told_in_a_sentence(resources, tool, arguments, said):
+    (answer,) = called(mcp_server(resources, knowledge_base="people", decides=True), (tool, arguments))
+    assert answer.is_error
+    assert said in answer.content[0].text
+
+
+def test_a_defect_says_nothing_of_itself(resources, monkeypatch):
+    def broken(name):
+        raise ZeroDivisionError("secret")
+
+    monkeypatch.setattr(resources, "knowledge_base", broken)
+    (answer,) = called(mcp_server(resources, knowledge_base="people"), ("schema", {}))
+    assert answer.is_error
+    assert "secret" not in answer.content[0].text
+
+
+def test_a_key_does_what_it_may(resources):
+    asked = []
+
+    def permits(request, access):
+        asked.append(access)
+        return access == "read"
+
+    server = mcp_server(resources, knowledge_base="people", decides=True, permits=permits)
+    answers = called(server, ("search", {"query": "Ada"}), ("ask", {"question": "Who?"}),
+                     ("add_document", {"document": "a.md", "text": "Text."}),
+                     ("decide_schema", {"who": "Eve", "decisions": [
+                         {"kind": "relation", "name": "born_in", "verdict": "reject"}]}))
+    assert asked == ["read", "ask", "write", "review"]
+    assert [answer.is_error for answer in answers] == [False, True, True, True]
+    assert "lacks the scope 'write'" in answers[2].content[0].text
+    assert resources.knowledge_base("people").documents.count_documents() == 4
+
+
+class TestAdding:
+    def test_a_document_is_read_replaced_and_cited(self, empty):
+        server = mcp_server(empty, knowledge_base="new")
+        first, second, answer = called(
+            server, ("add_document", {"document": "falk", "title": "Ines Falk", "text": "Ines Falk was born in Graz."}),
+            ("add_document", {"document": "falk", "title": "Ines Falk", "text": "Ines Falk was born in Linz."}),
+            ("ask", {"question": "Where was Ines Falk born?"}))
+        assert first.structured_content["documents"] == second.structured_content["documents"] == 1
+        assert first.structured_content["stopped"] == ""
+        assert [one["quote"] for one in answer.structured_content["citations"]] == ["Ines Falk was born in Linz."]
+
+    def test_what_persons_decide_on_waits_for_a_decision(self, empty):
+        """A document that an agent adds does not let a schema grow that persons keep to themselves."""
+        server = mcp_server(empty, knowledge_base="chess", decides=True)
+        called(server, ("add_document", {"document": "otto.md", "text": PLAYER.format("Otto")}))
+        with empty.runs.step("chess", "test") as kb:
+            kb.schema_control.set_policy("off")
+        empty.runs.finish("chess", "test")
+        _, waiting, decided, schema = called(
+            server, ("add_document", {"document": "ada.md", "text": PLAYER.format("Ada")}), ("schema_candidates", {}),
+            ("decide_schema", {"who": "Eve", "decisions": [
+                {"kind": "relation", "name": "defeat", "verdict": "accept"}]}), ("schema", {}))
+        assert [one["name"] for one in waiting.structured_content["candidates"]] == ["defeat"]
+        assert decided.structured_content == {"version": 2, "changed": True}
+        names = {one["name"] for one in schema.structured_content["schema"]["relation_types"]}
+        assert "defeat" in names
+
+    def test_progress_is_told(self, empty):
+        said = []
+
+        async def followed(progress, total, message):
+            said.append(message)
+
+        async def talk():
+            async with Client(mcp_server(empty, knowledge_base="new")) as client:
+                await client.call_tool("add_document", {"document": "a.md", "text": "Ines Falk was born in Graz."},
+                                       progress_callback=followed)
+        asyncio.run(talk())
+        assert [one.partition(":")[0] for one in said][:2] == ["read", "extract"]
+
+
+def test_the_log_of_the_process_is_left_alone(resources):
+    before = list(logging.getLogger().handlers), logging.getLogger().level
+    mcp_server(resources)
+    assert (list(logging.getLogger().handlers), logging.getLogger().level) == before
+
+
+def test_the_http_app_is_one_route_to_be_served_with_others(resources):
+    (route,) = mcp_http_app(resources, path="/agents").routes
+    assert route.path == "/agents"

@@ -1,0 +1,119 @@
+"""What the documentation tells people to type: every command and snippet of it, in order, in a home of its own."""
+
+import json
+import re
+import shlex
+import sys
+
+import pytest
+
+from ..conftest import load_test_module
+
+command_line = load_test_module("command_line")
+serving = load_test_module("serving")
+warm_start = load_test_module("warm_start")
+PROJECT = command_line.PROJECT
+
+pytestmark = pytest.mark.integration
+
+_BLOCK = re.compile(r"^```(sh|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+TARGETS = set(re.findall(r"^([a-z]+):", (PROJECT / "Makefile").read_text("utf-8"), re.MULTILINE))
+
+
+class Reader:
+    """A person who types what a page says, one block after the other, in one shell."""
+
+    def __init__(self, folder):
+        self.folder, self.variables, self.typed = folder, {}, []
+        (folder / "examples").symlink_to(PROJECT / "examples")
+
+    def follow(self, page):
+        for language, block in _BLOCK.findall((PROJECT / page).read_text("utf-8")):
+            if language == "python":
+                self.run_python(block)
+            else:
+                for line in block.splitlines():
+                    self.type(shlex.split(line, comments=True))
+
+    def type(self, words):
+        self.typed.append(words)
+        match words:
+            case ["make", target]:  # what it installs is there; the demo's knowledge base is in the folder
+                assert target in TARGETS
+            case [".", ".venv/bin/activate"]:
+                pass
+            case ["export", *assigned]:
+                self.variables |= dict(one.split("=", 1) for one in assigned)
+            case ["banyan", "serve", *arguments]:
+                with serving.served(self.folder, *arguments, **self.variables):
+                    pass
+            case ["banyan", *arguments]:
+                done = command_line.CommandLine(self.folder, tuple(self.variables.items()))(*arguments)
+                assert done.code == 0, (words, done.err)
+            case _:
+                pytest.fail(f"nobody can type {words}")
+
+    def run_python(self, code, **settings):
+        self.typed.append(["python"])
+        file = self.folder / "snippet.py"
+        file.write_text(code, "utf-8")
+        done = warm_start.run([sys.executable, file], cwd=self.folder, timeout=command_line.SECONDS,
+                              env=command_line.clean_environment(BANYAN_HOME=str(self.folder / "home"),
+                                                                 **self.variables, **settings))
+        assert (done.returncode, "Warning" in done.stderr) == (0, False), done.stderr
+        return done.stdout
+
+
+def test_the_readme_can_be_typed_as_it_stands(english_folder):
+    reader = Reader(english_folder)
+    reader.follow("README.md")
+    assert len(reader.typed) >= 12
+    assert {path.name for path in (english_folder / "home").iterdir() if path.is_dir()} == {"english", "papers", "mine"}
+
+
+def test_the_chinese_readme_has_the_same_commands():
+    def blocks(page):
+        text = (PROJECT / page).read_text("utf-8")
+        return [(language, [shlex.split(line, comments=True)[:2] for line in block.splitlines()]
+                 if language == "sh" else re.sub(r"#.*", "", block)) for language, block in _BLOCK.findall(text)]
+
+    assert blocks("README.zh.md") == blocks("README.md")
+
+
+def test_the_figures_of_both_readmes_are_the_same_and_stand_where_they_come_from():
+    def figures(page):
+        text = (PROJECT / page).read_text("utf-8")
+        rows = re.findall(r"^\|.*–.*\|$", text, re.MULTILINE)
+        assert len(rows) >= 8
+        return [re.findall(r"\d[\d.,]*\d", re.sub(r"\(.*?\)", "", cell)) for row in rows
+                for cell in row.split("|")[2:]]
+
+    assert figures("README.md") == figures("README.zh.md")
+    measured = (PROJECT / "benchmarks" / "README.md").read_text("utf-8")
+    for figure in ("619.6", "5,286.7", "6,201.1", "1.047", "43.7", "2.89", "79.5", "92.9", "66.8", "85.7"):
+        assert figure in measured
+    assert len((PROJECT / "README.md").read_text("utf-8").splitlines()) <= 150
+    assert len((PROJECT / "README.zh.md").read_text("utf-8").splitlines()) <= 150
+
+
+def test_the_page_on_python_runs_from_top_to_bottom(tmp_path):
+    reader = Reader(tmp_path)
+    code = "".join(block for language, block in _BLOCK.findall((PROJECT / "docs" / "python.md").read_text("utf-8"))
+                   if language == "python")
+    assert "London" in reader.run_python(code, **{warm_start.HASHED: "1"})
+
+
+def test_the_notebook_runs_from_top_to_bottom(tmp_path):
+    notebook = json.loads((PROJECT / "docs" / "tutorial.ipynb").read_text("utf-8"))
+    assert (notebook["nbformat"], notebook["nbformat_minor"]) == (4, 5)
+    cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    mark = "-- end of cell --"
+    code = f"print({mark!r})\n".join("".join(cell["source"]) + "\n" for cell in cells)
+    printed = Reader(tmp_path).run_python(code).split(f"{mark}\n")
+    kept = ["".join(line for output in cell["outputs"] for line in output["text"]) for cell in cells]
+    assert len(printed) == len(kept) >= 6
+    # The wording of answers may change with the rules; that they are found may not.
+    for there in (printed, kept):
+        assert there[1].startswith("Vistula\n")
+        assert "abstained: True\n" in there
+        assert there[-1] == "London\n[]\n"

@@ -1,0 +1,45 @@
+"""The documentation as a site: built strictly, so that a link, an anchor or a name that is not there is an error."""
+
+import importlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+from ..conftest import load_test_module
+
+pytest.importorskip("mkdocs", reason="the packages of `pip install '.[docs]'` are not installed")
+pytest.importorskip("mkdocstrings", reason="the packages of `pip install '.[docs]'` are not installed")
+command_line = load_test_module("command_line")
+
+pytestmark = pytest.mark.integration
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site")
+    done = subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", folder],
+                          cwd=command_line.PROJECT, capture_output=True, text=True, timeout=300, check=False,
+                          env=command_line.clean_environment(BANYAN_HOME=str(folder / "home")))
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_it_has_every_command_and_name_of_the_public_interface(site):
+    cli, python = ((site / f"{name}.html").read_text("utf-8") for name in ("cli", "python"))
+    for command in importlib.import_module("banyan.cli.main")._COMMANDS:
+        assert f'id="banyan-{command}"' in cli
+    assert "--max-tokens" in cli
+    banyan = importlib.import_module("banyan")
+    for name in set(banyan.__all__) - {"Resources", "Settings"}:
+        assert f'id="banyan.{name}"' in python, name
+    assert 'id="banyan.KnowledgeBase.aask"' in python
+
+
+def test_it_asks_nothing_of_other_hosts(site):
+    loads = re.compile(r"""<(?:script|img|iframe|link)\b[^>]*?(?:src|href)=["']?(?:https?:)?//"""
+                       r"""|url\(["']?(?:https?:)?//""")
+    pages = [*site.rglob("*.html"), *site.rglob("*.css")]
+    assert len(pages) > 20
+    assert [page.name for page in pages if loads.search(page.read_text("utf-8"))] == []

@@ -1,0 +1,208 @@
+"""The web page in a real browser: questions, answers, sources and conversations.
+
+Every test fails if the page logs an error or warning, throws, or asks any host but its server. Screenshots are kept
+(see tests/browsing.py).
+"""
+
+import re
+
+import pytest
+
+from ..conftest import load_test_module
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+browsing = load_test_module("browsing")
+web = load_test_module("web")
+expect = playwright.expect
+
+pytestmark = [pytest.mark.integration, web.needs_chromium]
+
+
+def test_an_answer_streams_in_with_citations_that_open_the_source_at_the_quoted_words(web_browser, web_server):
+    with browsing.opened(web_browser, web_server, web.VIEWS["ask"]) as page:
+        web.ask(page)
+        expect(page.locator(".answer .short")).to_have_text("Vistula")
+        expect(page.locator("#status")).to_contain_text("Vistula")
+        browsing.shoot(page, "ask")
+        marks = page.locator(".answer a.mark")
+        assert marks.count() == page.locator(".citations > li").count() >= 3
+        for mark in marks.all():
+            quote = mark.get_attribute("title")
+            mark.click()
+            words = page.locator("dialog mark")
+            expect(words).to_have_text(quote)
+            expect(words).to_be_in_viewport()
+            browsing.shoot(page, "source")
+            page.keyboard.press("Escape")
+            expect(page.get_by_role("dialog")).to_have_count(0)
+            expect(page).to_have_url(re.compile("kb=english$"))
+
+
+def test_the_trace_tells_sub_queries_routes_and_what_each_found(web_browser, web_server):
+    with browsing.opened(web_browser, web_server, web.VIEWS["ask"]) as page:
+        web.ask(page)
+        page.get_by_text("How this was found").click()
+        trace = page.locator(".trace")
+        expect(trace).to_contain_text("Who is the discoverer of polonium?")
+        expect(trace).to_contain_text("builds on 1")
+        expect(trace).to_contain_text("the answer to step 1")
+        assert "#1" not in trace.text_content()
+        numbers = trace.locator(".queries > li > p > .number").all_text_contents()
+        assert numbers == sorted(numbers, key=int)
+        expect(trace).to_contain_text("Warsaw")
+        for route in ("Entities", "Facts", "Communities", "Paths"):
+            expect(trace.get_by_text(route, exact=True).first).to_be_visible()
+        trace.locator("summary", has_text="Facts").first.click()
+        expect(trace.locator(".search[open]")).to_contain_text("Polonium discovered by Marie Curie")
+        browsing.shoot(page, "trace")
+
+
+def test_a_conversation_goes_on_and_outlives_views_languages_and_a_reload(web_browser, web_server):
+    with browsing.opened(web_browser, web_server, web.VIEWS["ask"]) as page:
+        web.ask(page, "When was Marie Curie born?")
+        web.ask(page, "What was Niels Bohr's favourite food?")
+        expect(page.locator(".abstained")).to_contain_text("No answer found")
+        # The passages that come closest, each leading to its place.
+        closest = page.locator(".closest a")
+        expect(closest).to_have_count(3)
+        quote = closest.first.locator("q").text_content()
+        closest.first.click()
+        expect(page.locator("dialog mark")).to_have_text(quote)
+        page.keyboard.press("Escape")
+        browsing.shoot(page, "abstained")
+        page.get_by_role("link", name="Documents", exact=True).click()
+        expect(page.locator(".listing")).to_be_visible()
+        page.get_by_role("link", name="Ask", exact=True).click()
+        expect(page.locator(".turn")).to_have_count(2)
+        page.get_by_label("Language").select_option("中文")
+        expect(page.locator("html")).to_have_attribute("lang", "zh-CN")
+        expect(page.locator(".turn")).to_have_count(2)
+        page.reload()
+        expect(page.get_by_label("您的问题")).to_be_visible()
+        expect(page.locator(".turn h2").first).to_have_text("When was Marie Curie born?")
+        expect(page.locator(".turn .answer").first).to_contain_text("1867")
+        page.get_by_role("button", name="新对话").click()
+        expect(page.locator(".turn")).to_have_count(0)
+
+
+def test_a_question_can_be_stopped(web_browser, web_server):
+    with browsing.opened(web_browser, web_server, web.VIEWS["ask"]) as page:
+        # A server that takes its time.
+        held = []
+
+        def hold(route):
+            held.append(route)
+
+        page.route("**/ask/stream", hold)
+        page.get_by_label("Your question").fill(web.QUESTION)
+        page.get_by_role("button", name="Ask", exact=True).click()
+        page.get_by_role("button", name="Stop").click()
+        expect(page.locator(".turn")).to_contain_text("Stopped before there was an answer.")
+        held[0].abort()
+        page.unroute("**/ask/stream")
+        web.ask(page)
+        expect(page.locator(".answer")).to_contain_text("Vistula")
+
+
+def test_an_answer_comes_back_whole_after_a_reload_and_is_copied_and_rated(web_browser, web_server):
+    with browsing.opened(web_browser, web_server, web.VIEWS["ask"],
+                             permissions=["clipboard-read", "clipboard-write"]) as page:
+        web.ask(page)
+        page.get_by_role("button", name="Helpful", exact=True).click()
+        expect(page.locator("#status")).to_have_text("Your opinion is kept.")
+        page.get_by_role("button", name="Copy").click()
+        expect(page.locator("#status")).to_have_text("Copied.")
+        copied = page.evaluate("navigator.clipboard.readText()")
+        assert "[1] warsaw.md: \u201cIt lies on the Vistula" in copied
+        before = page.locator(".turn .answer").inner_text()
+        page.reload()
+        expect(page.locator(".turn .answer a.mark")).to_have_count(3)
+        assert page.locator(".turn .answer").inner_text() == before
+        expect(page.get_by_role("button", name="Helpful", exact=True)).to_have_attribute("aria-pressed", "true")
+        page.get_by_text("How this was found").click()
+        expect(page.locator(".trace")).to_contain_text("Who is the discoverer of polonium?")
+        page.get_by_text("Facts of the graph behind it").click()
+        expect(page.locator(".facts-fold")).to_contain_text("Marie Curie born in Warsaw")
+        browsing.shoot(page, "after-reload")
+
+
+def test_the_composer_covers_no_answer(web_browser, web_server):
+    for width in (1280, 390):
+        with browsing.opened(web_browser, web_server, web.VIEWS["ask"],
+                             viewport={"width": width, "height": 700}) as page:
+            web.ask(page)
+            page.locator(".turns").evaluate("(one) => { one.scrollTop = one.scrollHeight; }")
+            turns, composer = page.locator(".turns").bounding_box(), page.locator(".composer").bounding_box()
+            assert turns["y"] + turns["height"] <= composer["y"]
+            assert composer["y"] + composer["height"] <= 700
+            assert turns["height"] > 250
+
+
+def test_what_to_ask_next_is_about_the_answer(web_browser, web_server):
+    with browsing.opened(web_browser, web_server, web.VIEWS["ask"]) as page:
+        web.ask(page, "When was Marie Curie born?")
+        follow_up = page.locator(".follow-ups .suggestion").first
+        asked = follow_up.text_content()
+        assert "Marie Curie" in asked or "Warsaw" in asked, asked
+        follow_up.click()
+        expect(page.locator(".turn .question").nth(1)).to_have_text(asked)
+        expect(page.locator(".turn[aria-busy=false] .answer")).to_have_count(2)
+
+
+def test_conversations_are_listed_renamed_shared_and_deleted(web_browser, web_server):
+    with browsing.opened(web_browser, web_server, web.VIEWS["ask"], expected=("404",)) as page:
+        web.ask(page, "When did Otto Hahn die?")
+        page.get_by_role("button", name="New conversation").click()
+        expect(page.locator(".turn")).to_have_count(0)
+        web.ask(page, "Where did Ernest Rutherford die?")
+        page.get_by_role("button", name="Rename").click()
+        page.get_by_role("dialog").get_by_label("Title").fill("Rutherford's death")
+        page.keyboard.press("Enter")
+        listed = page.locator(".talks-list a")
+        expect(listed.first).to_contain_text("Rutherford's death")
+        page.get_by_role("button", name="Share").click()
+        link = page.get_by_label("Link").input_value()
+        browsing.shoot(page, "share")
+        page.get_by_role("button", name="Close").click()
+        with browsing.opened(web_browser, web_server, link.removeprefix(f"{web_server}/")) as other:
+            expect(other.get_by_role("heading", name="Rutherford's death")).to_be_visible()
+            expect(other.locator(".answer")).to_contain_text("Cambridge")
+            expect(other.get_by_label("Your question")).to_have_count(0)
+        page.locator(".talks-list a", has_text="When did Otto Hahn die?").first.click()
+        expect(page.locator(".answer")).to_contain_text("1968")
+        browsing.shoot(page, "conversations")
+        page.get_by_role("button", name="Delete").click()
+        page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+        expect(page.locator("#status")).to_have_text("The conversation is deleted.")
+        expect(page.locator(".turn")).to_have_count(0)
+
+
+def test_a_source_is_rendered_and_its_quoted_words_are_marked(web_browser, web_server):
+    with browsing.opened(web_browser, web_server, web.VIEWS["ask"]) as page:
+        shown = page.evaluate("""async () => {
+            const { rendered } = await import("/assets/markdown.js");
+            const text = `# A *b* title
+
+Some **bold and more** words [here](x).
+
+- one
+- \\`two\\`
+
+| P | Q |
+|---|---|
+| X200 | 499 USD |
+
+| Product: X | Price: 5 |
+
+<b>no</b>`;
+            const place = (words) => ({ from: text.indexOf(words), to: text.indexOf(words) + words.length });
+            const [whole] = rendered(text, place("and more** words"));
+            const [cell] = rendered(text, place("499"));
+            const [plain] = rendered(text, { ...place("**bold"), marked: false });
+            const marks = (one) => [...one.querySelectorAll("mark")].map((mark) => mark.textContent);
+            const count = (tag) => whole.querySelectorAll(tag).length;
+            return { marks: [whole, cell, plain].map(marks), heading: whole.querySelector("h3").textContent,
+              counts: ["strong", "em", "li", "code", "th", "td", "b"].map(count), last: whole.lastChild.textContent };
+        }""")
+        assert shown == {"marks": [["and more", " words"], ["499"], ["**bold"]], "heading": "A b title",
+                         "counts": [1, 1, 2, 1, 2, 4, 0], "last": "<b>no</b>"}

@@ -1,0 +1,140 @@
+"""The web page in a real browser: documents are uploaded, listed, opened and deleted.
+
+Every test fails if the page logs an error or warning, throws, or asks any host but its server. Screenshots are kept
+(see tests/browsing.py).
+"""
+
+import re
+import zipfile
+
+import pytest
+
+from ..conftest import load_test_module
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+browsing = load_test_module("browsing")
+web = load_test_module("web")
+expect = playwright.expect
+
+pytestmark = [pytest.mark.integration, web.needs_chromium]
+
+
+def test_uploaded_documents_are_listed_found_opened_and_deleted(web_browser, web_server, uploaded):
+    with browsing.opened(web_browser, web_server, f"#/documents?kb={uploaded}") as page:
+        rows = page.locator("tbody tr")
+        expect(rows).to_have_count(3)
+        browsing.shoot(page, "documents")
+        page.get_by_label("Filter").fill("marie")
+        expect(rows).to_have_count(1)
+        page.locator("tbody a").click()
+        expect(page.locator("dialog .text")).to_contain_text("She was born in Warsaw")
+        page.keyboard.press("Escape")
+        page.get_by_role("button", name=re.compile("^Delete ")).click()
+        page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+        expect(page.locator("#status")).to_contain_text("is deleted")
+        page.get_by_label("Filter").fill("")
+        expect(rows).to_have_count(2)
+
+
+def test_markup_in_documents_is_shown_as_text(web_browser, web_server, uploaded):
+    with browsing.opened(web_browser, web_server, f"#/documents?kb={uploaded}") as page:
+        expect(page.get_by_role("link", name="<img src=x onerror=")).to_be_visible()
+        browsing.shoot(page, "hostile-documents")
+        page.get_by_role("link", name="<img src=x onerror=").click()
+        expect(page.locator("dialog .text")).to_contain_text("<script>document.title='owned'</script>")
+        page.keyboard.press("Escape")
+        page.get_by_role("link", name="Ask", exact=True).click()
+        web.ask(page, "What did Zofia Nowak discover in Radom?")
+        expect(page.locator(".answer")).to_contain_text("Zofia Nowak")
+        page.locator(".answer a.mark").first.click()
+        # Offsets count characters: a letter beyond the 16-bit plane before the words must not move the mark.
+        expect(page.locator("dialog mark")).to_have_text(page.locator(".answer a.mark").first.get_attribute("title"))
+        browsing.shoot(page, "hostile-source")
+        page.keyboard.press("Escape")
+        page.get_by_role("link", name="Graph", exact=True).click()
+        page.get_by_role("combobox", name="Find an entity").fill("Zofia")
+        page.get_by_role("option", name="Zofia Nowak").first.click()
+        expect(page.locator(".entity h2")).to_contain_text("Zofia")
+        assert page.locator("img").count() == page.locator(".brand img").count()
+        assert page.locator("script").count() == 1
+        assert "owned" not in page.title()
+
+
+def test_a_build_is_cancelled(web_browser, web_server):
+    with browsing.opened(web_browser, web_server, "#/documents?kb=given-up") as page:
+        page.get_by_label("Ask me before the schema grows").check()
+        web.upload(page, [web.EXAMPLES / "en" / "polonium.md"])
+        expect(page.locator(".build .state")).to_have_text("waits for you")
+        page.get_by_role("button", name="Cancel").click()
+        expect(page.locator(".build .state")).to_have_text("cancelled")
+
+
+def test_each_file_says_whether_it_was_read_and_why_not_without_a_path_of_the_server(web_browser, web_server, tmp_path):
+    broken, good = tmp_path / "broken.pdf", tmp_path / "good.md"
+    broken.write_bytes(b"%PDF-1.7 not really")
+    good.write_text("# Radom\n\nRadom is a city in Poland.\n", "utf-8")
+    with browsing.opened(web_browser, web_server, "#/documents?kb=partly") as page:
+        expect(page.get_by_text("Files that can be read")).to_contain_text("pdf")
+        web.upload(page, [broken, good])
+        expect(page.locator(".build .state")).to_have_text("done")
+        files = page.locator(".build-files > li")
+        expect(files.nth(0)).to_contain_text("broken.pdf could not be read:")
+        expect(files.nth(1)).to_contain_text("good.md done")
+        browsing.shoot(page, "files")
+        browsing.visit(page, web_server, "#/documents?kb=unread")
+        web.upload(page, [broken])
+        expect(page.locator(".build .state")).to_have_text(re.compile("done|failed"))
+        told = page.locator(".build").inner_text()
+        assert "broken.pdf" in told
+        assert ".uploads" not in told, told
+        assert "BANYAN_HOME" not in told, told
+
+
+def test_several_documents_are_deleted_at_once(web_browser, web_server, tmp_path):
+    files = [tmp_path / f"{name}.md" for name in ("one", "two", "three")]
+    for file in files:
+        file.write_text(f"# {file.stem}\n\nRadom is a city in Poland.\n", "utf-8")
+    with browsing.opened(web_browser, web_server, "#/documents?kb=several") as page:
+        web.upload(page, files)
+        expect(page.locator("tbody tr")).to_have_count(3)
+        page.get_by_role("checkbox", name="Choose one").check()
+        page.get_by_role("checkbox", name="Choose two").check()
+        page.get_by_role("button", name="Delete 2 documents").click()
+        browsing.shoot(page, "delete-several")
+        page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+        expect(page.locator("#status")).to_have_text("2 documents are deleted.")
+        expect(page.locator("tbody tr")).to_have_count(1)
+
+
+def test_a_knowledge_base_is_exported_backed_up_renamed_and_deleted(web_browser, web_server, tmp_path):
+    file = tmp_path / "radom.md"
+    file.write_text("# Radom\n\nRadom is a city in Poland. Zofia Nowak was born in Radom.\n", "utf-8")
+    with browsing.opened(web_browser, web_server, "#/documents?kb=short-lived") as page:
+        web.upload(page, [file])
+        expect(page.locator("tbody tr")).to_have_count(1)
+        with page.expect_download() as exported:
+            page.get_by_role("button", name="Export").click()
+        assert exported.value.suggested_filename == "short-lived.json"
+        assert "Zofia Nowak" in exported.value.path().read_text("utf-8")
+        with page.expect_download() as backup:
+            page.get_by_role("button", name="Back up").click()
+        with zipfile.ZipFile(backup.value.path()) as archive:
+            assert {"ledger.sqlite", "manifest.json"} == set(archive.namelist())
+        page.get_by_role("link", name="Ask", exact=True).click()
+        web.ask(page, "Where was Zofia Nowak born?")
+        page.get_by_role("link", name="Documents", exact=True).click()
+        page.get_by_role("button", name="Rename").click()
+        name = page.get_by_role("dialog").get_by_label("Name")
+        name.fill("no name!")
+        expect(page.get_by_role("dialog").get_by_role("status")).to_contain_text("Use letters")
+        name.fill("renamed")
+        page.keyboard.press("Enter")
+        expect(page).to_have_url(re.compile("kb=renamed"))
+        expect(page.locator("tbody tr")).to_have_count(1)
+        page.get_by_role("link", name="Ask", exact=True).click()
+        expect(page.locator(".talks-list a")).to_contain_text("Where was Zofia Nowak born?")
+        page.get_by_role("link", name="Documents", exact=True).click()
+        page.get_by_role("button", name="Delete", exact=True).click()
+        page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+        expect(page.locator("#status")).to_have_text("\u201crenamed\u201d is deleted.")
+        expect(page.locator("#base option[value=renamed]")).to_have_count(0)

@@ -1,0 +1,232 @@
+"""The web page in a real browser: the graph, its communities, and the evidence of an answer in it.
+
+Every test fails if the page logs an error or warning, throws, or asks any host but its server. Screenshots are kept
+(see tests/browsing.py).
+"""
+
+import re
+
+import pytest
+
+from ..conftest import load_test_module
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+browsing = load_test_module("browsing")
+web = load_test_module("web")
+expect = playwright.expect
+
+pytestmark = [pytest.mark.integration, web.needs_chromium]
+
+
+def test_the_evidence_of_an_answer_is_shown_in_the_graph(web_browser, web_server):
+    with browsing.opened(web_browser, web_server, web.VIEWS["ask"]) as page:
+        web.ask(page)
+        page.get_by_role("link", name="Show evidence in the graph").click()
+        expect(page.locator(".evidence-note")).to_contain_text("The evidence for the answer is highlighted")
+        page.wait_for_selector(".map canvas")
+        browsing.shoot(page, "evidence")
+        page.get_by_role("button", name="List", exact=True).click()
+        path = page.locator(".node-list .evidence .node-head > button:first-child").all_text_contents()
+        assert {"Polonium", "Marie Curie", "Warsaw", "Vistula"} <= set(path)
+        page.get_by_role("button", name="Back to the whole graph").click()
+        expect(page.locator(".node-list > li")).not_to_have_count(len(path))
+        expect(page.locator(".node-list .evidence")).to_have_count(0)
+
+
+def test_the_graph_is_explored_by_search_neighbours_types_and_communities(web_browser, web_server):
+    asked = []
+    with browsing.opened(web_browser, web_server, web.VIEWS["graph"]) as page:
+        page.on("request", lambda request: asked.append(request.url))
+        page.reload()
+        page.wait_for_selector(".map canvas")
+        browsing.shoot(page, "graph")
+        page.get_by_role("combobox", name="Find an entity").fill("marie")
+        page.get_by_role("option", name="Marie Curie").click()
+        panel = page.locator(".panel")
+        expect(panel.get_by_role("heading", name="Marie Curie", exact=True)).to_be_visible()
+        expect(panel).to_contain_text("7 November 1867")
+        expect(page).to_have_url(re.compile("id="))
+        browsing.shoot(page, "entity")
+        panel.locator(".quote", has_text="She was born in Warsaw").first.click()
+        expect(page.locator("dialog mark")).to_contain_text("She was born in Warsaw")
+        page.get_by_role("button", name="Close").click()
+        panel.get_by_role("button", name="Its community").click()
+        expect(panel.get_by_role("heading", name=re.compile("Members"))).to_be_visible()
+        panel.get_by_role("button", name="Show on the map").click()
+        page.get_by_role("button", name="List", exact=True).click()
+        members = int(re.sub(r"\D", "", panel.get_by_role("heading", name=re.compile("Members")).text_content()))
+        expect(page.locator(".node-list > li")).to_have_count(members)
+        browsing.shoot(page, "community")
+        panel.get_by_role("button", name="All communities").click()
+        expect(panel.locator(".communities > li").first).to_be_visible()
+        awards = page.locator("option[value=Award]")
+        page.get_by_label("Entity type").select_option("Award")
+        expect(page.locator(".node-list > li")).to_have_count(int(re.sub(r"\D", "", awards.text_content())))
+        page.get_by_role("button", name="Expand Nobel Prize in Physics").press("Enter")
+        expect(page.locator(".node-list")).to_contain_text("Niels Bohr")
+        # However large a store is, the page asks for a page of it.
+        paged = [url for url in asked if re.search(r"/api/.*(/graph/(overview|types|search|neighbourhood)|/tree)", url)]
+        assert len(paged) > 7
+        assert all("limit=" in url for url in paged), paged
+        # Drawn anew, the list keeps the focus where it was.
+        assert web.focused(page) == "Expand Nobel Prize in Physics"
+
+
+def test_the_map_is_walked_with_arrow_keys(web_browser, web_server):
+    with browsing.opened(web_browser, web_server, web.VIEWS["graph"]) as page:
+        page.wait_for_selector(".map canvas")
+        page.get_by_role("application").focus()
+        chosen = set()
+        for key in ("ArrowRight", "ArrowLeft", "ArrowDown", "ArrowUp", "ArrowLeft", "ArrowRight"):
+            page.keyboard.press(key)
+            expect(page.locator(".entity h2")).to_be_visible()
+            page.wait_for_timeout(200)
+            chosen.add(page.locator(".entity h2").text_content())
+        assert len(chosen) >= 2, chosen
+
+
+def test_only_a_few_hundred_nodes_are_ever_shown(web_browser, web_server):
+    with browsing.opened(web_browser, web_server, web.VIEWS["graph"]) as page:
+        size, kept, edges = page.evaluate("""async () => {
+            const { Shown } = await import("/assets/graph/shown.js");
+            const shown = new Shown();
+            const node = (id) => ({ id, name: id, type: "T", degree: 1 });
+            shown.add([node("kept")], [], ["kept"]);
+            for (let page = 0; page < 100; page += 1) {
+              const nodes = Array.from({ length: 50 }, (_, place) => node(`${page}-${place}`));
+              shown.add(nodes, nodes.map((one) => ({ id: `e${one.id}`, source: "kept", target: one.id })), ["kept"]);
+            }
+            return [shown.nodes.size, shown.nodes.has("kept"), shown.edges.size];
+        }""")
+        assert (size, kept, edges) == (300, True, 299)
+
+
+CY = "document.querySelector('.map')._cyreg.cy"
+"""The map's own model: what is drawn on its canvas."""
+
+
+def test_every_name_stays_on_the_map_and_edges_show_theirs_and_their_words(web_browser, web_server):
+    with browsing.opened(web_browser, web_server, web.VIEWS["graph"]) as page:
+        page.wait_for_selector(".map canvas")
+        for _ in range(2):
+            unnamed = f"{CY}.nodes().filter((node) => !node.style('label') || !node.visible()).length"
+            assert page.evaluate(unnamed) == 0
+            page.get_by_role("button", name="Zoom out").click()
+        edge = f"{CY}.edges().filter((edge) => edge.data('relation') === 'discovered_by')[0]"
+        assert not page.evaluate(f"{edge}.style('label')")
+        page.evaluate(f"{edge}.emit('mouseover')")
+        assert page.evaluate(f"{edge}.style('label')") == "discovered by"
+        page.evaluate(f"{edge}.emit('tap')")
+        panel = page.locator(".panel")
+        expect(panel.get_by_role("heading", name=re.compile("discovered by"))).to_be_visible()
+        panel.locator(".quote").first.click()
+        expect(page.locator("dialog mark").first).to_be_visible()
+        page.keyboard.press("Escape")
+        browsing.shoot(page, "fact")
+
+
+def test_the_legend_filters_the_limit_and_the_layout_change_what_is_shown(web_browser, web_server):
+    with browsing.opened(web_browser, web_server, web.VIEWS["graph"]) as page:
+        page.wait_for_selector(".map canvas")
+        note = page.locator(".graph-note")
+        expect(note).to_contain_text("These are the 60 best linked ones")
+        page.locator(".legend").get_by_role("button", name="Person").click()
+        assert page.evaluate(f"{CY}.nodes('.off').every((node) => node.data('type') === 'Person')")
+        assert page.evaluate(f"{CY}.nodes('.off').length") > 0
+        page.locator(".legend").get_by_role("button", name="Person").click()
+        assert page.evaluate(f"{CY}.nodes('.off').length") == 0
+        before = page.evaluate(f"{CY}.nodes().length")
+        page.get_by_role("button", name="Show more of them").click()
+        expect(note).to_contain_text("120 best linked")
+        assert page.evaluate(f"{CY}.nodes().length") > before
+        page.get_by_text("Filters, layout and pictures").click()
+        places = f"JSON.stringify({CY}.nodes().map((node) => node.position()))"
+        laid_out = page.evaluate(places)
+        page.get_by_label("Layout").select_option("in a circle")
+        assert page.evaluate(places) != laid_out
+        browsing.shoot(page, "circle")
+        page.get_by_label("Relation").select_option("capital_of")
+        expect(note).to_contain_text("The filters leave out the others")
+        assert set(page.evaluate(f"{CY}.edges().map((edge) => edge.data('relation'))")) == {"capital_of"}
+        page.get_by_label("Relation").select_option("All relations")
+        page.get_by_role("combobox", name="Only of a document").fill("polonium")
+        page.get_by_role("option", name="polonium").click()
+        expect(page.locator(".chosen-document")).to_contain_text("polonium.md")
+        expect(page).to_have_url(re.compile("of=polonium.md"))
+        web.until(page, f"{CY}.nodes().length < 25")
+        assert "Polonium" in page.evaluate(f"{CY}.nodes().map((node) => node.data('name'))")
+        page.get_by_role("button", name="Full screen").click()
+        web.until(page, "document.fullscreenElement !== null")
+
+
+def test_the_map_is_saved_as_a_picture(web_browser, web_server):
+    with browsing.opened(web_browser, web_server, web.VIEWS["graph"]) as page:
+        page.wait_for_selector(".map canvas")
+        page.get_by_text("Filters, layout and pictures").click()
+        with page.expect_download() as png:
+            page.get_by_role("button", name="Save as PNG").click()
+        assert png.value.suggested_filename == "english.png"
+        assert png.value.path().read_bytes().startswith(b"\x89PNG")
+        with page.expect_download() as svg:
+            page.get_by_role("button", name="Save as SVG").click()
+        drawn = svg.value.path().read_text("utf-8")
+        assert drawn.startswith("<svg")
+        assert ">Marie Curie</text>" in drawn
+
+
+def test_a_community_is_picked_out_an_entity_hidden_and_a_path_found(web_browser, web_server):
+    with browsing.opened(web_browser, web_server, web.VIEWS["graph"]) as page:
+        page.wait_for_selector(".map canvas")
+        page.locator(".communities button").first.click()
+        web.until(page, f"{CY}.nodes('.member').length > 0")
+        assert page.evaluate(f"{CY}.nodes('.far').length") > 0
+        browsing.shoot(page, "community-on-the-map")
+        page.get_by_role("combobox", name="Find an entity").fill("polonium")
+        page.get_by_role("option", name="Polonium").first.click()
+        panel = page.locator(".panel")
+        panel.get_by_role("button", name="Path to…").click()
+        page.get_by_role("dialog").get_by_role("combobox", name="Find an entity").fill("vistula")
+        page.get_by_role("option", name="Vistula").first.click()
+        expect(page.locator(".path-note")).to_have_text(re.compile("^Polonium → .* → Vistula$"))
+        browsing.shoot(page, "path")
+        panel.get_by_role("button", name="Hide").click()
+        expect(page.locator("#status")).to_contain_text("off the screen")
+        assert "Polonium" not in page.evaluate(f"{CY}.nodes().map((node) => node.data('name'))")
+
+
+def test_a_type_has_the_same_colour_in_every_knowledge_base(web_browser, web_server):
+    with browsing.opened(web_browser, web_server) as page:
+        numbers = page.evaluate("""async () => {
+            const { colourOf } = await import("/assets/graph/colours.js");
+            return ["Person", "Organization", "Concept", "Enzyme", "Enzyme", "疾病"].map(colourOf);
+        }""")
+        assert numbers[:3] == [0, 1, 7]
+        assert numbers[3] == numbers[4]
+        assert all(8 <= number < 16 for number in numbers[3:])
+
+
+def test_two_entities_are_merged_by_a_person_and_the_decision_is_undone(web_browser, web_server, uploaded):
+    with browsing.opened(web_browser, web_server, f"#/graph?kb={uploaded}") as page:
+        page.get_by_role("combobox", name="Find an entity").fill("Radom")
+        page.get_by_role("option", name="Radom").first.click()
+        panel = page.locator(".panel")
+        expect(panel.get_by_role("heading", name="Radom", exact=True)).to_be_visible()
+        panel.get_by_text("Change this entity").click()
+        expect(panel).to_contain_text("Nothing was merged into it.")
+        panel.get_by_role("button", name="It is the same as…").click()
+        page.get_by_role("dialog").get_by_role("combobox", name="Find an entity").fill("poland")
+        page.get_by_role("option", name="Poland").first.click()
+        page.get_by_label("Decided by").fill("Mira")
+        page.get_by_label("Why").fill("for the test")
+        browsing.shoot(page, "merge")
+        page.get_by_role("button", name="They are one").click()
+        expect(panel).to_contain_text("Also called")
+        page.get_by_role("button", name="Communities", exact=True).click()
+        panel.get_by_text("Decisions on entities").click()
+        expect(panel.locator(".decisions")).to_contain_text("Mira")
+        expect(panel.locator(".decisions")).to_contain_text("for the test")
+        browsing.shoot(page, "decisions")
+        panel.get_by_role("button", name="Undo").click()
+        page.get_by_role("button", name="They are two").click()
+        expect(panel.locator(".entity h2")).to_be_visible()
+        expect(panel.locator(".entity")).not_to_contain_text("Also called")

@@ -1,0 +1,120 @@
+"""What a reasoner is given: passages, facts and reports within one budget, each citable by words of a source."""
+
+import pytest
+from banyan.agents.retrieval.citing import cite
+from banyan.agents.retrieval.context import build_context
+from banyan.models.llm.reasoner import _passages_text
+from banyan.schemas.retrieval import Claim, DraftAnswer, Evidence, Quote, SubQuery
+from banyan.text.tokens import estimate_tokens
+from banyan.tools.retriever import Retriever
+
+from ..conftest import load_test_module
+
+base = load_test_module("small_base")
+
+FILLER = " ".join(f"The weather of day {day} was mild and nothing of note happened." for day in range(40))
+
+
+@pytest.fixture(scope="module")
+def retriever(tmp_path_factory, hashed_embedder):
+    with base.create(tmp_path_factory.mktemp("home"), "context", hashed_embedder) as kb, kb.writing():
+        fill(kb)
+        yield Retriever(kb)
+
+
+def fill(kb):
+    base.put(kb, "ada", f"Ada Byron was born in Ulm. {FILLER}", title="Ada Byron",
+        entities={"Ada Byron": "Person", "Ulm": "Place"}, triples=[("Ada Byron", "born_in", "Ulm")])
+    base.put(kb, "ulm", f"Ulm lies on the river Danube. {FILLER}", title="Ulm",
+        entities={"Ulm": "Place", "Danube": "River"}, triples=[("Ulm", "lies_on", "Danube")])
+    base.finish(kb)
+
+
+def context(retriever, question, tokens):
+    queries = retriever.queries([SubQuery(question=question)])
+    evidence = [retriever.evidence(query) for query in queries]
+    ranking = retriever.ranking(retriever.rank(queries, evidence), 10)
+    return build_context(retriever, ranking, queries, evidence[0], tokens)
+
+
+def test_facts_stand_for_passages_that_do_not_fit(retriever):
+    items = context(retriever, "On which river does the birthplace of Ada Byron lie?", 700)
+
+    passages = [item for item in items if not item.statement]
+    facts = [item for item in items if item.statement]
+    assert len(passages) == 1
+    (other,) = {"ada", "ulm"} - {passages[0].document}
+    assert other in {fact.document for fact in facts}
+    assert facts[0].statement in {"Ada Byron | born in | Ulm", "Ulm | lies on | Danube"}
+
+
+def test_facts_of_shown_passages_are_not_repeated(retriever):
+    items = context(retriever, "On which river does Ulm lie?", 100_000)
+
+    assert len(items) == 2
+    assert not any(item.statement for item in items)
+
+
+@pytest.mark.parametrize("tokens", [100, 300, 700, 1000, 1500])
+def test_everything_together_keeps_to_the_budget(retriever, tokens):
+    items = context(retriever, "On which river does the birthplace of Ada Byron lie?", tokens)
+
+    shown = sum(estimate_tokens(item.statement) if item.statement else estimate_tokens(item.title)
+                + estimate_tokens(item.text) for item in items)
+    assert 0 < shown <= tokens
+
+
+def test_a_cited_fact_is_cited_by_its_source(retriever):
+    items = context(retriever, "On which river does the birthplace of Ada Byron lie?", 700)
+    number = next(number for number, item in enumerate(items, 1) if item.statement)
+    fact = items[number - 1]
+    draft = DraftAnswer(answerable=True, claims=[Claim(text="So it is.", quotes=[
+        Quote(passage=number, words=fact.statement)])])
+
+    answer = cite(draft, items, retriever.index.store.documents, "reject")
+
+    (citation,) = answer.citations
+    source = retriever.index.store.documents.get(citation.document).text
+    assert source[citation.start:citation.end] == citation.quote == fact.text
+    assert all(name in source for name in fact.statement.split(" | ")[::2])
+
+
+def test_reports_are_given_to_thematic_questions_only(retriever):
+    thematic = context(retriever, "What are the main themes of all of this?", 2000)
+    named = context(retriever, "Ada Byron Ulm Danube?", 2000)
+
+    reports = {community.text() for community in retriever.index.communities.values()}
+    assert reports & {item.statement for item in thematic}
+    assert not reports & {item.statement for item in named}
+
+
+def test_the_prompt_shows_statements_as_numbered_items(retriever):
+    items = context(retriever, "On which river does the birthplace of Ada Byron lie?", 700)
+
+    text = _passages_text(items)
+
+    for number, item in enumerate(items, 1):
+        assert f"[{number}] {item.statement or item.title}" in text
+
+
+def test_a_community_that_is_gone_is_no_report(retriever):
+    queries = retriever.queries([SubQuery(question="What are the main themes?")])
+    gone = [Evidence(route="community", text="gone", score=1.0, community_id="gone")]
+
+    assert build_context(retriever, [], queries, gone, 1000) == []
+
+
+def test_attributes_are_shown_of_what_the_question_is_about(tmp_path, hashed_embedder):
+    with base.create(tmp_path, "values", hashed_embedder) as kb, kb.writing():
+        for name, born in (("Ada Byron", "1801"), ("Carl Berg", "1799")):
+            base.put(kb, name, f"{FILLER} {name} was born in {born}.", title=name, entities={name: "Person"},
+                     attributes=[(name, "birth_date", born)])
+        base.finish(kb)
+        queries = (made := Retriever(kb)).queries([SubQuery(question="When was Ada Byron born?",
+                                                            attributes=("birth_date",), routes=("entity",))])
+        evidence = [item for item in made.evidence(queries[0]) if item.score == 1.0]
+        ranking = [(chunk.id, 1.0) for chunk in made.index.chunks]
+        items = build_context(made, ranking, queries, evidence, 120)
+
+    assert "Ada Byron | birth date | 1801" in {item.statement for item in items}
+    assert not any("Carl Berg" in item.statement for item in items)

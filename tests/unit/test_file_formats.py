@@ -1,0 +1,93 @@
+"""Formats that libraries read: their text, their tables as rows, and what they say of themselves."""
+
+import json
+import zipfile
+from pathlib import Path
+
+import docx
+import xlsxwriter
+from banyan.ingest.loaders import load_documents
+from banyan.schemas.documents import Document
+from pptx import Presentation
+from pptx.util import Inches
+
+PRODUCTS = [("Product", "Price (EUR)"), ("D100", "10"), ("D200", "20")]
+ROWS = "| Product: D100 | Price: 10 EUR |\n| Product: D200 | Price: 20 EUR |"
+
+
+def load(folder: Path) -> dict[str, Document]:
+    failures: list[str] = []
+    documents = {d.id: d for d in load_documents([folder], on_failure=lambda f: failures.append(f.reason))}
+    assert failures == []
+    return documents
+
+
+def test_word_powerpoint_and_excel(tmp_path):
+    word = docx.Document()
+    word.core_properties.author = "Jane Doe"
+    word.add_heading("Minutes", 0)
+    for row, values in zip(word.add_table(3, 2).rows, PRODUCTS, strict=True):
+        for cell, value in zip(row.cells, values, strict=True):
+            cell.text = value
+    word.save(str(tmp_path / "a.docx"))
+    slides = Presentation()
+    slide = slides.slides.add_slide(slides.slide_layouts[5])
+    slide.shapes.title.text = "Prices"
+    table = slide.shapes.add_table(3, 2, Inches(1), Inches(2), Inches(5), Inches(2)).table
+    for row, values in enumerate(PRODUCTS):
+        for column, value in enumerate(values):
+            table.cell(row, column).text = value
+    slide.notes_slide.notes_text_frame.text = "Speak slowly."
+    slides.save(str(tmp_path / "b.pptx"))
+    workbook = xlsxwriter.Workbook(tmp_path / "c.xlsx")
+    sheet = workbook.add_worksheet()
+    sheet.merge_range("A1:C1", "List of 2025")
+    cells = [("Product", "Price (EUR)", "Group"), ("D100", 10, ""), ("D200", 20.5, "")]
+    for number, values in enumerate(cells, 2):
+        sheet.write_row(number, 0, values)
+    sheet.merge_range("C4:C5", "tents")
+    workbook.close()
+    documents = load(tmp_path)
+    assert documents["a.docx"].metadata["author"] == "Jane Doe"
+    assert documents["a.docx"].text == (
+        f"| Document: a.docx | Title: Minutes | Author: Jane Doe |\n\n# Minutes\n\n{ROWS}")
+    assert documents["b.pptx"].text == f"# Prices\n\n{ROWS}\n\nSpeak slowly."
+    assert documents["c.xlsx"].text == ("List of 2025\n| Product: D100 | Price: 10 EUR | Group: tents |\n"
+                                        "| Product: D200 | Price: 20.5 EUR | Group: tents |")
+
+
+def test_mails_books_notebooks_rich_text_code_and_front_matter(tmp_path):
+    (tmp_path / "a.eml").write_text(
+        "From: Ann Poe <ann@x.org>\nTo: b@y.org\nSubject: Offer\nDate: Fri, 01 Mar 2024 10:00:00 +0000\n"
+        "Content-Type: text/html; charset=utf-8\n\n<p>We offer <b>ten</b> tents.</p>\n")
+    with zipfile.ZipFile(tmp_path / "b.epub", "w") as book:
+        book.writestr("META-INF/container.xml",
+                      '<container><rootfiles><rootfile full-path="O/p.opf"/></rootfiles></container>')
+        book.writestr("O/p.opf", (
+            '<package xmlns:dc="http://purl.org/dc/elements/1.1/"><metadata><dc:title>The Book</dc:title>'
+            '<dc:creator>Eve Lane</dc:creator></metadata><manifest>'
+            '<item id="x" href="two.xhtml" media-type="application/xhtml+xml"/>'
+            '<item id="y" href="one.xhtml" media-type="application/xhtml+xml"/></manifest>'
+            '<spine><itemref idref="y"/><itemref idref="x"/><itemref idref="y"/></spine></package>'))
+        book.writestr("O/one.xhtml", "<h1>One</h1><p>Once.</p>")
+        book.writestr("O/two.xhtml", "<p>Twice.</p>")
+    (tmp_path / "c.ipynb").write_text(json.dumps({"cells": [
+        {"cell_type": "markdown", "source": ["# Study\n", "Text."]}, {"cell_type": "code", "source": ["x = 1"]}]}))
+    (tmp_path / "d.rtf").write_text(r"{\rtf1\ansi Hello \b world\b0. Caf\'e9 \u27700?.\par Next}")
+    (tmp_path / "e.py").write_text("def f():\n    return 1\n")
+    (tmp_path / "f.md").write_text("---\ntitle: Notes\ndate: 2024-05-01\nn: 1:2:3\ntags: [a, b]\n---\n# Lyon\n"
+                                   "We went.\n")
+    (tmp_path / "g.md").write_text("---\nno: [front\n---\nmatter")
+    documents = load(tmp_path)
+    assert documents["a.eml"].title == "Offer"
+    assert documents["a.eml"].metadata == {"author": "Ann Poe <ann@x.org>", "to": "b@y.org", "date": "2024-03-01"}
+    assert documents["a.eml"].text.endswith("\n\nWe offer ten tents.")
+    assert documents["b.epub"].title == "The Book"
+    assert documents["b.epub"].text.endswith("# One\n\nOnce.\n\nTwice.")
+    assert documents["c.ipynb"].text == "# Study\nText.\n\n```\nx = 1\n```"
+    assert documents["d.rtf"].text.strip() == "Hello world. Café 水.\nNext"
+    assert documents["e.py"].text == "def f():\n    return 1\n"
+    assert documents["f.md"].title == "Notes"
+    assert documents["f.md"].metadata == {"date": "2024-05-01", "n": "1:2:3", "tags": "a, b"}
+    assert documents["f.md"].text.endswith("| Tags: a, b |\n\n# Lyon\nWe went.\n")
+    assert documents["g.md"].text.startswith("---\nno: [front")

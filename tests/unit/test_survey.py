@@ -1,0 +1,103 @@
+"""Questions about the whole corpus: reports answer in a map and a reduce step, each claim resting on a source."""
+
+import pytest
+from banyan.agents.retrieval import survey
+from banyan.agents.retrieval.graph import build_graph
+from banyan.agents.retrieval.state import AskContext
+from banyan.models.rules.answering.statements import overview
+from banyan.schemas.retrieval import Claim, DraftAnswer, Passage, Quote, SubQuery
+
+from ..conftest import load_test_module
+
+base, asking = load_test_module("small_base"), load_test_module("asking")
+
+OVERVIEW = SubQuery(question="What are the main themes?", routes=("community",))
+
+
+@pytest.fixture
+def resources(tmp_path, hashed_embedder):
+    base.people(tmp_path, "people", hashed_embedder)
+    with asking.FakeResources(tmp_path, hashed_embedder) as made:
+        made.fake.parts = [OVERVIEW]
+        made.fake.draft = first_and_last
+        yield made
+
+
+def first_and_last(items):
+    """Claims the first and the last item, and something of an item that is not there."""
+    return DraftAnswer(answerable=True, confidence=0.8, claims=[
+        Claim(text=f"It says {items[number - 1].statement}.", quotes=[Quote(passage=number, words="any")])
+        for number in (1, len(items))] + [Claim(text="Made up.", quotes=[Quote(passage=99, words="any")])])
+
+
+def ask(resources, **context):
+    return build_graph(resources).invoke({"question": OVERVIEW.question},
+                                         context=AskContext(knowledge_base="people", trace=True, **context))
+
+
+def test_each_batch_of_reports_is_read_and_their_claims_are_the_context(resources, monkeypatch):
+    resources.settings.context_tokens = 30
+    monkeypatch.setattr(survey, "MOST_CALLS", 100)
+
+    said = ask(resources)
+
+    *maps, (question, history, reduced, mode) = resources.fake.said_to("answer")
+    assert len(maps) > 1
+    assert all(item.statement for batch in maps for item in batch[2])
+    claims = {claim.text for batch in maps for claim in first_and_last(batch[2]).claims} - {"Made up."}
+    assert {item.statement for item in reduced} <= claims
+    assert (question, [item.answer for item in history], mode) == (OVERVIEW.question, [""], "reject")
+    assert "reflect" not in resources.fake.steps()
+    assert [step["step"] for step in said["trace"]].count("survey") == len(maps)
+
+
+def test_every_claim_of_the_answer_is_cited_from_its_source(resources):
+    said = ask(resources)
+
+    documents = resources.knowledge_base("people").documents
+    assert said["citations"]
+    for citation in said["citations"]:
+        assert documents.get(citation["document"]).text[citation["start"]:citation["end"]] == citation["quote"]
+    assert "Made up" not in said["answer"]
+
+
+def test_calls_are_bounded_whatever_the_reports(resources, monkeypatch):
+    resources.settings.context_tokens = 30
+    monkeypatch.setattr(survey, "MOST_CALLS", 2)
+
+    ask(resources)
+
+    assert len(resources.fake.said_to("answer")) <= 2 + 1
+
+
+def test_reports_that_say_nothing_leave_the_passages(resources):
+    resources.fake.draft = lambda items: DraftAnswer(answerable=False)
+
+    said = ask(resources)
+
+    assert said["abstained"]
+    assert any(not item.statement for item in resources.fake.said_to("answer")[-1][2])
+
+
+def test_a_question_about_a_thing_is_no_survey(resources):
+    resources.fake.parts = [OVERVIEW, SubQuery(question="Where was Ada Byron born?")]
+
+    ask(resources)
+
+    assert len(resources.fake.said_to("answer")) == 1
+
+
+def test_a_point_keeps_all_its_quotes_and_rows_of_tables_are_told_as_facts():
+    def item(text, statement):
+        return Passage(chunk_id="c", document="d", title="", text=text, start=0, score=1.0, statement=statement)
+
+    items = [item("Ada wrote notes.", "Notes (work). Ada wrote notes"), item("Ada wrote notes.", "Ada | wrote | Notes"),
+             item("| Name: Ada | Town: Ulm |", "Ada | lives in | Ulm")]
+    drafted = overview(items)
+    assert [claim.text for claim in drafted.claims] == ["Notes (work): Ada wrote notes; Ada lives in Ulm."]
+    assert [quote.passage for quote in drafted.claims[0].quotes] == [2, 3]
+    # The same claim once more, as the reduce step sees it: an item for each quote.
+    again = overview([item("Ada wrote notes.", drafted.claims[0].text),
+                      item("| Name: Ada | Town: Ulm |", drafted.claims[0].text)])
+    assert [(claim.text, [quote.passage for quote in claim.quotes]) for claim in again.claims] == [
+        (drafted.claims[0].text, [1, 2])]

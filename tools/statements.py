@@ -1,0 +1,119 @@
+"""Facts of the graph as lines that a reasoner reads and cites: the nearest to a question in the ranked chunks."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..schemas.graph_schema import AttributeType
+from ..schemas.naming import normalise
+from .best import best_rows
+from .index import RetrievalIndex
+from .query import Query
+
+# How near a fact is counts fully, how high its chunk ranks by its square root: the walk's weights fall steeply.
+_RANK_POWER = 0.5
+# An attribute has no vector: it is as near as its entity, and counts fully only where a sub-query asks for it by name.
+_ATTRIBUTE_NEARNESS = 0.6
+# The longest word of a cue that can tell of an attribute: "was a" and the like tell nothing.
+_TELLING_WORD = 4
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A fact with the words that support it, which are characters `start` to `end` of a chunk."""
+
+    line: str
+    chunk_id: str
+    start: int
+    end: int
+    score: float
+
+
+def statements(index: RetrievalIndex, queries: Sequence[Query], weights: Mapping[str, float],
+               entities: Mapping[str, float]) -> list[Statement]:
+    """The facts that ranked chunks state, by nearness to the question and by their chunk's rank.
+
+    Args:
+        index: the knowledge base in memory.
+        queries: the question and its sub-queries.
+        weights: of the ranked chunks, by id.
+        entities: how near each entity that the routes found is to the question, 0 to 1: attributes of others are
+            left out.
+
+    Returns:
+        One line for each triple and attribute value, with the best of its chunks; the best first.
+    """
+    best = max(weights.values(), default=0.0)
+    if not queries or best <= 0:
+        return []
+    found = [*_triples(index, queries, weights, best), *_attributes(index, queries, weights, entities)]
+    ranked: dict[str, Statement] = {}
+    for item in sorted(found, key=lambda item: (-item.score, item.line, item.chunk_id)):
+        ranked.setdefault(item.line, item)
+    return list(ranked.values())
+
+
+def of_entities(index: RetrievalIndex, query: Query, entities: Sequence[str], limit: int) -> list[Statement]:
+    """The triples of some entities that are nearest to a question.
+
+    Args:
+        index: the knowledge base in memory.
+        query: the question.
+        entities: ids.
+        limit: how many at most.
+    """
+    rows = index.rows_of(entities)
+    nearness = query.meaning.triples[rows]
+    best = rows[best_rows(nearness, limit)]
+    found = (next(_supported(index, int(row), float(query.meaning.triples[row])), None) for row in best)
+    return [item for item in found if item is not None]
+
+
+def _supported(index: RetrievalIndex, row: int, score: float) -> Iterator[Statement]:
+    """A triple with each of the chunks that support it."""
+    head, relation, tail = index.edges[row]
+    line = f"{index.graph.name(head)} | {relation.replace('_', ' ')} | {index.graph.name(tail)}"
+    for chunk, (start, end, _) in sorted(index.graph.network.edges[head, tail, relation]["support"].items()):
+        if chunk in index.chunk_row:
+            yield Statement(line, chunk, start, end, score)
+
+
+def _triples(index: RetrievalIndex, queries: Sequence[Query], weights: Mapping[str, float],
+             best: float) -> Iterator[Statement]:
+    rows = np.array(sorted({row for chunk in weights for row in index.chunk_triples.get(chunk, ())}), np.intp)
+    nearness = np.max([query.meaning.triples[rows] * query.trust for query in queries], axis=0)
+    for row, near in zip(rows.tolist(), nearness.tolist(), strict=True):
+        for item in _supported(index, row, near):
+            if item.chunk_id in weights and near > 0:
+                yield replace(item, score=near * (weights[item.chunk_id] / best) ** _RANK_POWER)
+
+
+def _attributes(index: RetrievalIndex, queries: Sequence[Query], weights: Mapping[str, float],
+                entities: Mapping[str, float]) -> Iterator[Statement]:
+    best = max(weights.values())
+    named = {name for query in queries for name in query.sub_query.attributes}
+    asked = {word for query in queries for word in normalise(query.text).split()}
+    attributes = {attribute.name: attribute for attribute in index.store.schemas.current().attribute_types}
+    for entity in sorted(entities.keys() & index.entity_row.keys()):
+        for name, values in index.graph.network.nodes[entity]["attributes"].items():
+            known = attributes.get(name) or AttributeType(name=name)
+            near = entities[entity] * (1.0 if name in named else _ATTRIBUTE_NEARNESS * _asked_for(known, asked))
+            for value, support in values.items():
+                line = f"{index.graph.name(entity)} | {name.replace('_', ' ')} | {value}"
+                for chunk, (start, end) in support.items():
+                    if chunk in weights and near > 0:
+                        yield Statement(line, chunk, start, end, near * (weights[chunk] / best) ** _RANK_POWER)
+
+
+def _asked_for(attribute: AttributeType, asked: set[str]) -> float:
+    """1 where the question has all words of one of the attribute's names or cues, else 0."""
+    joined = " ".join(sorted(asked))
+    for text in (*attribute.all_names(), *attribute.rules.all_cues()):
+        words = normalise(text.replace("_", " ")).split()
+        han = [word for word in words if not word.isascii()]
+        if han and all(len(word) > 1 and word in joined for word in han):
+            return 1.0
+        if words and not han and len(max(words, key=len)) >= _TELLING_WORD and asked.issuperset(words):
+            return 1.0
+    return 0.0
