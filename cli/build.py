@@ -1,6 +1,5 @@
 """`banyan build` and `banyan import`: documents or recorded triples into a knowledge base."""
 
-import asyncio
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
@@ -15,6 +14,7 @@ from ..agents.construction.state import BuildContext, BuildInput, BuildReport
 from ..agents.estimate import BuildEstimate, estimate_build
 from ..agents.resources import Resources
 from ..api.progress import build_progress
+from ..runtime.cancellation import run_interruptible
 from .console import err, escape, money, on_a_line, out, print_json
 from .review import resume_value
 from .session import AsJson, MaxCost, MaxTokens, NewKb, opened
@@ -81,7 +81,7 @@ def _run_build(resources: Resources, given: BuildInput, context: BuildContext) -
 
     step: Any = given
     while True:
-        state = asyncio.run(run(step))
+        state = run_interruptible(run(step))
         if not state.interrupts:
             return cast("BuildReport", state.values["report"])
         step = Command(resume=resume_value(state.interrupts[0].value))

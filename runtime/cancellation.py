@@ -3,14 +3,15 @@
 In asyncio's own tasks a cancellation is asyncio's. Threads cannot be cancelled, so theirs is told to them.
 """
 
+import asyncio
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import FrameType
-from typing import Any
+from typing import Any, TypeVar
 
 from ..schemas.errors import BanyanError
 
@@ -62,6 +63,7 @@ class Cancellation:
             self._calls.discard(call)
 
 
+_T = TypeVar("_T")
 _CURRENT: ContextVar[Cancellation | None] = ContextVar("banyan_cancellation", default=None)
 
 
@@ -102,3 +104,22 @@ def cancelled_by_ctrl_c() -> Iterator[None]:
             yield
         finally:
             signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def run_interruptible(main: Coroutine[Any, Any, _T]) -> _T:
+    """Like `asyncio.run`, also within `cancelled_by_ctrl_c`: Ctrl-C cancels `main`, and is raised when that has ended.
+
+    Raised where it arrives, it would break off whichever callback of the event loop is at work, and what waits for
+    that callback would wait for ever.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C was pressed.
+    """
+    outer = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or outer is signal.SIG_IGN:
+        return asyncio.run(main)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # only then does asyncio put its own in its place
+    try:
+        return asyncio.run(main)
+    finally:
+        signal.signal(signal.SIGINT, outer)
