@@ -24,10 +24,10 @@ DATA = TESTS.parent.parent / "shared" / "data"
 EXAMPLES = int(os.environ.get("BANYAN_TEST_EXAMPLES", "1"))
 """How many times as many examples property tests try: `BANYAN_TEST_EXAMPLES=20 make test` for a long look."""
 
-# A shared machine may be slow at any moment, which says nothing of the code. CI tries the same examples every
-# time, so that it fails by what was changed alone; a developer's run looks for new ones, a few at each of many runs.
+# A shared machine may be slow at any moment, which says nothing of the code. Every run tries the same examples, so
+# that it fails by what was changed alone; the long look tries new ones each time.
 settings.register_profile("banyan", max_examples=30 * EXAMPLES, deadline=None,
-                          suppress_health_check=[HealthCheck.too_slow], derandomize="CI" in os.environ)
+                          suppress_health_check=[HealthCheck.too_slow], derandomize=EXAMPLES == 1)
 settings.load_profile("banyan")
 
 # What tests write is in memory where there is room: whether it lasts is no question here, and half of the time would

@@ -160,7 +160,8 @@ class _Nodes:
 
     def begin(self, state: AskState) -> list[Send]:
         """The first searches; for a question about the whole corpus also one survey for each batch of reports."""
-        return [*self.fan_out(state), *self._surveys(state)]
+        # One step for all of them: two ways to `fuse`, of different lengths, would reflect and answer twice.
+        return [*self._searches(state), *self._surveys(state)] or [Send("fuse", state)]
 
     def _surveys(self, state: AskState) -> list[Send]:
         if not is_survey([SubQuery(**data) for data in state["planned"]]):
@@ -180,17 +181,16 @@ class _Nodes:
         return {"surveyed": [item.model_dump() for item in found],
                 "steps": [tracing.data(tracing.surveyed(len(items), found))]}
 
-    def fan_out(self, state: AskState) -> list[Send]:
+    def _searches(self, state: AskState) -> list[Send]:
         """One search for each route that is switched on, for all new sub-queries that take it."""
         numbers: dict[Route, list[int]] = {}
         for number, route in state["searches"]:
             numbers.setdefault(route, []).append(number)
-        sends = [
+        return [
             Send(f"{route}_search", SearchInput(knowledge_base=state["knowledge_base"], reading=state["reading"],
                                                 round=state["iterations"], asked=state["asked"], numbers=wanted))
             for route, wanted in numbers.items()
         ]
-        return sends or [Send("fuse", state)]
 
     def search(self, route: Route, state: SearchInput) -> dict[str, Any]:
         """Search one route for the sub-queries that take it."""
@@ -269,7 +269,9 @@ class _Nodes:
 
     def go_on(self, state: AskState) -> list[Send] | str:
         """Search again if there are new sub-queries, else answer."""
-        return self.fan_out(state) if len(state["asked"]) > state["round_start"] else "answer"
+        if len(state["asked"]) == state["round_start"]:
+            return "answer"
+        return self._searches(state) or [Send("fuse", state)]
 
     def answer(self, state: AskState, runtime: Runtime[AskContext]) -> dict[str, Any]:
         """Answer from the passages, check every citation against its source, or abstain."""

@@ -5,6 +5,7 @@ character so that every word leads back to its place in the source. What stands 
 where a word is cut ("hip-hop", "hip hop"), does not matter; that the words follow each other does.
 """
 
+import math
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
@@ -72,8 +73,13 @@ class _Words:
         parts = _glued([word for word, _, _ in places])
         ends = list(accumulate(map(len, parts)))
         begins = [end - len(part) + (part[0] == "|") for end, part in zip(ends, parts, strict=True)]
-        self._starts = {begin: start for begin, (_, start, _) in zip(begins, places, strict=True)}
-        self._ends = {end: place for end, (_, _, place) in zip(ends, places, strict=True)}
+        # "¼" is folded to two words, and neither stands in the text by itself.
+        before = [0, *(end for _, _, end in places)]
+        after = [*(start for _, start, _ in places[1:]), math.inf]
+        self._starts = {begin: start for begin, (_, start, _), last in zip(begins, places, before, strict=False)
+                        if start >= last}
+        self._ends = {end: place for end, (_, _, place), following in zip(ends, places, after, strict=False)
+                      if place <= following}
         self.text = "".join(parts)
 
     def find(self, wanted: str) -> tuple[int, int] | None:

@@ -239,6 +239,13 @@ class Rambling(asking.Fake):
         return said
 
 
+def test_a_survey_without_searches_is_answered_once(opened):
+    opened.fake = Rambling([])
+    opened.fake.parts = [SubQuery(question="Ulm", routes=("community",))]
+    ask(opened, "Ulm", routes=())
+    assert opened.fake.steps() == ["decompose", "answer", "reflect", "answer"]
+
+
 @profile(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20 * EXAMPLES,
          deadline=None)
 @given(_questions.filter(str.strip), _parts, _reflections, st.lists(_answers, max_size=6), _caps,

@@ -89,6 +89,14 @@ def test_bounding_is_a_function_and_nothing_said_is_lost_without_a_reason(extrac
 
 # Each reason, and what is repaired on the way.
 
+def test_a_part_of_a_character_does_not_stand_in_the_source():
+    result = bound(said([("Ada", "Person"), ("1", "Organization")], [("Ada", "employer", "1")]), chunk("Ada ¼"), BOUNDS)
+    assert [mention.name for mention in result.mentions] == ["Ada"]
+    assert "(Ada; employer; 1)" in {rejection.text for rejection in result.rejections}
+    whole = bound(said([("Ada", "Person"), ("¼", "Organization")], [("Ada", "employer", "¼")]), chunk("Ada ¼"), BOUNDS)
+    assert admitted(whole) == {("Ada", "employer", "¼")}
+
+
 def test_what_fits_and_stands_in_the_source_is_admitted():
     result = bound(said(PEOPLE, [("Ada", "employer", "Acme"), ("Acme", "located_in", "Bonn")],
                         [("Acme", "founded", "1999")]), chunk(TEXT), BOUNDS)
