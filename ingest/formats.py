@@ -47,5 +47,5 @@ PARSED = {
 def parsed(path: PurePath) -> Reader:
     """The reader of a format of `PARSED`; its libraries are imported now."""
     module, name = PARSED[path.suffix.lower()].split(".")
-    reader: Reader = getattr(import_module(f".{module}", __package__), name)
+    reader: Reader = getattr(import_module(f".readers.{module}", __package__), name)
     return reader

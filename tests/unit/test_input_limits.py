@@ -19,7 +19,7 @@ from banyan.ingest.examples import load_examples
 from banyan.ingest.failures import IngestError, LoadFailure
 from banyan.ingest.limits import DEFAULT_LIMITS, Limits
 from banyan.ingest.loaders import load_documents
-from banyan.ingest.pdf_files import read_pdf
+from banyan.ingest.readers.pdf_files import read_pdf
 from banyan.ingest.recorded import load_recorded
 from banyan.schemas.documents import Document
 from banyan.schemas.formats.loading import load_schema, parse_schema

@@ -8,8 +8,8 @@ from banyan.ingest.chunking import chunk_document
 from banyan.ingest.limits import Limits
 from banyan.ingest.loaders import load_documents
 from banyan.ingest.markdown_tables import with_rows
+from banyan.ingest.readers.web_pages import read_html
 from banyan.ingest.tables import table_lines
-from banyan.ingest.web_pages import read_html
 from banyan.models.rules.tables import read_rows
 from banyan.schemas.documents import Document
 from banyan.schemas.formats.loading import load_schema

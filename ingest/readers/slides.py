@@ -6,10 +6,10 @@ from typing import Any
 
 import pptx
 
+from ..content import Content
+from ..limits import Limits
+from ..tables import table_lines
 from .archives import open_archive, properties
-from .content import Content
-from .limits import Limits
-from .tables import table_lines
 
 
 def read_pptx(data: bytes, limits: Limits) -> Content:

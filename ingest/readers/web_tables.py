@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from bs4.element import NavigableString, PreformattedString, Tag
 
-from .limits import DEFAULT_LIMITS
-from .tables import has_header, table_lines
+from ..limits import DEFAULT_LIMITS
+from ..tables import has_header, table_lines
 
 _LONGEST_CELL = 1000
 """A longer cell is a part of a page."""

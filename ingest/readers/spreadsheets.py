@@ -8,11 +8,11 @@ from itertools import dropwhile
 
 from python_calamine import CalamineSheet, CalamineWorkbook
 
+from ..content import Content
+from ..failures import UnreadableError
+from ..limits import Limits
+from ..tables import has_header, table_lines
 from .archives import open_archive, properties
-from .content import Content
-from .failures import UnreadableError
-from .limits import Limits
-from .tables import has_header, table_lines
 
 _MOST_CELLS = 20_000_000
 """A sheet names its own size, and all its cells are made."""

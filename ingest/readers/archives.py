@@ -5,9 +5,9 @@ import zipfile
 from io import BytesIO
 from xml.etree import ElementTree as ET  # expat stops entities that grow, and the reader's process is bounded
 
-from .failures import UnreadableError
-from .limits import Limits
-from .metadata import CREATED
+from ..failures import UnreadableError
+from ..limits import Limits
+from ..metadata import CREATED
 
 _MAX_PARTS = 10_000  # a few dozen and one for each picture are usual
 _OLE_MARK = bytes.fromhex("d0cf11e0a1b11ae1")

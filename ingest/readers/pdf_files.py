@@ -6,10 +6,10 @@ from io import BytesIO
 
 from pypdf import PasswordType, PdfReader
 
-from .content import Content
-from .failures import UnreadableError
-from .limits import Limits
-from .metadata import CREATED
+from ..content import Content
+from ..failures import UnreadableError
+from ..limits import Limits
+from ..metadata import CREATED
 
 # It logs what is broken in the file's own words, which would go to the terminal where nobody listens.
 logging.getLogger("pypdf").addHandler(logging.NullHandler())

@@ -4,8 +4,8 @@ from email import policy
 from email.message import EmailMessage
 from email.parser import BytesParser
 
-from .content import Content
-from .limits import Limits
+from ..content import Content
+from ..limits import Limits
 from .web_pages import read_html
 
 

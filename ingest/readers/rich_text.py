@@ -2,9 +2,9 @@
 
 from striprtf.striprtf import rtf_to_text
 
-from .content import Content
-from .failures import UnreadableError
-from .limits import Limits
+from ..content import Content
+from ..failures import UnreadableError
+from ..limits import Limits
 
 
 def read_rtf(data: bytes, _: Limits) -> Content:

@@ -10,11 +10,11 @@ from bs4.dammit import EncodingDetector
 from bs4.element import CData, NavigableString, PageElement, PreformattedString, Tag
 from bs4.exceptions import ParserRejectedMarkup
 
-from ..runtime.quiet import ignoring
-from .content import Content
-from .decoding import decode
-from .failures import UnreadableError
-from .limits import Limits
+from ...runtime.quiet import ignoring
+from ..content import Content
+from ..decoding import decode
+from ..failures import UnreadableError
+from ..limits import Limits
 from .web_tables import UNSEEN, read_table
 
 _HEADINGS = frozenset(f"h{level}" for level in range(1, 7))

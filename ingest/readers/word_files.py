@@ -4,9 +4,9 @@ from io import BytesIO
 
 import mammoth
 
+from ..content import Content
+from ..limits import Limits
 from .archives import open_archive, properties
-from .content import Content
-from .limits import Limits
 from .web_pages import read_html
 
 _STYLES = "p[style-name='Title'] => h1:fresh"

@@ -3,10 +3,10 @@
 import posixpath
 from urllib.parse import unquote
 
+from ..content import Content
+from ..failures import UnreadableError
+from ..limits import Limits
 from .archives import local_name, open_archive, parse_xml
-from .content import Content
-from .failures import UnreadableError
-from .limits import Limits
 from .web_pages import read_html
 
 _CONTAINER = "META-INF/container.xml"
