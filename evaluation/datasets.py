@@ -1,13 +1,14 @@
 """Question files of the usual benchmarks, in one form."""
 
-import json
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from ..schemas.documents import Chunk, Frozen
 from ..schemas.errors import BanyanError
-from ..schemas.formats.reading import json_lines, parse_json, read_text
+from ..schemas.formats.reading import json_records, validated
 
 QuestionFormat = Literal["musique", "hotpotqa", "2wiki", "generic"]
 
@@ -114,57 +115,77 @@ def _read(path: Path, form: QuestionFormat) -> list[tuple[Question, dict[str, An
     """Every record as a question, beside what stands in the file."""
     if not path.is_file():
         raise DatasetError(f"there is no question file {path}")
-    readers: dict[QuestionFormat, Callable[[dict[str, Any]], Question]] = {
-        "musique": _musique, "hotpotqa": _titled, "2wiki": _titled, "generic": _generic}
-    questions: list[tuple[Question, dict[str, Any]]] = []
-    for number, record in enumerate(_records(path)):
-        try:
-            questions.append((readers[form](record), record))
-        except (KeyError, TypeError, ValueError) as error:
-            raise DatasetError(f"{path}, record {number}: not a {form} question: {error!r}") from error
-    return questions
+    return [(validated(f"{where}: not a {form} question", record, _FORMS[form], DatasetError).question_of(), record)
+            for where, record in json_records(path, DatasetError)]
 
 
-def _records(path: Path) -> list[dict[str, Any]]:
-    text = read_text(path, DatasetError)
-    if not text.lstrip().startswith("["):
-        return [record for _, record in json_lines(path, DatasetError)]
-    try:
-        return list(parse_json(text))
-    except json.JSONDecodeError as error:
-        raise DatasetError(f"{path}: line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from error
-    except ValueError as error:  # a number of thousands of digits, or nested too deeply
-        raise DatasetError(f"{path}: not usable JSON: {error}") from error
+class _Record(BaseModel):
+    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
+
+    question: str
+    type: str | None = None
+
+    def _question(self, name: str | None, gold: Iterable[GoldPassage], steps: Iterable[GoldStep] = ()) -> Question:
+        return Question(id=name or "", question=self.question, gold=tuple(dict.fromkeys(gold)), steps=tuple(steps),
+                        type=self.type or "")
 
 
-def _musique(record: dict[str, Any]) -> Question:
-    return Question(
-        id=str(record["id"]), question=record["question"],
-        gold=tuple(GoldPassage(title=p["title"], text=p["paragraph_text"])
-                   for p in record["paragraphs"] if p["is_supporting"]),
-        steps=_steps(record.get("question_decomposition", ())))
+class _Step(GoldStep):
+    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
+
+    def plain(self) -> GoldStep:
+        return GoldStep(question=self.question, answer=self.answer)
 
 
-def _titled(record: dict[str, Any]) -> Question:
-    titles = record["evidence"] if "evidence" in record else [title for title, _ in record["supporting_facts"]]
-    return Question(id=str(record.get("id", record.get("_id", ""))), question=record["question"],
-                    gold=tuple(GoldPassage(title=title) for title in dict.fromkeys(titles)), type=_type(record),
-                    steps=tuple(GoldStep(question=f"{head} {relation}", answer=str(tail))
-                                for head, relation, tail in record.get("evidences", ())))
+class _Paragraph(BaseModel):
+    title: str
+    paragraph_text: str
+    is_supporting: bool
 
 
-def _generic(record: dict[str, Any]) -> Question:
-    return Question(id=str(record["id"]), question=record["question"],
-                    gold=tuple(GoldPassage(id=item) for item in dict.fromkeys(record["gold"])),
-                    steps=_steps(record.get("decomposition", ())), type=_type(record))
+class _Musique(_Record):
+    id: str
+    paragraphs: list[_Paragraph]
+    question_decomposition: list[_Step] = []
+
+    def question_of(self) -> Question:
+        return self._question(self.id, [GoldPassage(title=p.title, text=p.paragraph_text)
+                                        for p in self.paragraphs if p.is_supporting],
+                              [step.plain() for step in self.question_decomposition])
 
 
-def _type(record: dict[str, Any]) -> str:
-    return str(record.get("type") or "")
+class _Titled(_Record):
+    id: str | None = None
+    own_id: str | None = Field(None, alias="_id")
+    evidence: list[str] | None = None
+    supporting_facts: list[tuple[str, Any]] | None = None
+    evidences: list[tuple[str, str, str]] = []
+
+    @model_validator(mode="after")
+    def _has_gold(self) -> Self:
+        if self.evidence is None and self.supporting_facts is None:
+            raise ValueError("it has neither `evidence` nor `supporting_facts`")
+        return self
+
+    def question_of(self) -> Question:
+        titles = self.evidence if self.evidence is not None else [title for title, _ in self.supporting_facts or ()]
+        return self._question(self.id or self.own_id, [GoldPassage(title=title) for title in titles],
+                              [GoldStep(question=f"{head} {relation}", answer=tail)
+                               for head, relation, tail in self.evidences])
 
 
-def _steps(steps: Sequence[dict[str, Any]]) -> tuple[GoldStep, ...]:
-    return tuple(GoldStep(question=step["question"], answer=str(step["answer"])) for step in steps)
+class _Generic(_Record):
+    id: str
+    gold: list[str]
+    decomposition: list[_Step] = []
+
+    def question_of(self) -> Question:
+        return self._question(self.id, [GoldPassage(id=name) for name in self.gold],
+                              [step.plain() for step in self.decomposition])
+
+
+_FORMS: dict[QuestionFormat, type[_Musique | _Titled | _Generic]] = {
+    "musique": _Musique, "hotpotqa": _Titled, "2wiki": _Titled, "generic": _Generic}
 
 
 def is_gold(gold: GoldPassage, chunk: Chunk) -> bool:

@@ -1,6 +1,7 @@
 """Reading the small files that a user names: schemas, reviews, examples, questions."""
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -82,6 +83,47 @@ def json_lines(path: Path, error: type[BanyanError]) -> Iterator[tuple[str, Any]
             raise error(f"{where}, column {wrong.colno}: not JSON: {wrong.msg}") from wrong
         except ValueError as wrong:  # a number of thousands of digits, or nested too deeply
             raise error(f"{where}: not usable JSON: {wrong}") from wrong
+
+
+def json_records(path: Path, error: type[BanyanError]) -> Iterator[tuple[str, Any]]:
+    """The values of a JSON array, or of a file with one a line, each with its position, as in "FILE: line 3, record 2".
+
+    Args:
+        path: the file; records count from 0.
+        error: the class of the errors raised; they name the line.
+    """
+    text = read_text(path, error)
+    if not text.lstrip().startswith("["):
+        for number, (where, value) in enumerate(json_lines(path, error)):
+            yield f"{where}, record {number}", value
+        return
+    try:
+        values = parse_json(text)
+    except json.JSONDecodeError as wrong:
+        raise error(f"{path}: line {wrong.lineno}, column {wrong.colno}: not JSON: {wrong.msg}") from wrong
+    except ValueError as wrong:  # a number of thousands of digits, or nested too deeply
+        raise error(f"{path}: not usable JSON: {wrong}") from wrong
+    lines = _Lines(text)
+    for number, value in enumerate(values):
+        yield f"{path}: line {lines.next()}, record {number}", value
+
+
+class _Lines:
+    """The lines, from 1, on which the elements of a JSON array begin."""
+
+    _DECODER, _BETWEEN = json.JSONDecoder(), re.compile(r"[\s,]*+")
+
+    def __init__(self, text: str) -> None:
+        self._text, self._place, self._counted, self._line = text, text.index("[") + 1, 0, 1
+
+    def next(self) -> int:
+        """The line of the next element."""
+        found = self._BETWEEN.match(self._text, self._place)
+        start = found.end() if found else self._place
+        self._line += self._text.count("\n", self._counted, start)
+        self._counted = start
+        _, self._place = self._DECODER.raw_decode(self._text, start)
+        return self._line
 
 
 def validated(where: str, value: Any, model: type[_Model], error: type[BanyanError]) -> _Model:

@@ -1,0 +1,1 @@
+"""Published benchmarks by one command: datasets, arms, answers, judge, report."""

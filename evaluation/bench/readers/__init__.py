@@ -1,0 +1,1 @@
+"""Readers of the published datasets: each yields the same records."""

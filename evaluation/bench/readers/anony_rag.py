@@ -1,0 +1,64 @@
+"""AnonyRAG (Youtu-GraphRAG, appendix B): anonymised novels, ids to map back to names, and multiple choice.
+
+Files as published on Hugging Face (parquet, `question` and `answer`; a column of chunks), or saved as JSON.
+"""
+
+from pathlib import Path
+
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field
+
+from ...datasets import DatasetError
+from ..choices import letters, options
+from ..records import BenchDocument, BenchQuestion
+from ..reversion import pairs
+from .files import FORMATS, filled, models, the_file
+
+_QUESTIONS = tuple(f"*{word}*{ending}" for word in ("qa", "question") for ending in FORMATS)
+_TEXTS = tuple(f"*{word}*{ending}" for word in ("text", "chunk", "corpus") for ending in FORMATS)
+
+
+class _Row(BaseModel):
+    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
+
+    question: str = Field(min_length=1)
+    answer: str = Field(min_length=1)
+
+
+class _Chunk(BaseModel):
+    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
+
+    title: str = ""
+    text: str = Field(validation_alias=AliasChoices("text", "chunk", "content", "context"), min_length=1)
+
+
+def read_questions(folder: Path) -> list[BenchQuestion]:
+    """The questions: multiple choice where they have options, else Anonymity Reversion.
+
+    Raises:
+        DatasetError: there is no file of them, or an answer is neither; names line and field.
+    """
+    path = the_file(folder, _QUESTIONS, "AnonyRAG's questions")
+    questions = []
+    for number, (where, row) in enumerate(models(path, _Row)):
+        if options(row.question) and letters(row.answer, row.question):
+            kind, group = "choice", "multiple choice"
+        elif pairs(row.answer):
+            kind, group = "reversion", "anonymity reversion"
+        else:
+            raise DatasetError(f"{where}, answer: neither pairs of an id and a name, as in PERSON#532——Ishmael, nor "
+                               f"the letter of an option of the question: {row.answer[:60]!r}")
+        questions.append(BenchQuestion.model_validate({
+            "id": str(number), "question": row.question, "gold": (), "type": group, "kind": kind,
+            "answers": (row.answer,)}))
+    return list(filled(questions, path, "question"))
+
+
+def read_documents(folder: Path) -> tuple[BenchDocument, ...]:
+    """The chunks, each a document.
+
+    Raises:
+        DatasetError: there is no file of them, or a row has no text; names line and field.
+    """
+    path = the_file(folder, _TEXTS, "AnonyRAG's texts", _QUESTIONS)
+    return filled([BenchDocument(id=f"p{number}", title=chunk.title, text=chunk.text)
+                   for number, (_, chunk) in enumerate(models(path, _Chunk))], path, "chunk")

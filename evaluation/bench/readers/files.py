@@ -1,0 +1,95 @@
+"""Finding a dataset's files in a folder, and reading their rows with their positions."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from ....schemas.formats.reading import json_records, read_text, validated
+from ...datasets import DatasetError
+
+_Model = TypeVar("_Model", bound=BaseModel)
+_T = TypeVar("_T")
+
+FORMATS = (".json", ".jsonl", ".parquet")
+
+
+def the_file(folder: Path, patterns: Sequence[str], what: str, without: Sequence[str] = ()) -> Path:
+    """The one file of a folder whose name, in lower case, fits a pattern and none of others.
+
+    Raises:
+        DatasetError: there is none, or more than one; names the patterns, or the files.
+    """
+    found = any_files(folder, patterns, without)
+    if not found:
+        raise DatasetError(f"{folder} has no file of {what}: put it there, named as in {' or '.join(patterns)}")
+    if len(found) > 1:
+        names = ", ".join(path.name for path in found)
+        raise DatasetError(f"{folder} has several files of {what} ({names}): leave one")
+    return found[0]
+
+
+def any_files(folder: Path, patterns: Sequence[str], without: Sequence[str] = ()) -> list[Path]:
+    """The files of a folder and those in it whose names fit a pattern and none of others, in the order of their names.
+
+    Raises:
+        DatasetError: there is no such folder.
+    """
+    if not folder.is_dir():
+        raise DatasetError(f"there is no folder {folder}: name the one with the dataset's files (--data)")
+
+    def fits(path: Path, some: Sequence[str]) -> bool:
+        return any(Path(path.name.lower()).match(pattern) for pattern in some)
+
+    return sorted(path for path in folder.rglob("*") if path.is_file() and fits(path, patterns)
+                  and not fits(path, without))
+
+
+def rows(path: Path) -> Iterator[tuple[str, Any]]:
+    """The rows of a JSON array, of JSON lines or of a parquet file, each with its position.
+
+    Raises:
+        DatasetError: it cannot be read; names the line.
+    """
+    if path.suffix.lower() != ".parquet":
+        yield from json_records(path, DatasetError)
+        return
+    try:
+        from pyarrow import ArrowException, parquet  # noqa: PLC0415  (large, and needed for this alone)
+    except ModuleNotFoundError as error:
+        raise DatasetError(f"{path} is a parquet file: run `pip install 'banyan-graphrag[bench]'`, or save it as JSON "
+                           "lines") from error
+    try:
+        table = parquet.read_table(path)
+    except (ArrowException, OSError) as error:
+        raise DatasetError(f"{path}: not a parquet file: {error}") from error
+    for number, row in enumerate(table.to_pylist()):
+        yield f"{path}: row {number}", row
+
+
+def models(path: Path, model: type[_Model]) -> Iterator[tuple[str, _Model]]:
+    """The rows as a model, each with its position.
+
+    Raises:
+        DatasetError: a row does not fit; names its line and the field.
+    """
+    for where, value in rows(path):
+        yield where, validated(where, value, model, DatasetError)
+
+
+def filled(items: Sequence[_T], where: Path, what: str) -> tuple[_T, ...]:
+    """The items.
+
+    Raises:
+        DatasetError: there are none.
+    """
+    if not items:
+        raise DatasetError(f"{where} has no {what}: nothing can be measured")
+    return tuple(items)
+
+
+def markdown(folder: Path) -> dict[str, str]:
+    """The texts of the Markdown files of a folder and those in it, by their paths in it."""
+    return {path.relative_to(folder).as_posix(): read_text(path, DatasetError)
+            for path in any_files(folder, ("*.md", "*.txt"), ("readme*", "license*", "source*"))}

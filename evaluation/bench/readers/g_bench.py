@@ -1,0 +1,66 @@
+"""GraphRAG-Bench (Xiao et al. 2025, arXiv 2506.02404): questions as JSON lines by type, over textbooks as Markdown."""
+
+import re
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from ...datasets import DatasetError
+from ..records import BenchDocument, BenchQuestion, Kind
+from .files import any_files, filled, markdown, models
+
+_HEADING = re.compile(r"^#+ +(\S.*)$", re.MULTILINE)
+_KINDS: tuple[tuple[str, Kind], ...] = (
+    (r"fb|fill", "fill_in"), (r"ms|select", "choices"), (r"mc|choice", "choice"), (r"tf|true", "true_false"),
+    (r"oe|open", "open"))
+"""By what a file's name begins with or has in it: FB, MC, MS, TF and OE are the published ones."""
+
+
+class _Row(BaseModel):
+    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
+
+    question: str = Field(alias="Question", min_length=1)
+    answer: str | list[str] | bool = Field(alias="Answer")
+    topic: str = Field("", alias="Level-1 Topic")
+
+
+def read_questions(folder: Path) -> list[BenchQuestion]:
+    """The questions of all files, grouped by their type.
+
+    Raises:
+        DatasetError: there are none, a file's name tells no type, or a line lacks a field; names line and field.
+    """
+    questions: list[BenchQuestion] = []
+    for path in any_files(folder, ("*.jsonl",)):
+        kind = _kind(path)
+        for number, (_, row) in enumerate(models(path, _Row)):
+            given = row.answer if isinstance(row.answer, list) else [str(row.answer)]
+            # The letters of several options are one answer.
+            answers = ("".join(given),) if kind == "choices" else tuple(given)
+            questions.append(BenchQuestion(id=f"{path.stem}-{number}", question=row.question, gold=(), kind=kind,
+                                           type=kind.replace("_", " "), answers=answers))
+    return list(filled(questions, folder, "question (*.jsonl)"))
+
+
+def read_documents(folder: Path) -> tuple[BenchDocument, ...]:
+    """The textbooks, one document for each file.
+
+    Raises:
+        DatasetError: there are none.
+    """
+    return filled([BenchDocument(id=name, title=_title(name, text), text=text)
+                   for name, text in markdown(folder).items() if text.strip()], folder, "textbook (*.md)")
+
+
+def _kind(path: Path) -> Kind:
+    name = path.stem.lower()
+    for pattern, kind in _KINDS:
+        short, long = pattern.split("|")
+        if re.match(rf"{short}(?![a-z])", name) or long in name:
+            return kind
+    raise DatasetError(f"{path}: its name tells no type of question: name it FB, MC, MS, TF or OE")
+
+
+def _title(name: str, text: str) -> str:
+    heading = _HEADING.search(text)
+    return heading[1].strip() if heading else Path(name).stem

@@ -1,0 +1,103 @@
+"""HotpotQA, 2WikiMultiHopQA and MuSiQue: HippoRAG's form (questions and a corpus), or their own (contexts inside).
+
+Also the generic form: `questions.jsonl` (`id`, `question`, `answers`, `gold`, optionally `type`, `unanswerable`,
+`kind`) and `corpus.jsonl` (`id`, `title`, `text`).
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from ....schemas.formats.reading import parse_json, read_text, validated
+from ...datasets import AnsweredQuestion, DatasetError, QuestionFormat, load_answered_questions
+from ..records import BenchDocument, BenchQuestion, Kind
+from .files import any_files, filled, models, rows, the_file
+
+_NAMES: dict[QuestionFormat, tuple[str, ...]] = {
+    "hotpotqa": ("hotpot*.json*",), "2wiki": ("2wiki*.json*", "dev.json*", "train.json*", "test.json*"),
+    "musique": ("musique*.json*",), "generic": ("questions.json*",)}
+_CORPUS = ("*corpus*.json*",)
+_OTHERS = (*_CORPUS, "openie*")
+
+
+class _Passage(BaseModel):
+    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
+
+    id: str = ""
+    title: str
+    text: str
+
+
+class _Kind(BaseModel):
+    kind: Kind = "short"
+
+
+def read_questions(folder: Path, form: QuestionFormat) -> list[BenchQuestion]:
+    """The questions of a folder.
+
+    Raises:
+        DatasetError: there is no file of them, or it is not of that form; names line and field.
+    """
+    path = the_file(folder, _NAMES[form], f"{form}'s questions", _OTHERS)
+    questions = load_answered_questions(path, form)
+    kinds: list[Kind] = ["short"] * len(questions)
+    if form == "generic":
+        kinds = [validated(where, {key: row[key] for key in ("kind",) if key in row}, _Kind, DatasetError).kind
+                 for where, row in rows(path)]
+    return [BenchQuestion(**dict(question), kind=kind) for question, kind in zip(questions, kinds, strict=True)]
+
+
+def read_documents(folder: Path, form: QuestionFormat, asked: Sequence[AnsweredQuestion]) -> tuple[BenchDocument, ...]:
+    """The corpus; where there is no file of it, the contexts of the questions that are asked, as HippoRAG made its own.
+
+    Raises:
+        DatasetError: there is neither, or it is not of that form; names line and field.
+    """
+    if any_files(folder, _CORPUS, ("openie*",)):
+        path = the_file(folder, _CORPUS, "the corpus", ("openie*",))
+        passages = list(_corpus(path))
+    else:
+        path = the_file(folder, _NAMES[form], f"{form}'s questions", _OTHERS)
+        texts = {question.question for question in asked}
+        passages = [passage for where, row in rows(path) if row["question"] in texts
+                    for passage in _contexts(where, row)]
+    unlike = {(passage.id, passage.title, passage.text): passage for passage in passages if passage.text.strip()}
+    return filled([BenchDocument(id=passage.id or f"p{number}", title=passage.title, text=passage.text)
+                   for number, passage in enumerate(unlike.values())], path, "passage with text")
+
+
+def _corpus(path: Path) -> Iterator[_Passage]:
+    """A list of passages, or HotpotQA's titles with their sentences."""
+    text = read_text(path, DatasetError)
+    if path.suffix == ".json" and text.lstrip().startswith("{"):
+        try:
+            titles = parse_json(text)
+        except ValueError as error:
+            raise DatasetError(f"{path}: not usable JSON: {error}") from error
+        for title, sentences in titles.items():
+            yield _passage(f"{path}: {title!r}", title, sentences)
+    else:
+        yield from (passage for _, passage in models(path, _Passage))
+
+
+def _contexts(where: str, row: dict[str, Any]) -> Iterator[_Passage]:
+    """The passages inside a question: MuSiQue's `paragraphs`, HotpotQA's and 2Wiki's `context`."""
+    if "paragraphs" in row:
+        for paragraph in row["paragraphs"]:
+            yield _passage(where, paragraph["title"], paragraph["paragraph_text"])
+        return
+    context = row.get("context")
+    if isinstance(context, dict):  # as Hugging Face has it: columns
+        context = list(zip(context.get("title", ()), context.get("sentences", ()), strict=False))
+    if not isinstance(context, list) or not all(isinstance(one, list | tuple) and len(one) == 2 for one in context):  # noqa: PLR2004
+        raise DatasetError(f"{where}, context: a list of [title, sentences] is needed where there is no corpus file")
+    for title, sentences in context:
+        yield _passage(where, title, sentences)
+
+
+def _passage(where: str, title: Any, text: Any) -> _Passage:
+    # Sentences bring their own spaces, in HotpotQA's files as in 2Wiki's all but the first.
+    joined = "".join(text) if isinstance(text, list) and all(isinstance(one, str) for one in text) else text
+    return validated(where, {"title": title, "text": joined}, _Passage, DatasetError)

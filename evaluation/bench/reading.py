@@ -1,0 +1,41 @@
+"""A dataset by its name, from its folder, whole or a part."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import cast
+
+from ..datasets import QuestionFormat
+from .readers import anony_rag, g_bench, multi_hop, multihop_rag
+from .records import BenchDocument, BenchQuestion, Dataset, DatasetName
+
+_Reader = tuple[Callable[[Path], list[BenchQuestion]], Callable[[Path], tuple[BenchDocument, ...]]]
+_READERS: dict[DatasetName, _Reader] = {
+    "gbench": (g_bench.read_questions, g_bench.read_documents),
+    "anonyrag": (anony_rag.read_questions, anony_rag.read_documents),
+    "multihop-rag": (multihop_rag.read_questions, multihop_rag.read_documents)}
+
+
+def load_dataset(name: DatasetName, folder: Path, limit: int | None = None) -> Dataset:
+    """Read a dataset.
+
+    Args:
+        name: the dataset.
+        folder: where its files are, as published.
+        limit: ask only so many questions, spread evenly; the corpus stays whole, but for contexts inside questions.
+
+    Raises:
+        DatasetError: a file is missing or malformed; names line and field.
+    """
+    if name in _READERS:
+        read_questions, read_documents = _READERS[name]
+        return Dataset(name=name, questions=spread(read_questions(folder), limit), documents=read_documents(folder))
+    form = cast("QuestionFormat", name)
+    asked = spread(multi_hop.read_questions(folder, form), limit)
+    return Dataset(name=name, questions=asked, documents=multi_hop.read_documents(folder, form, asked))
+
+
+def spread(questions: list[BenchQuestion], limit: int | None) -> tuple[BenchQuestion, ...]:
+    """So many of the questions, evenly from the first to the last; None: all."""
+    if limit is None or limit >= len(questions):
+        return tuple(questions)
+    return tuple(questions[number * len(questions) // limit] for number in range(limit))
