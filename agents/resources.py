@@ -2,14 +2,15 @@
 
 import math
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from typing import Literal
+from typing import Literal, TypeVar
 
 from ..config import Settings
 from ..graph_store import moving
 from ..graph_store.bounding.labels import Bounds
 from ..graph_store.bounding.similar_labels import SimilarLabels
+from ..graph_store.edits import Editing
 from ..graph_store.evolution.editing import KIND_NAMES
 from ..graph_store.evolution.growth import Thresholds
 from ..graph_store.knowledge_base import KnowledgeBase
@@ -32,6 +33,8 @@ from .model_choice import AskStep
 from .readers import Readers
 from .runs import Runs
 from .spending import Spending
+
+_Edited = TypeVar("_Edited")
 
 STANDALONE_LEDGER = "calls.sqlite"
 """Where calls are kept that belong to no knowledge base; no knowledge base can be called so."""
@@ -215,6 +218,17 @@ class Resources:
         with self._change(name) as kb:
             kb.resolution.decide(verdict, names, who, why)
             bring_up_to_date(kb, self.reasoner(name))
+
+    def edit(self, name: str, change: Callable[[Editing], _Edited]) -> _Edited:
+        """Carry out a person's change of the graph, such as `lambda edits: edits.rename(...)`, and what follows.
+
+        Raises:
+            EntityDecisionError: it cannot be carried out; says why, and nothing has changed.
+        """
+        with self._change(name) as kb:
+            edited = change(kb.edits)
+            bring_up_to_date(kb, self.reasoner(name))
+            return edited
 
     def decide(self, name: str, decisions: Sequence[Decision], who: str) -> bool:
         """Carry out a person's decisions on the schema; returns whether it changed.

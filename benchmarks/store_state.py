@@ -21,7 +21,7 @@ _TABLES = {
     "schema_versions": "version, schema, base, decisions, who",
     "declined": "kind, name, who, why",
     "entity_aliases": "*", "entity_verdicts": "*", "entity_decisions": "verdict, first, second, who, why",
-    "revisions": "*",
+    "revisions": "*", "edits": "number, edit, who, why, undone_by",
 }
 
 

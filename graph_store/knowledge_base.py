@@ -13,6 +13,7 @@ from ..ingest.chunking import chunk_document
 from ..models.embedding.embedder import Embedder
 from ..schemas.chroma_server import ChromaServer
 from ..schemas.documents import Chunk, Document
+from .edits import Editing
 from .errors import WriterBusyError
 from .evolution.control import SchemaControl
 from .graph.resolved_graph import ResolvedGraph
@@ -24,6 +25,7 @@ from .ledger.aliases import AliasTable
 from .ledger.communities import CommunityTable
 from .ledger.database import Database
 from .ledger.documents import Documents
+from .ledger.edits import EditTable
 from .ledger.extractions import Extractions
 from .ledger.schema_history import SchemaHistory
 from .ledger.version import Version, publish, version_of
@@ -40,8 +42,8 @@ class KnowledgeBase:
     """One knowledge base, open. Reading needs no lock; writing is done inside `writing()`.
 
     In the ledger: `documents`, `extractions`, `schemas`, `schema_control`, `entities` (aliases and decisions),
-    `communities`, `calls`. Derived from it: `graph`, `vectors`, `tree`, and what keeps them up (`graph_synchroniser`,
-    `vector_synchroniser`, `resolution`, `reliability`; see `update` for the order).
+    `edits`, `communities`, `calls`. Derived from it: `graph`, `vectors`, `tree`, and what keeps them up
+    (`graph_synchroniser`, `vector_synchroniser`, `resolution`, `reliability`; see `update` for the order).
     """
 
     def __init__(self, layout: Layout, embedder: Embedder, *, any_embedding: bool = False) -> None:
@@ -66,15 +68,18 @@ class KnowledgeBase:
         self.schemas = SchemaHistory(self.database)
         self.schema_control = SchemaControl(self.database, self.documents, self.extractions, embedder)
         self.entities = AliasTable(self.database)
+        edits = EditTable(self.database)
         self.communities = CommunityTable(self.database)
         self.calls = Calls(self.database)
-        self.graph_synchroniser = GraphSynchroniser(layout.graph, self.documents, self.extractions, self.entities)
+        self.graph_synchroniser = GraphSynchroniser(layout.graph, self.documents, self.extractions, self.entities,
+                                                    edits, self.schemas)
+        self.edits = Editing(self.database, edits, self.graph_synchroniser, self.schema_control)
         self.vector_synchroniser = VectorSynchroniser(layout, self.database, self.documents, self.graph_synchroniser,
                                                       embedder)
         self.vectors = self.vector_synchroniser.store
         self.reliability = ReliabilityRecord(self.database, self.documents, self.vectors, embedder)
         self.resolution = ResolutionSynchroniser(
-            self.database, self.entities, Resolver(self.entities, self.documents, self.vectors, embedder),
+            self.database, self.entities, Resolver(self.entities, edits, self.documents, self.vectors, embedder),
             self.graph_synchroniser, self.schemas, self.reliability)
         self.tree = TreeSynchroniser(self.database, self.graph_synchroniser, self.vectors, self.communities)
         self._lock = FileLock(layout.lock, timeout=0, thread_local=False)

@@ -42,13 +42,13 @@ def stated_by(kb: KnowledgeBase, citations: Sequence[Cited]) -> Stated:
     for chunk, spans in _cited_chunks(kb, citations):
         contribution = kb.extractions.contribution(chunk.id)
         for fact in contribution.facts if contribution else ():
-            if _overlaps(chunk, fact.span, spans):
-                facts.add((kb.graph.canonical(entity_id(fact.head, fact.head_type)), fact.relation,
-                           kb.graph.canonical(entity_id(fact.tail, fact.tail_type))))
+            said = entity_id(fact.head, fact.head_type), fact.relation, entity_id(fact.tail, fact.tail_type)
+            if _overlaps(chunk, fact.span, spans) and (edge := kb.graph.edge_of(said)):
+                facts.add(edge)
         for mention in contribution.mentions if contribution else ():
             if _overlaps(chunk, mention.span, spans):
                 named.add(kb.graph.canonical(entity_id(mention.name, mention.type)))
-    return Stated(sorted(key for key in facts if kb.graph.network.has_edge(key[0], key[2], key[1])), named)
+    return Stated(sorted(facts), named)
 
 
 def _cited_chunks(kb: KnowledgeBase, citations: Sequence[Cited]) -> Iterator[tuple[Chunk, list[Cited]]]:

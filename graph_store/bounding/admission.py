@@ -85,6 +85,7 @@ class _Bounding:
         self._find_names()
         self._declare()
         self._infer_types()
+        self._types = {key: self._bounds.decided(key, known) for key, known in self._types.items()}
         for triple in self._extraction.triples:
             self._bound_triple(triple)
         for attribute in self._extraction.attributes:

@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from ...schemas.delta import ElementKind, LabelKind
+from ...schemas.edits import Types
 from ...schemas.extraction import Extraction, RepairKind
 from ...schemas.graph_schema import ANY, ROOT_TYPE, AttributeType, GraphSchema, RelationType, SchemaElement
 from ...schemas.naming import label_key
@@ -34,10 +35,12 @@ class Bounds:
         schema: the schema in force.
         similar: compares labels with the schema's by embedding; without it only inflection leads from
             a label that is no name of an element to one.
+        types: the types that persons gave to entities.
     """
 
-    def __init__(self, schema: GraphSchema, similar: SimilarLabels | None = None) -> None:
+    def __init__(self, schema: GraphSchema, similar: SimilarLabels | None = None, types: Types | None = None) -> None:
         self.schema = schema
+        self._decided = types or {}
         self._similar = similar
         kinds: tuple[ElementKind, ...] = ("entity_type", "relation", "attribute")
         self._names = {kind: _names(schema.elements(kind)) for kind in kinds}
@@ -74,6 +77,17 @@ class Bounds:
         """The schema's name of an entity type, by any of its labels; None if unknown."""
         known = self.find("entity_type", label)
         return known.name if known else None
+
+    def decided(self, name: str, known: Known) -> Known:
+        """The type of an entity: the one that a person gave it, if the schema has that, else the one that was read.
+
+        Args:
+            name: the entity's canonical name.
+            known: the type that was read.
+        """
+        wanted = self._decided.get((name, known.name))
+        given = self.find("entity_type", wanted) if wanted else None
+        return given if given and given.repair is None else known
 
     def _find(self, kind: ElementKind, label: str) -> Known | None:
         key = label_key(label)

@@ -4,7 +4,7 @@ A change of the schema touches the chunks of which something was said under a la
 something else, and no others: those are bounded again, from what was said of them, without a call.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Literal
 
 from cachetools import LRUCache
@@ -12,13 +12,16 @@ from cachetools import LRUCache
 from ...models.embedding.embedder import Embedder, RememberingEmbedder
 from ...schemas.delta import Candidate, Decided, Decision, Example, LabelKind
 from ...schemas.documents import Chunk
+from ...schemas.edits import decided_types
 from ...schemas.extraction import BoundedExtraction
 from ...schemas.graph_schema import GraphSchema
+from ...schemas.naming import canonical_name
 from ..bounding.admission import bound
 from ..bounding.labels import Bounds
 from ..bounding.similar_labels import SimilarLabels
 from ..ledger.database import Database
 from ..ledger.documents import Documents
+from ..ledger.edits import EditTable
 from ..ledger.extractions import Extractions
 from ..ledger.schema_history import SchemaHistory
 from ..ledger.schema_requests import Asks
@@ -47,7 +50,8 @@ class SchemaControl:
         self._extractions = extractions
         self._history = SchemaHistory(database)
         self.asks = Asks(database)
-        self._prepared: LRUCache[str, Bounds] = LRUCache(2)
+        self._edits = EditTable(database)
+        self._prepared: LRUCache[Hashable, Bounds] = LRUCache(2)
 
     @property
     def policy(self) -> Policy:
@@ -58,6 +62,10 @@ class SchemaControl:
     def set_policy(self, policy: Policy) -> None:
         """Remember who lets the schema grow."""
         self._db.set_meta("schema_policy", policy)
+
+    def schema(self) -> GraphSchema:
+        """The schema in force."""
+        return self._history.current()
 
     # Bounding.
 
@@ -97,6 +105,12 @@ class SchemaControl:
         for start in range(0, len(done), _BOUNDED_AT_ONCE):
             self.write(done[start:start + _BOUNDED_AT_ONCE])
 
+    def write_named(self, names: Iterable[str], also: Iterable[str]) -> None:
+        """Bound again what was said under some names of entities, and what else some chunks say."""
+        wanted = {canonical_name(name) for name in names}
+        labels = [label for label in self._extractions.labels("name") if canonical_name(label) in wanted]
+        self.write(sorted({*self._extractions.with_labels("name", labels), *also}))
+
     def bounded_again(self, chunk_ids: Sequence[str]) -> Iterator[tuple[Chunk, BoundedExtraction, BoundedExtraction]]:
         """What the schema in force and its base make of what was said of some chunks; nothing is stored."""
         base, current = self._history.base(), self._history.current()
@@ -111,9 +125,10 @@ class SchemaControl:
 
     def _bounds(self, schema: GraphSchema) -> Bounds:
         """The prepared bounds of a schema; the last two are kept, those of base and schema in force."""
-        key = schema.model_dump_json()
+        types = decided_types(self._edits.in_force())
+        key = schema.model_dump_json(), tuple(types.items())
         if key not in self._prepared:
-            self._prepared[key] = Bounds(schema, self._similar(schema))
+            self._prepared[key] = Bounds(schema, self._similar(schema), types)
         return self._prepared[key]
 
     def _similar(self, schema: GraphSchema, embedder: Embedder | None = None) -> SimilarLabels:

@@ -1,7 +1,8 @@
 """The knowledge graph as it is searched: an entity with several names is one node.
 
 Made from the mentions' graph, in which every name and type is a node, and from the aliases.
-That graph stays as it is, so an alias that is one no longer takes back just what was its own.
+That graph stays as it is, so an alias that is one no longer takes back just what was its own. What persons
+changed of names, facts and values is laid over the nodes in the same way.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,6 +10,7 @@ from typing import Any, Self
 
 from ...schemas.resolution import Alias, AliasRow, EntityGroup
 from ..ledger.extractions import Contribution
+from .edits import GraphEdits, NodeEdits
 from .knowledge_graph import EdgeKey, KnowledgeGraph, Touched
 
 Support = dict[str, list[Any]]
@@ -17,16 +19,20 @@ Support = dict[str, list[Any]]
 class ResolvedGraph(KnowledgeGraph):
     """A knowledge graph over another one. Its nodes are canonical entities, with all facts about their aliases."""
 
-    def __init__(self, mentions: KnowledgeGraph | None = None, aliases: Mapping[str, AliasRow] | None = None) -> None:
+    def __init__(self, mentions: KnowledgeGraph | None = None, aliases: Mapping[str, AliasRow] | None = None,
+                 edits: GraphEdits | None = None) -> None:
         """Resolve a graph.
 
         Args:
             mentions: the unresolved graph; changed by `replace` of this one, and by nobody else.
             aliases: the entities that are another one, by id.
+            edits: what persons changed.
         """
         super().__init__()
         self.mentions = mentions or KnowledgeGraph()
         self._aliases: dict[str, AliasRow] = dict(aliases or {})
+        self._edits = edits or GraphEdits()
+        self._edited = NodeEdits()
         self._of: dict[str, set[str]] = _by_canonical(self._aliases)
         self._node_of: dict[str, str] = {}
         self._members: dict[str, set[str]] = {}
@@ -44,24 +50,36 @@ class ResolvedGraph(KnowledgeGraph):
         touched = self.mentions.replace(chunk_id, contribution)
         return self._follow(touched.entities, touched.edges, touched.chunks)
 
-    def resolve(self, aliases: Mapping[str, AliasRow]) -> Touched:
-        """Make these the aliases.
+    def resolve(self, aliases: Mapping[str, AliasRow], edits: GraphEdits | None = None) -> Touched:
+        """Make these the aliases, and the edits.
 
         Returns:
             What was touched.
         """
-        before = self._aliases
+        before, edited = self._aliases, self._edited
         changed = {entity for entity in before.keys() | aliases.keys() if before.get(entity) != aliases.get(entity)}
         concerned = changed | {rows[entity].canonical
                                for rows in (before, aliases) for entity in changed if entity in rows}
         self._aliases = dict(aliases)
         self._of = _by_canonical(self._aliases)
-        return self._follow(concerned, set())
+        self._edits = edits or GraphEdits()
+        now, known = self._edits_now(), self.mentions.network
+        concerned |= {node for node in edited.nodes() | now.nodes() if node in known}
+        return self._follow(concerned, self._stating(edited.facts.keys() | now.facts.keys()))
 
     def canonical(self, entity: str) -> str:
         """The node that an entity's mentions belong to: its own, or its canonical entity's while that is mentioned."""
         row = self._aliases.get(entity)
         return row.canonical if row and row.canonical in self.mentions.network else entity
+
+    def members(self, node: str) -> list[str]:
+        """The entities of the mentions' graph that a node is made of, sorted."""
+        return sorted(self._members[node])
+
+    def edge_of(self, key: EdgeKey) -> EdgeKey | None:
+        """The edge that a fact of the mentions' graph belongs to; None: there is none, or a person rejected it."""
+        edge = self._edge_of.get(key)
+        return edge if edge and self.network.has_edge(edge[0], edge[2], edge[1]) else None
 
     def groups(self) -> list[EntityGroup]:
         """The nodes with aliases, by name."""
@@ -70,12 +88,12 @@ class ResolvedGraph(KnowledgeGraph):
         return sorted(groups, key=lambda group: (group.name, group.type, group.id))
 
     def name(self, entity: str) -> str:
-        """The name of its canonical entity that most chunks use for a node (the first in order of equals)."""
-        return self.mentions.name(entity)
+        """The name that a person gave a node, else the one that most chunks use for its canonical entity."""
+        return self._edited.names.get(entity) or self.mentions.name(entity)
 
     def all_names(self) -> dict[str, str]:
-        """The name of its canonical entity that most chunks use for each node, by its id, sorted."""
-        names = self.mentions.all_names()
+        """The name of each node (see `name`), by its id, sorted."""
+        names = self.mentions.all_names() | self._edited.names
         return {entity: names[entity] for entity in self.entity_ids()}
 
     def entity_text(self, entity: str) -> str:
@@ -86,6 +104,7 @@ class ResolvedGraph(KnowledgeGraph):
 
     def _follow_all(self) -> None:
         """Make all nodes and edges, of which there is none yet."""
+        self._edited = self._edits_now()
         for entity in self.mentions.network:
             self._node_of[entity] = self.canonical(entity)
             self._members.setdefault(self._node_of[entity], set()).add(entity)
@@ -98,6 +117,7 @@ class ResolvedGraph(KnowledgeGraph):
 
     def _follow(self, entities: set[str], edges: set[EdgeKey], chunks: Iterable[str] = ()) -> Touched:
         """Bring the nodes and edges up to date that some mentions and facts belong, or belonged, to."""
+        self._edited = self._edits_now()
         wide = entities | {alias for entity in entities for alias in self._of.get(entity, ())}
         moved = {entity for entity in wide if self._node_of.get(entity) != self._wanted(entity)}
         # All facts of what was nowhere before are new as well.
@@ -106,6 +126,9 @@ class ResolvedGraph(KnowledgeGraph):
         nodes = {node for entity in wide for node in (self._node_of.get(entity), self._wanted(entity)) if node}
         for entity in moved:
             self._move(entity)
+        # Where what a fact was corrected to comes or goes, so does the correction.
+        facts |= self._stating(said for said, holding in self._edited.facts.items()
+                               if holding and not nodes.isdisjoint((holding[0], holding[2])))
         joined = {edge for key in facts for edge in self._move_edge(key)}
         # Sorted, so that the network's own order does not hang on the hash seed.
         for key in sorted(joined):
@@ -139,10 +162,35 @@ class ResolvedGraph(KnowledgeGraph):
                 del self._sources[before]
         if not self.mentions.network.has_edge(head, tail, relation):
             return {before} if before else set()
-        now = (self.canonical(head), relation, self.canonical(tail))
+        now = self._holding(self._said(key))
+        if now is None:
+            return {before} if before else set()
         self._edge_of[key] = now
         self._sources.setdefault(now, set()).add(key)
         return {before, now} if before else {now}
+
+    def _edits_now(self) -> NodeEdits:
+        return self._edits.on(self.canonical, self.mentions.network.has_node)
+
+    def _said(self, key: EdgeKey) -> EdgeKey:
+        """The fact that a fact of mentions says of nodes."""
+        return self.canonical(key[0]), key[1], self.canonical(key[2])
+
+    def _holding(self, said: EdgeKey) -> EdgeKey | None:
+        """The fact that holds where one is said: itself, what a person corrected it to, or none."""
+        return self._edited.facts.get(said, said)
+
+    def _stating(self, edited: Iterable[EdgeKey]) -> set[EdgeKey]:
+        """The facts of mentions that say some facts of nodes."""
+        return {key for said in edited for entity in self._members.get(said[0], ()) if entity in self.mentions.network
+                for key in self.mentions.incident(entity) if self._said(key) == said}
+
+    def _fits(self, key: EdgeKey) -> bool:
+        """Whether what a person corrected a fact to lies between entities that are there, and fits the schema."""
+        head, relation, tail = key
+        nodes, schema = self.network.nodes, self._edits.schema
+        return head in nodes and tail in nodes and (
+            schema is None or schema.fits(nodes[head]["type"], relation, nodes[tail]["type"]))
 
     def _drop_edge(self, key: EdgeKey) -> None:
         head, relation, tail = key
@@ -155,7 +203,7 @@ class ResolvedGraph(KnowledgeGraph):
             if node in self.network:
                 self.network.remove_node(node)
             return
-        if members == [node]:  # as nearly all
+        if members == [node] and node not in self._edited.nodes():  # as nearly all
             self.network.add_node(node, **self.mentions.network.nodes[node])
             return
         parts = [self.mentions.network.nodes[entity] for entity in members]
@@ -166,11 +214,17 @@ class ResolvedGraph(KnowledgeGraph):
         if len(parts) > 1:
             attributes = {name: _joined(part["attributes"].get(name, {}) for part in parts)
                           for name in sorted({name for part in parts for name in part["attributes"]})}
+        if node in self._edited.names:
+            names = {**names, self._edited.names[node]: names.get(self._edited.names[node], {})}
+        if node in self._edited.values:
+            attributes = _corrected(attributes, self._edited.values[node])
         self.network.add_node(node, kind="entity", type=kind, names=names, attributes=attributes)
 
     def _make_edge(self, key: EdgeKey) -> None:
         head, relation, tail = key
         sources = sorted(self._sources.get(key, ()))
+        if any(self._said(source) != key for source in sources) and not self._fits(key):
+            sources = [source for source in sources if self._said(source) == key]
         # A fact between an entity and itself under another name says nothing.
         if not sources or (head == tail and any(source[0] != source[2] for source in sources)):
             return
@@ -195,6 +249,15 @@ def _joined(parts: Iterable[Mapping[str, Support]]) -> dict[str, Support]:
             for chunk, span in chunks.items():
                 spans[chunk] = min(span, spans.get(chunk, span))
     return joined
+
+
+def _corrected(attributes: Mapping[str, Mapping[str, Support]], edited: Mapping[tuple[str, str], str | None],
+               ) -> dict[str, dict[str, Support]]:
+    """Attributes with the values that hold in the place of those that a person rejected or corrected."""
+    made = {name: _joined({instead: support} for value, support in values.items()
+                          if (instead := edited.get((name, value), value)) is not None)
+            for name, values in attributes.items()}
+    return {name: values for name, values in made.items() if values}
 
 
 def _surest(supports: Iterable[Support]) -> Support:

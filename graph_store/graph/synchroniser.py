@@ -6,8 +6,11 @@ from pathlib import Path
 
 from ..ledger.aliases import AliasTable
 from ..ledger.documents import Documents
+from ..ledger.edits import EditTable
 from ..ledger.extractions import Extractions
+from ..ledger.schema_history import SchemaHistory
 from . import snapshot
+from .edits import GraphEdits
 from .knowledge_graph import KnowledgeGraph, Touched
 from .resolved_graph import ResolvedGraph
 from .state import GraphState
@@ -24,11 +27,15 @@ _SHARE = 10
 class GraphSynchroniser:
     """Holds the graph in memory, resolved as the ledger has it."""
 
-    def __init__(self, file: Path, documents: Documents, extractions: Extractions, entities: AliasTable) -> None:
+    def __init__(self, file: Path, documents: Documents, extractions: Extractions, entities: AliasTable,
+                 edits: EditTable, schemas: SchemaHistory) -> None:
         self._file = file
         self._documents = documents
         self._extractions = extractions
         self._entities = entities
+        self._edits = edits
+        self._schemas = schemas
+        self._schema = 0
         self._position = self._saved = self._resolution = 0
         self.graph = ResolvedGraph()
         self.touched = Touched()
@@ -65,8 +72,16 @@ class GraphSynchroniser:
         self._state = []
 
     def _hold(self, mentions: KnowledgeGraph) -> None:
-        self._resolution = self._entities.number()
-        self.graph = ResolvedGraph(mentions, self._entities.aliases())
+        self._resolution, self._schema = self._entities.number(), self._schemas.version()
+        self.graph = self.resolved(mentions)
+
+    def resolved(self, mentions: KnowledgeGraph) -> ResolvedGraph:
+        """A graph of mentions with the ledger's aliases and edits laid over it."""
+        return ResolvedGraph(mentions, self._entities.aliases(), self._graph_edits())
+
+    def _graph_edits(self) -> GraphEdits:
+        edits = self._edits.in_force()
+        return GraphEdits(edits, self._schemas.current() if edits and self._schemas.version() else None)
 
     def refresh(self) -> None:
         """Bring the graph up to the ledger."""
@@ -74,10 +89,10 @@ class GraphSynchroniser:
         for chunk_id, contribution in self._extractions.changed_since(self._position):
             self.touched.add(self.graph.replace(chunk_id, contribution))
         self._position = position
-        number = self._entities.number()
-        if number != self._resolution:
-            self.touched.add(self.graph.resolve(self._entities.aliases()))
-            self._resolution = number
+        number, schema = self._entities.number(), self._schemas.version()
+        if number != self._resolution or (schema != self._schema and self._edits.in_force()):
+            self.touched.add(self.graph.resolve(self._entities.aliases(), self._graph_edits()))
+        self._resolution, self._schema = number, schema
 
     def due(self, state: Sequence[int]) -> bool:
         """Whether the snapshot is to be written: it has another state, and the graph is small, or much has changed.

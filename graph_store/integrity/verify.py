@@ -91,4 +91,5 @@ def unsound(knowledge_base: KnowledgeBase) -> list[Problem]:
     kb.documents.entries()
     kb.entities.decisions()
     kb.entities.verdicts()
+    kb.edits.table.all()
     return [problem for name, check, _ in _CHECKS if name not in _DERIVED for problem in some(check(kb))]

@@ -8,7 +8,6 @@ import numpy as np
 from ...schemas.naming import relation_id, triple_id
 from ..graph import snapshot
 from ..graph.knowledge_graph import KnowledgeGraph, relation_text
-from ..graph.resolved_graph import ResolvedGraph
 from ..knowledge_base import KnowledgeBase
 from ..ledger.communities import Community
 from ..vectors.store import KINDS, Kind
@@ -38,7 +37,7 @@ def graph(kb: KnowledgeBase) -> Iterator[Problem]:
     fresh = KnowledgeGraph()
     for chunk_id, contribution in kb.extractions.contributions():
         fresh.replace(chunk_id, contribution)
-    resolved = ResolvedGraph(fresh, kb.entities.aliases())
+    resolved = kb.graph_synchroniser.resolved(fresh)
     if fresh.dump() != kb.graph.mentions.dump() or resolved.dump() != kb.graph.dump():
         yield Problem(what="the graph is not what the ledger's facts give", fix=REINDEX)
 

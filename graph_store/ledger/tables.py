@@ -62,6 +62,10 @@ CREATE TABLE entity_decisions (
     seq INTEGER PRIMARY KEY AUTOINCREMENT, verdict TEXT NOT NULL, first TEXT NOT NULL, second TEXT NOT NULL,
     who TEXT NOT NULL, why TEXT NOT NULL,
     decided_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now')));
+CREATE TABLE edits (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, edit TEXT NOT NULL, who TEXT NOT NULL, why TEXT NOT NULL,
+    decided_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now')),
+    undone_by TEXT NOT NULL DEFAULT '', undone_at TEXT NOT NULL DEFAULT '');
 
 CREATE TABLE communities (
     view TEXT NOT NULL, id TEXT NOT NULL, level INTEGER NOT NULL, parent TEXT NOT NULL, cohesion REAL NOT NULL,

@@ -1,12 +1,13 @@
 """A person's decision on two entities: which ones are meant, and whether it can be carried out."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import canonical_name
 from ...schemas.resolution import AliasRow
 from ..errors import EntityDecisionError
+from ..graph.knowledge_graph import KnowledgeGraph
 from ..graph.resolved_graph import ResolvedGraph
 from .surroundings import Surroundings
 
@@ -26,21 +27,38 @@ def match_entity(graph: ResolvedGraph, name: str) -> str:
     Raises:
         EntityDecisionError: there is none, or several; names them.
     """
-    mentions = graph.mentions
-    if name in mentions.network:
-        return name
+    return _only(graph.mentions, name, _called(graph, name))
+
+
+def match_node(graph: ResolvedGraph, name: str) -> str:
+    """The node of the resolved graph that a person means, by its id or any of its names (see `match_entity`)."""
+    called = _called(graph, name)
     key = canonical_name(name)
-    named = [entity for entity in mentions.entity_ids() if key in {mentions.entity_text(entity), _typed(graph, entity)}]
-    if not named:
+    nodes = {graph.canonical(entity) for entity in called}
+    # A name that a person gave stands in no document.
+    nodes |= {node for node in graph.entity_ids() if canonical_name(graph.name(node)) == key} if not nodes else set()
+    return _only(graph, name, sorted(nodes))
+
+
+def _called(graph: ResolvedGraph, name: str) -> list[str]:
+    mentions, key = graph.mentions, canonical_name(name)
+    if name in mentions.network:
+        return [name]
+    return [entity for entity in mentions.entity_ids()
+            if key in {mentions.entity_text(entity), _typed(mentions, entity)}]
+
+
+def _only(graph: KnowledgeGraph, name: str, entities: Sequence[str]) -> str:
+    if not entities:
         raise EntityDecisionError(f"there is no entity {name!r}; `banyan entities --search` finds names")
-    if len(named) > 1:
-        shown = ", ".join(f"'{mentions.entity(entity).name} ({mentions.entity(entity).type})'" for entity in named)
+    if len(entities) > 1:
+        shown = ", ".join(f"'{graph.entity(entity).name} ({graph.entity(entity).type})'" for entity in entities)
         raise EntityDecisionError(f"{name!r} names several entities: say which of {shown}")
-    return named[0]
+    return entities[0]
 
 
-def _typed(graph: ResolvedGraph, one: str) -> str:
-    entity = graph.mentions.entity(one)
+def _typed(graph: KnowledgeGraph, one: str) -> str:
+    entity = graph.entity(one)
     return canonical_name(f"{entity.name} ({entity.type})")
 
 

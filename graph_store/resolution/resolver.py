@@ -5,12 +5,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ...models.embedding.embedder import Embedder, Vectors
+from ...schemas.edits import decided_types, ids_after
 from ...schemas.graph_schema import GraphSchema
-from ...schemas.resolution import AliasRow, EntityCard, EntityPair, Pair, PairVerdict
+from ...schemas.resolution import AliasRow, EntityCard, EntityDecision, EntityPair, Pair, PairVerdict
 from ...text.scripts import script_of
 from ..graph.knowledge_graph import KnowledgeGraph
 from ..ledger.aliases import AliasTable
 from ..ledger.documents import Documents
+from ..ledger.edits import EditTable
 from ..vectors.reliability import Reliability
 from ..vectors.store import VectorStore
 from .candidates import near_pairs
@@ -31,8 +33,10 @@ _NEAR = 0.85
 class Resolver:
     """Resolves the entities of one knowledge base."""
 
-    def __init__(self, table: AliasTable, documents: Documents, vectors: VectorStore, embedder: Embedder) -> None:
+    def __init__(self, table: AliasTable, edits: EditTable, documents: Documents, vectors: VectorStore,
+                 embedder: Embedder) -> None:
         self._table = table
+        self._edits = edits
         self._documents = documents
         self._vectors = vectors
         self._embedder = embedder
@@ -52,19 +56,29 @@ class Resolver:
         """
         around = Surroundings(mentions, schema, self._documents.of_chunks())
         if not self._table.active:
-            return by_hand(around, self._table.decisions())
+            return by_hand(around, self._decisions(mentions))
         stated = self._statements(around)
-        resolution = resolve(around, stated, self._judgements())
+        resolution = resolve(around, stated, self._judgements(mentions))
         if ask is None:
             return resolution.aliases
         near = self._near(around, resolution, reliability)
-        resolution = resolve(around, stated, self._judgements(), near)
+        resolution = resolve(around, stated, self._judgements(mentions), near)
         if not self._put(around, resolution, ask, reasoner):
             return resolution.aliases
-        return resolve(around, stated, self._judgements(), near).aliases
+        return resolve(around, stated, self._judgements(mentions), near).aliases
 
-    def _judgements(self) -> Judgements:
-        return Judgements(self._table.verdicts(), self._table.decisions())
+    def _judgements(self, mentions: KnowledgeGraph) -> Judgements:
+        return Judgements(self._table.verdicts(), self._decisions(mentions))
+
+    def _decisions(self, mentions: KnowledgeGraph) -> list[EntityDecision]:
+        """What persons decided on pairs; an entity that was retyped since goes by its present id."""
+        after = ids_after(decided_types(self._edits.in_force()))
+
+        def now(entity: str) -> str:
+            return entity if entity in mentions.network else after.get(entity, entity)
+
+        return [decision.model_copy(update={"first": now(decision.first), "second": now(decision.second)})
+                for decision in self._table.decisions()]
 
     def _statements(self, around: Surroundings) -> dict[str, list[Statement]]:
         stated: dict[str, list[Statement]] = {}

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from banyan.agents.resources import Resources
+from banyan.graph_store.edits import Said
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.schemas.delta import Decision
@@ -24,6 +25,10 @@ CHANGES: dict[str, Callable[[Resources], object]] = {
     "deletion": lambda resources: resources.delete_document("kb", "c.txt"),
     "schema": decide_on_schema,
     "merge": lambda resources: resources.decide_entities("kb", "merge", ("Ada", "Bob"), "me"),
+    "rename": lambda resources: resources.edit("kb", lambda edits: edits.rename("Ada", "Countess Ada", "me")),
+    "retype": lambda resources: resources.edit("kb", lambda edits: edits.retype("Acme", "Person", "me")),
+    "reject": lambda resources: resources.edit(
+        "kb", lambda edits: edits.change_fact(Said("Ada", "employer", "Acme"), None, "me")),
     "reindex": lambda resources: resources.reindex("kb"),
     "addition": lambda resources: run_build(resources, {
         "knowledge_base": "kb", "documents": [{"id": "e.txt", "text": EVA}]}),
@@ -49,6 +54,30 @@ def test_everything_derived_follows_a_change(shop: Workshop, change: str) -> Non
         assert not kb.tree.is_behind()
         assert not kb.communities.undescribed()
         assert verify(kb) == []
+
+
+@pytest.mark.parametrize("change", ["rename", "retype", "reject"])
+def test_an_edit_that_was_killed_before_its_end_is_taken_up_by_the_next_run(
+        shop: Workshop, tmp_path: Path, change: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = Workshop(tmp_path / "other", HashedEmbedder())
+    other.build(other.write(TEXTS))
+    with other.resources() as resources:
+        CHANGES[change](resources)
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, shop.resources() as resources:
+        patch.setattr("banyan.agents.resources.bring_up_to_date", killed)
+        with pytest.raises(KeyboardInterrupt):
+            CHANGES[change](resources)
+    with shop.resources() as resources:
+        resources.update_tree("kb")
+    with KnowledgeBase.open(shop.settings.home, "kb", shop.embedder) as kb:
+        assert verify(kb) == []
+        assert not kb.tree.is_behind()
+    assert shop.dump() == other.dump()
+    assert shop.vectors() == other.vectors()
 
 
 @pytest.mark.parametrize("change", CHANGES)

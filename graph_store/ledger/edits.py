@@ -1,0 +1,61 @@
+"""The ledger's edits: what persons changed of the graph, each until it is taken back."""
+
+from pydantic import TypeAdapter, ValidationError
+
+from ...schemas.edits import Edit, EditDecision
+from ..errors import LedgerDamagedError
+from .database import Database
+
+_EDIT: TypeAdapter[Edit] = TypeAdapter(Edit)
+
+
+class EditTable:
+    """Edits in the order they were decided. What the graph is follows from those in force."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def all(self) -> list[EditDecision]:
+        """Every edit that was ever decided, in order, those taken back included."""
+        return [self._read(*row) for row in self._db.rows(
+            "SELECT number, edit, who, why, decided_at, undone_by, undone_at FROM edits ORDER BY number")]
+
+    def in_force(self) -> list[Edit]:
+        """The edits that were not taken back, in order."""
+        return [decision.edit for decision in self.all() if not decision.undone_at]
+
+    def record(self, edit: Edit, who: str, why: str) -> int:
+        """Put an edit in force; one that is the last and in force already, after a killed run, is recorded once.
+
+        Returns:
+            Its number.
+        """
+        row = (_EDIT.dump_json(edit).decode(), who, why)
+        with self._db.transaction():
+            last = self._db.rows("SELECT edit, who, why, number FROM edits WHERE undone_at = '' AND number = "
+                                 "(SELECT max(number) FROM edits)")
+            if last and tuple(last[0])[:3] == row:
+                return int(last[0]["number"])
+            self._db.execute("INSERT INTO edits (edit, who, why) VALUES (?, ?, ?)", *row)
+            self._changed()
+            return self._db.count("SELECT max(number) FROM edits")
+
+    def undo(self, number: int, who: str) -> None:
+        """Take an edit back."""
+        with self._db.transaction():
+            if self._db.execute("UPDATE edits SET undone_by = ?, undone_at = strftime('%Y-%m-%dT%H:%M:%SZ', 'now') "
+                                "WHERE number = ? AND undone_at = ''", who, number):
+                self._changed()
+
+    def _changed(self) -> None:
+        """The entities are others: see `AliasTable.number`."""
+        self._db.set_meta("resolution", str(int(self._db.get_meta("resolution") or 0) + 1))
+
+    @staticmethod
+    def _read(number: int, edit: str, *rest: str) -> EditDecision:
+        try:
+            who, why, decided_at, undone_by, undone_at = rest
+            return EditDecision(number=number, edit=_EDIT.validate_json(edit), who=who, why=why,
+                                decided_at=decided_at, undone_by=undone_by, undone_at=undone_at)
+        except ValidationError as error:
+            raise LedgerDamagedError(f"edit {number} in the ledger is damaged ({error.errors()[0]['msg']})") from error

@@ -1,0 +1,130 @@
+"""What persons change of the graph: an entity's name or type, a fact, a value."""
+
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from .documents import Frozen
+from .naming import canonical_name, entity_id
+
+Name = Annotated[str, Field(min_length=1, max_length=500)]
+
+
+class EntityRef(Frozen):
+    """An entity as the documents name it."""
+
+    name: Name
+    type: Annotated[str, Field(max_length=200)]
+
+    @property
+    def id(self) -> str:
+        """The entity's id in the graph of mentions."""
+        return entity_id(self.name, self.type)
+
+
+class FactRef(Frozen):
+    """A fact between two entities."""
+
+    head: EntityRef
+    relation: Name
+    tail: EntityRef
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Head entity's id, relation, tail entity's id."""
+        return self.head.id, self.relation, self.tail.id
+
+    def __str__(self) -> str:
+        return f"{self.head.name} {self.relation.replace('_', ' ')} {self.tail.name}"
+
+
+class ValueRef(Frozen):
+    """An entity's value of an attribute."""
+
+    entity: EntityRef
+    attribute: Name
+    value: Annotated[str, Field(min_length=1, max_length=2000)]
+
+    def __str__(self) -> str:
+        return f"{self.entity.name} {self.attribute.replace('_', ' ')}: {self.value}"
+
+
+class Rename(Frozen):
+    """An entity is shown under another name; its own ones still find it."""
+
+    kind: Literal["rename"] = "rename"
+    entity: EntityRef
+    name: Name
+
+
+class Retype(Frozen):
+    """An entity is of another type, wherever a document names it; what is said of it is bounded by that type."""
+
+    kind: Literal["retype"] = "retype"
+    entities: tuple[EntityRef, ...] = Field(min_length=1, description="all names of the entity, each with its type")
+    type: Name
+
+
+class FactEdit(Frozen):
+    """A fact does not hold, whichever document states it; another one holds in its place, or none."""
+
+    kind: Literal["fact"] = "fact"
+    fact: FactRef
+    corrected: FactRef | None = None
+
+
+class ValueEdit(Frozen):
+    """A value does not hold; another one holds in its place, or none."""
+
+    kind: Literal["value"] = "value"
+    value: ValueRef
+    corrected: Annotated[str, Field(min_length=1, max_length=2000)] | None = None
+
+
+Edit = Annotated[Rename | Retype | FactEdit | ValueEdit, Field(discriminator="kind")]
+
+
+class EditDecision(Frozen):
+    """An edit with who decided it, why and when, and who took it back."""
+
+    number: int = Field(ge=1)
+    edit: Edit
+    who: str
+    why: str = ""
+    decided_at: str = ""
+    undone_by: str = ""
+    undone_at: str = ""
+
+
+def in_words(edit: Edit) -> str:
+    """An edit as a line for people."""
+    match edit:
+        case Rename():
+            return f"rename {edit.entity.name} ({edit.entity.type}) to {edit.name}"
+        case Retype():
+            return f"retype {edit.entities[0].name} ({edit.entities[0].type}) to {edit.type}"
+        case FactEdit():
+            return f"correct {edit.fact} to {edit.corrected}" if edit.corrected else f"reject {edit.fact}"
+        case ValueEdit():
+            return f"correct {edit.value} to {edit.corrected}" if edit.corrected else f"reject {edit.value}"
+
+
+Types = Mapping[tuple[str, str], str]
+"""The type that a person gave an entity, by its canonical name and the type that was read."""
+
+
+def decided_types(edits: Iterable[Edit]) -> dict[tuple[str, str], str]:
+    """The types that persons gave to entities; an entity that was given several types has the last one."""
+    types: dict[tuple[str, str], str] = {}
+    for edit in edits:
+        for entity in edit.entities if isinstance(edit, Retype) else ():
+            name = canonical_name(entity.name)
+            types.update({key: edit.type for key, given in types.items() if (key[0], given) == (name, entity.type)})
+            types[name, entity.type] = edit.type
+    return {(name, read): given for (name, read), given in types.items() if read != given}
+
+
+def ids_after(types: Types) -> dict[str, str]:
+    """The id that each retyped entity has, by the one it had."""
+    return {entity_id(name, read): entity_id(name, given) for (name, read), given in types.items()}
