@@ -11,6 +11,7 @@ from typing import Any, Self, TypeAlias, cast
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langchain_core.tools import BaseTool
+from langgraph.types import StreamMode
 from rich.console import Console
 
 from ..agents.construction.graph import build_graph as construction_graph
@@ -32,12 +33,14 @@ from ..subagent.retriever import BanyanRetriever
 from ..subagent.searching import search
 from ..subagent.tool import as_tool
 from .answers import Answer, Community, Entity, Fact, Step, answer_of, community_of, entity_of, facts_of, step_of
+from .editing import Editing
 from .progress import build_progress
 from .sources import Source, read_sources
 
 _LOG = logging.getLogger("banyan")
 Progress: TypeAlias = Callable[[dict[str, Any]], None]
 """Told of each step of a build: {"step", "done", "total"}; a total that is not known is None."""
+_STREAMED: list[StreamMode] = ["custom", "values"]
 _OUTPUT = sorted(AskOutput.__annotations__.keys() - {"messages"})
 
 
@@ -105,7 +108,7 @@ class KnowledgeBase:
         given, report = self._build_input(sources, id, title, schema), dict[str, Any]()
         with _shown(progress) as show:
             for kind, event in construction_graph(self.resources).stream(
-                    given, context=context or BuildContext(), stream_mode=["custom", "values"]):
+                    given, context=context or BuildContext(), stream_mode=_STREAMED):
                 _follow(kind, event, show, report)
         return _reported(report)
 
@@ -115,7 +118,7 @@ class KnowledgeBase:
         given, report = self._build_input(sources, id, title, schema), dict[str, Any]()
         with _shown(progress) as show:
             async for kind, event in construction_graph(self.resources).astream(
-                    given, context=context or BuildContext(), stream_mode=["custom", "values"]):
+                    given, context=context or BuildContext(), stream_mode=_STREAMED):
                 _follow(kind, event, show, report)
         return _reported(report)
 
@@ -152,15 +155,13 @@ class KnowledgeBase:
             UnknownKnowledgeBaseError: no documents were added yet.
             QuestionError: the question is empty or too long.
         """
-        output = retrieval_graph(self.resources).invoke(self._ask_input(question, history), output_keys=_OUTPUT,
-                                                        context=_ask_context(context, mode))
+        output = retrieval_graph(self.resources).invoke(**self._asking(question, history, context, mode))
         return self._answer(output)
 
     async def aask(self, question: str, *, mode: Mode = "reject", history: Sequence[tuple[str, str]] = (),
                    context: AskContext | None = None) -> Answer:
         """As `ask`, for an event loop."""
-        output = await retrieval_graph(self.resources).ainvoke(
-            self._ask_input(question, history), output_keys=_OUTPUT, context=_ask_context(context, mode))
+        output = await retrieval_graph(self.resources).ainvoke(**self._asking(question, history, context, mode))
         return await asyncio.to_thread(self._answer, output)
 
     def stream(self, question: str, *, mode: Mode = "reject", history: Sequence[tuple[str, str]] = (),
@@ -168,10 +169,9 @@ class KnowledgeBase:
         """As `ask`: each step as it is taken, and at last the answer, whole, because it is checked first."""
         output: Any = None
         for kind, event in retrieval_graph(self.resources).stream(
-                self._ask_input(question, history), output_keys=_OUTPUT, context=_ask_context(context, mode),
-                stream_mode=["custom", "values"]):
+                **self._asking(question, history, context, mode), stream_mode=_STREAMED):
             if kind == "custom":
-                yield step_of(cast("dict[str, Any]", event))
+                yield step_of(event)
             else:
                 output = event
         yield self._answer(output)
@@ -181,19 +181,22 @@ class KnowledgeBase:
         """As `stream`, for an event loop."""
         output: Any = None
         async for kind, event in retrieval_graph(self.resources).astream(
-                self._ask_input(question, history), output_keys=_OUTPUT, context=_ask_context(context, mode),
-                stream_mode=["custom", "values"]):
+                **self._asking(question, history, context, mode), stream_mode=_STREAMED):
             if kind == "custom":
-                yield step_of(cast("dict[str, Any]", event))
+                yield step_of(event)
             else:
                 output = event
         yield await asyncio.to_thread(self._answer, output)
 
-    def _ask_input(self, question: str, history: Sequence[tuple[str, str]]) -> AskInput:
+    def _asking(self, question: str, history: Sequence[tuple[str, str]], context: AskContext | None, mode: Mode,
+                ) -> dict[str, Any]:
+        """What the retrieval graph is run with."""
         messages: list[AnyMessage] = []
         for asked, answered in history:
             messages += [HumanMessage(asked), AIMessage(answered)]
-        return {"knowledge_base": self.name, "messages": [*messages, HumanMessage(question)]}
+        given: AskInput = {"knowledge_base": self.name, "messages": [*messages, HumanMessage(question)]}
+        return {"input": given, "output_keys": _OUTPUT,
+                "context": replace(context or AskContext(mode=mode), trace=True)}
 
     def _answer(self, output: Any) -> Answer:
         return answer_of(self._opened, cast("AskOutput", output))
@@ -278,6 +281,11 @@ class KnowledgeBase:
         """What it holds, what failed, and what was spent."""
         return status_of(self._opened, self.resources.spending.prices)
 
+    @property
+    def edit(self) -> Editing:
+        """Changes its graph by hand: merge, split, rename, retype, reject, correct, undo."""
+        return Editing(self.name, self.resources)
+
     # For agents and chains of one's own.
 
     def as_tool(self, *, name: str = "", about: str = "", context: AskContext | None = None) -> BaseTool:
@@ -291,10 +299,6 @@ class KnowledgeBase:
     def as_retriever(self, *, k: int = 4, agent: bool = False) -> BanyanRetriever:
         """A LangChain retriever of its passages; see `banyan.BanyanRetriever`."""
         return BanyanRetriever(kb=self.name, k=k, agent=agent, resources=self.resources)
-
-
-def _ask_context(context: AskContext | None, mode: Mode) -> AskContext:
-    return replace(context or AskContext(mode=mode), trace=True)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""`banyan entities`: which names belong to one entity and why, and persons' decisions on it."""
+"""`banyan entities`: which names belong to one entity and why, and persons' decisions on it (more: `cli.edits`)."""
 
 import getpass
 from typing import Annotated, Literal
@@ -13,7 +13,7 @@ from .console import err, on_a_line, out, print_json
 from .session import AsJson, Kb, default_kb, opened
 
 app = typer.Typer()
-entities_app = typer.Typer(help="List entities that have several names; merge and split them.")
+entities_app = typer.Typer(help="List entities that have several names; change entities and their facts.")
 app.add_typer(entities_app, name="entities")
 
 Name = Annotated[str, typer.Argument(help="An entity's name, `name (type)`, or id.")]
@@ -84,20 +84,3 @@ def _decide(kb: str, verdict: Literal["merge", "split"], first: str, second: str
     with opened() as resources, err.status("resolving"):
         resources.decide_entities(kb, verdict, (first, second), getpass.getuser(), why)
     out.print(f"{'one' if verdict == 'merge' else 'apart'}: {on_a_line(first)}, {on_a_line(second)}")
-
-
-@entities_app.command()
-def decisions(kb: Kb, *, as_json: AsJson = False) -> None:
-    """List what persons decided, oldest first."""
-    with opened(reasons=False) as resources:
-        knowledge_base = resources.knowledge_base(kb)
-        decided = knowledge_base.entities.decisions()
-        if as_json:
-            print_json([decision.model_dump() for decision in decided])
-            return
-        mentions = knowledge_base.graph.mentions
-        for decision in decided:
-            names = [mentions.entity(entity).name if entity in mentions.network else entity
-                     for entity in (decision.first, decision.second)]
-            out.print(f"{decision.decided_at} {on_a_line(decision.who)}: {decision.verdict} {on_a_line(names[0])}, "
-                      f"{on_a_line(names[1])}{f' ({on_a_line(decision.why)})' if decision.why else ''}")

@@ -24,7 +24,7 @@ _COMMANDS = {
     "rename": ("bases", _BASES, "Give a knowledge base another name."),
     "drop": ("bases", _BASES, "Delete a knowledge base with all that was stored of it; asks first."),
     "schema": ("schema", _FOUND, "Show the schema and its history, decide on candidates, or infer a seed schema."),
-    "entities": ("entities", _FOUND, "List entities that have several names; merge and split them."),
+    "entities": ("edits", _FOUND, "List entities that have several names; change entities and their facts."),
     "tree": ("tree", _FOUND,
              "Print the knowledge tree: communities, their keywords, the facts about those, and attributes."),
     "export": ("transfer", _FOUND,

@@ -110,6 +110,19 @@ def in_words(edit: Edit) -> str:
             return f"correct {edit.value} to {edit.corrected}" if edit.corrected else f"reject {edit.value}"
 
 
+def concerned(edit: Edit) -> str:
+    """The id that the entity has, once an edit is in force, that it is about: of a fact, its subject."""
+    match edit:
+        case Rename():
+            return edit.entity.id
+        case Retype():
+            return entity_id(edit.entities[0].name, edit.type)
+        case FactEdit():
+            return edit.fact.head.id
+        case ValueEdit():
+            return edit.value.entity.id
+
+
 Types = Mapping[tuple[str, str], str]
 """The type that a person gave an entity, by its canonical name and the type that was read."""
 
@@ -117,8 +130,8 @@ Types = Mapping[tuple[str, str], str]
 def decided_types(edits: Iterable[Edit]) -> dict[tuple[str, str], str]:
     """The types that persons gave to entities; an entity that was given several types has the last one."""
     types: dict[tuple[str, str], str] = {}
-    for edit in edits:
-        for entity in edit.entities if isinstance(edit, Retype) else ():
+    for edit in (edit for edit in edits if isinstance(edit, Retype)):
+        for entity in edit.entities:
             name = canonical_name(entity.name)
             types.update({key: edit.type for key, given in types.items() if (key[0], given) == (name, entity.type)})
             types[name, entity.type] = edit.type

@@ -13,6 +13,7 @@ from .pages import add_pages
 from .routes import asking as routes_asking
 from .routes import builds as routes_builds
 from .routes import conversations as routes_conversations
+from .routes import edits as routes_edits
 from .routes import entities as routes_entities
 from .routes import evidence as routes_evidence
 from .routes import graph as routes_graph
@@ -29,7 +30,8 @@ from .service import Service
 
 _ROUTERS = (routes_reading.router, routes_builds.router, routes_asking.router, routes_conversations.router,
             routes_graph.router, routes_evidence.router, routes_schema.router, routes_suggestions.router,
-            routes_model.router, routes_managing.router, routes_entities.router)
+            routes_model.router, routes_managing.router, routes_entities.router,
+            routes_edits.router)
 
 
 def create_app(resources: Resources | None = None, *, hosted: bool = False, hosts: Hosts | None = None,

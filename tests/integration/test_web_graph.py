@@ -203,30 +203,3 @@ def test_a_type_has_the_same_colour_in_every_knowledge_base(web_browser, web_ser
         assert numbers[:3] == [0, 1, 7]
         assert numbers[3] == numbers[4]
         assert all(8 <= number < 16 for number in numbers[3:])
-
-
-def test_two_entities_are_merged_by_a_person_and_the_decision_is_undone(web_browser, web_server, uploaded):
-    with browsing.opened(web_browser, web_server, f"#/graph?kb={uploaded}") as page:
-        page.get_by_role("combobox", name="Find an entity").fill("Radom")
-        page.get_by_role("option", name="Radom").first.click()
-        panel = page.locator(".panel")
-        expect(panel.get_by_role("heading", name="Radom", exact=True)).to_be_visible()
-        panel.get_by_text("Change this entity").click()
-        expect(panel).to_contain_text("Nothing was merged into it.")
-        panel.get_by_role("button", name="It is the same as…").click()
-        page.get_by_role("dialog").get_by_role("combobox", name="Find an entity").fill("poland")
-        page.get_by_role("option", name="Poland").first.click()
-        page.get_by_label("Decided by").fill("Mira")
-        page.get_by_label("Why").fill("for the test")
-        browsing.shoot(page, "merge")
-        page.get_by_role("button", name="They are one").click()
-        expect(panel).to_contain_text("Also called")
-        page.get_by_role("button", name="Communities", exact=True).click()
-        panel.get_by_text("Decisions on entities").click()
-        expect(panel.locator(".decisions")).to_contain_text("Mira")
-        expect(panel.locator(".decisions")).to_contain_text("for the test")
-        browsing.shoot(page, "decisions")
-        panel.get_by_role("button", name="Undo").click()
-        page.get_by_role("button", name="They are two").click()
-        expect(panel.locator(".entity h2")).to_be_visible()
-        expect(panel.locator(".entity")).not_to_contain_text("Also called")

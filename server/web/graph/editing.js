@@ -1,17 +1,17 @@
-// Deciding that two entities are one, or are not: recorded with who and why, and undone by the opposite decision.
+// What can be changed of an entity by hand, and what persons decided so far, each with a way to take it back.
 
-import { get, of, post } from "../api.js";
-import { dialog } from "../dialogs.js";
-import { announce, button, failure, field, fill, h } from "../dom.js";
+import { get, of, post, remove } from "../api.js";
+import { announce, button, failure, fill, h } from "../dom.js";
+import { spaced } from "../names.js";
 import { moment, t } from "../strings.js";
+import { rename, retype } from "./correcting.js";
+import { decided } from "./deciding.js";
 import { askOther } from "./toolbar.js";
-
-const KEPT = "banyan.who";
 
 /** What can be changed of an entity; `changed(id)` is told which one to show then. */
 export function editingView(base, entity, changed) {
   const names = h("ul", { class: "plain" });
-  const decide = (verdict, first, second) => decided(base, { verdict, first, second }, changed);
+  const decide = (verdict, first, second) => decidePair(base, { verdict, first, second }, changed);
   const merge = async () => {
     const other = await askOther(base, t("edit.merge.title", { name: entity.name }));
     if (other && other.id !== entity.id) await decide("merge", entity, other);
@@ -20,8 +20,15 @@ export function editingView(base, entity, changed) {
     "details",
     { class: "editing" },
     h("summary", {}, t("edit.title")),
+    h("p", { class: "soft" }, t("edit.facts.how")),
+    h(
+      "div",
+      { class: "actions start" },
+      button(t("edit.rename"), () => rename(base, entity, changed), { class: "small" }),
+      button(t("edit.retype"), () => retype(base, entity, changed), { class: "small" }),
+      button(t("edit.merge"), merge, { class: "small" }),
+    ),
     names,
-    h("div", { class: "actions start" }, button(t("edit.merge"), merge, { class: "small" })),
   );
   const show = async () => {
     try {
@@ -56,12 +63,17 @@ export function decisionsView(base, changed) {
   const fold = h("details", { class: "editing" }, h("summary", {}, t("edit.decisions")), list);
   const show = async () => {
     try {
-      const { items } = await get(of(base, "/entities/decisions"));
-      const latest = items.toReversed();
+      const [pairs, edits] = await Promise.all([get(of(base, "/entities/decisions")), get(of(base, "/edits"))]);
+      const latest = pairs.items.toReversed();
+      const items = [
+        ...latest.map((one, place) => pairItem(base, one, isLast(latest, place), changed)),
+        ...edits.items.toReversed().map((one) => editItem(base, one, changed)),
+      ];
+      items.sort((one, other) => other.when.localeCompare(one.when));
       fill(
         list,
         items.length ? null : h("li", { class: "soft" }, t("edit.decisions.none")),
-        latest.map((one, place) => item(base, one, isLast(latest, place), changed)),
+        items.map(({ element }) => element),
       );
     } catch (error) {
       fill(list, failure(error));
@@ -75,57 +87,57 @@ export function decisionsView(base, changed) {
 const isLast = (latest, place) => latest.findIndex((one) => pairOf(one) === pairOf(latest[place])) === place;
 const pairOf = ({ first, second }) => [first, second].sort().join();
 
-function item(base, one, last, changed) {
+function pairItem(base, one, last, changed) {
   const [first, second] = [one.first, one.second].map((id, place) => ({ id, name: one.names[place] }));
   const verdict = one.verdict === "merge" ? "split" : "merge";
-  const by = t("schema.by", { who: one.who, time: moment(one.decided_at) });
-  const undo = () => decided(base, { verdict, first, second }, changed);
-  return h(
-    "li",
-    {},
-    h("p", {}, t(`edit.done.${one.verdict}`, { one: first.name, other: second.name })),
-    h("p", { class: "soft" }, [by, one.why].filter(Boolean).join(" · ")),
-    last && button(t("edit.undo"), undo, { class: "quiet small" }),
-  );
+  const undo = () => decidePair(base, { verdict, first, second }, changed);
+  return item(one, t(`edit.done.${one.verdict}`, { one: first.name, other: second.name }), last && undo);
 }
 
-/** Ask who decides and why, and have it done. */
-async function decided(base, { verdict, first, second }, changed) {
-  const done = await dialog(t(`edit.${verdict}.sure`, { one: first.name, other: second.name }), (close) => {
-    const who = h("input", {
-      required: true,
-      maxlength: 100,
-      value: localStorage.getItem(KEPT) ?? t("review.who.default"),
-    });
-    const why = h("input", { maxlength: 1000 });
-    const told = h("div");
-    const submit = async (event) => {
-      event.preventDefault();
-      localStorage.setItem(KEPT, who.value.trim());
-      const body = { verdict, first: first.id, second: second.id, who: who.value.trim(), why: why.value.trim() };
-      try {
-        fill(told, h("p", { class: "soft", role: "status" }, t("edit.working")));
-        close(await post(of(base, "/entities/decisions"), body));
-      } catch (error) {
-        fill(told, failure(error));
-      }
-    };
-    return [
-      h(
-        "form",
-        { on: { submit } },
-        h("p", {}, t("edit.recorded")),
-        field(t("review.who"), who),
-        field(t("review.why"), why),
-        told,
-        h(
-          "div",
-          { class: "actions" },
-          button(t("page.cancel"), () => close()),
-          h("button", { type: "submit", class: "primary" }, t(`edit.${verdict}.do`)),
-        ),
-      ),
-    ];
+function editItem(base, one, changed) {
+  const said = inWords(one.edit);
+  const undo = async () => {
+    const send = ({ who }) => remove(of(base, `/edits/${one.number}`), { who });
+    if (!(await decided(t("edit.undo.sure"), { content: [h("blockquote", {}, said)], verb: t("edit.undo"), send })))
+      return;
+    await changed("");
+    announce(t("edit.undone", { who: one.who }));
+  };
+  return item(one, said, !one.undone_at && undo);
+}
+
+function item(one, said, undo) {
+  const by = t("schema.by", { who: one.who, time: moment(one.decided_at) });
+  const undone = one.undone_at && t("edit.undone", { who: one.undone_by });
+  const element = h(
+    "li",
+    {},
+    h("p", {}, said),
+    h("p", { class: "soft" }, [by, one.why, undone].filter(Boolean).join(" · ")),
+    undo && button(t("edit.undo"), undo, { class: "quiet small" }),
+  );
+  return { when: one.decided_at, element };
+}
+
+/** An edit as a sentence. */
+function inWords(edit) {
+  if (edit.kind === "rename") return t("edit.done.rename", { one: edit.entity.name, other: edit.name });
+  if (edit.kind === "retype")
+    return t("edit.done.retype", { one: edit.entities[0].name, other: spaced(edit.type), was: edit.entities[0].type });
+  const fact = ({ head, relation, tail }) => `${head.name} ${spaced(relation)} ${tail.name}`;
+  const value = ({ entity, attribute, value: held }) => `${entity.name}, ${spaced(attribute)}: ${held}`;
+  const one = edit.kind === "fact" ? fact(edit.fact) : value(edit.value);
+  if (!edit.corrected) return t("edit.done.reject", { one });
+  const other =
+    edit.kind === "fact" ? fact(edit.corrected) : value({ ...edit.value, value: edit.corrected });
+  return t("edit.done.correct", { one, other });
+}
+
+/** Ask before two entities become one or two, and have it done. */
+async function decidePair(base, { verdict, first, second }, changed) {
+  const done = await decided(t(`edit.${verdict}.sure`, { one: first.name, other: second.name }), {
+    verb: t(`edit.${verdict}.do`),
+    send: (by) => post(of(base, "/entities/decisions"), { verdict, first: first.id, second: second.id, ...by }),
   });
   if (!done) return;
   await changed(done.id);

@@ -7,8 +7,11 @@ import { t } from "../strings.js";
 
 const DOCUMENTS = 12;
 
-/** The panel. `reached` says how many of its neighbours were fetched, of how many. */
-export function entityView(entity, { choose, expand, hide, path, community, reached }) {
+/**
+ * The panel. `reached` says how many of its neighbours were fetched, of how many; `wrong.fact(fact)` and
+ * `wrong.value(attribute, value)` are for who sees a mistake.
+ */
+export function entityView(entity, { choose, expand, hide, path, community, reached, wrong }) {
   const attributes = Object.entries(entity.attributes ?? {});
   const named = ({ id, name }) =>
     id === entity.id ? h("span", {}, name) : button(name, () => choose(id), { class: "link" });
@@ -32,7 +35,16 @@ export function entityView(entity, { choose, expand, hide, path, community, reac
         "dl",
         {},
         attributes.map(([name, values]) =>
-          h("div", {}, h("dt", {}, spaced(name)), h("dd", {}, [values].flat().join(t("page.comma")))),
+          h(
+            "div",
+            {},
+            h("dt", {}, spaced(name)),
+            [values]
+              .flat()
+              .map((value) =>
+                h("dd", {}, value, " ", wrongButton(value, () => wrong.value(name, value))),
+              ),
+          ),
         ),
       ),
     h("h3", {}, t("entity.facts", { n: entity.facts?.length ?? 0 })),
@@ -40,7 +52,7 @@ export function entityView(entity, { choose, expand, hide, path, community, reac
       ? h(
           "ul",
           { class: "fact-list" },
-          entity.facts.map((fact) => factView(fact, named)),
+          entity.facts.map((fact) => factView(fact, named, wrong)),
         )
       : h("p", { class: "soft" }, t("entity.facts.none")),
     entity.documents?.length > 0 && [
@@ -57,18 +69,22 @@ export function entityView(entity, { choose, expand, hide, path, community, reac
 }
 
 /** One fact in the panel, with the words that state it. */
-export function factPanel(fact, { choose }) {
+export function factPanel(fact, { choose, wrong }) {
   const named = ({ id, name }) => button(name, () => choose(id), { class: "link" });
   return h(
     "article",
     { class: "entity" },
     h("p", { class: "eyebrow" }, t("fact.title")),
     h("h2", { tabindex: "-1" }, `${fact.subject.name} ${spaced(fact.relation)} ${fact.object.name}`),
-    h("ul", { class: "fact-list" }, factView(fact, named)),
+    h("ul", { class: "fact-list" }, factView(fact, named, wrong)),
   );
 }
 
-function factView({ subject, relation, object, evidence = [] }, named) {
+const wrongButton = (what, click) =>
+  button(t("edit.wrong"), click, { class: "quiet small", "aria-label": t("edit.wrong.of", { what }) });
+
+function factView(fact, named, wrong) {
+  const { subject, relation, object, evidence = [] } = fact;
   return h(
     "li",
     {},
@@ -80,6 +96,8 @@ function factView({ subject, relation, object, evidence = [] }, named) {
       h("span", { class: "relation" }, spaced(relation)),
       " ",
       named(object),
+      " ",
+      wrongButton(`${subject.name} ${spaced(relation)} ${object.name}`, () => wrong.fact(fact)),
     ),
     evidence.map((one) =>
       h("a", { class: "quote", href: sourceHref(one) }, h("q", {}, one.quote), h("cite", {}, one.document)),

@@ -4,6 +4,7 @@ import { get, of, post } from "../api.js";
 import { refreshBases } from "../bases.js";
 import { Canvas } from "./canvas.js";
 import { announce, button, failure, fill, h } from "../dom.js";
+import { correctFact, correctValue } from "./correcting.js";
 import { decisionsView, editingView } from "./editing.js";
 import { entityView, factPanel } from "./entity.js";
 import { countNote, showLegend } from "./legend.js";
@@ -256,7 +257,8 @@ async function changed(id) {
   view.entity = null;
   await overview();
   await refreshBases();
-  if (view.seen.id === id) await follow();
+  await view.tree.show(view.seen.community);
+  if (!id || view.seen.id === id) await follow();
   else choose(id);
 }
 
@@ -311,12 +313,16 @@ function draw() {
 }
 
 function showPanel() {
-  const { entity, seen, panel, tree, reached, fact } = view;
+  const { base, entity, seen, panel, tree, reached, fact } = view;
+  const wrong = {
+    fact: (one) => correctFact(base, one, changed),
+    value: (attribute, value) => correctValue(base, entity, attribute, value, changed),
+  };
   for (const tab of document.querySelectorAll("[data-panel]")) {
     tab.setAttribute("aria-pressed", String((tab.dataset.panel === "entity") === Boolean(seen.id)));
   }
   if (fact) {
-    fill(panel, factPanel(fact, { choose }));
+    fill(panel, factPanel(fact, { choose, wrong }));
     return;
   }
   if (!seen.id) {
@@ -332,6 +338,7 @@ function showPanel() {
       path,
       community: (id) => go(here({ community: id, id: null })),
       reached: reached.get(entity.id),
+      wrong,
     }),
     editingView(view.base, entity, changed),
   );

@@ -1,0 +1,119 @@
+"""`banyan entities rename|retype|facts|reject|correct|undo|decisions`: changing the graph by hand."""
+
+import getpass
+from collections.abc import Callable
+from typing import Annotated, TypeVar
+
+import typer
+
+from ..graph_store.edits import Editing, Said
+from ..graph_store.knowledge_base import KnowledgeBase
+from ..graph_store.resolution.decisions import match_node
+from ..schemas.edits import in_words
+from .console import err, on_a_line, out, print_json
+from .entities import Name, Why, app, entities_app
+from .session import AsJson, Kb, opened
+
+__all__ = ["app"]
+
+_Done = TypeVar("_Done")
+Relation = Annotated[str, typer.Argument(help="The fact's relation, or the attribute of a value.")]
+Object = Annotated[str, typer.Argument(help="The entity at the fact's other end, or the value.")]
+
+
+@entities_app.command()
+def rename(entity: Name, name: Annotated[str, typer.Argument(help="The new name.")], kb: Kb, why: Why = "") -> None:
+    """Show an entity under another name; questions find it by its old names too."""
+    _told(_carry_out(kb, lambda edits: edits.rename(entity, name, getpass.getuser(), why)))
+
+
+@entities_app.command()
+def retype(entity: Name, type_name: Annotated[str, typer.Argument(metavar="TYPE", help="A type of the schema.")],
+           kb: Kb, why: Why = "") -> None:
+    """Give an entity another type; facts that do not fit that type are rejected, others may now fit."""
+    _told(_carry_out(kb, lambda edits: edits.retype(entity, type_name, getpass.getuser(), why)))
+
+
+@entities_app.command()
+def facts(entity: Name, kb: Kb, *, as_json: AsJson = False) -> None:
+    """List an entity's facts and values, as `reject` and `correct` take them."""
+    with opened(reasons=False) as resources:
+        said = list(_facts(resources.knowledge_base(kb), entity))
+    if as_json:
+        print_json([fact._asdict() for fact in said])
+    for fact in [] if as_json else said:
+        out.print(" [dim]|[/dim] ".join(map(on_a_line, fact)), soft_wrap=True)
+
+
+def _facts(knowledge_base: KnowledgeBase, entity: str) -> list[Said]:
+    graph = knowledge_base.graph
+    node = match_node(graph, entity)
+    values = [Said(graph.name(node), name, value) for name, given in graph.attributes(node).items() for value in given]
+    return [*values, *(Said(graph.name(head), relation, graph.name(tail))
+                       for head, relation, tail in graph.incident(node))]
+
+
+@entities_app.command()
+def reject(subject: Name, relation: Relation, object_: Object, kb: Kb, why: Why = "") -> None:
+    """Say that a fact does not hold, whichever document states it."""
+    said = Said(subject, relation, object_)
+    _told(_carry_out(kb, lambda edits: edits.change_fact(said, None, getpass.getuser(), why)))
+
+
+@entities_app.command()
+def correct(
+    subject: Name, relation: Relation, object_: Object, kb: Kb,
+    new_subject: Annotated[str, typer.Option("--subject", help="The subject that is meant.")] = "",
+    new_relation: Annotated[str, typer.Option("--relation", help="The relation that is meant.")] = "",
+    new_object: Annotated[str, typer.Option("--object", help="The object, or value, that is meant.")] = "",
+    why: Why = "",
+) -> None:
+    """Put another fact in the place of one that does not hold; its source stays the same."""
+    said = Said(subject, relation, object_)
+    instead = Said(new_subject or subject, new_relation or relation, new_object or object_)
+    _told(_carry_out(kb, lambda edits: edits.change_fact(said, instead, getpass.getuser(), why)))
+
+
+@entities_app.command()
+def undo(number: Annotated[int, typer.Argument(min=1, help="As `banyan entities decisions` has it.")], kb: Kb) -> None:
+    """Take a rename, retyping, rejection or correction back; `merge` and `split` undo each other."""
+    _carry_out(kb, lambda edits: edits.undo(number, getpass.getuser()))
+    out.print(f"{number} is taken back")
+
+
+@entities_app.command()
+def decisions(kb: Kb, *, as_json: AsJson = False) -> None:
+    """List what persons decided, oldest first."""
+    with opened(reasons=False) as resources:
+        knowledge_base = resources.knowledge_base(kb)
+        pairs, edits = knowledge_base.entities.decisions(), knowledge_base.edits.table.all()
+        if as_json:
+            print_json([*(pair.model_dump() for pair in pairs),
+                        *({"verdict": one.edit.kind, **one.model_dump()} for one in edits)])
+            return
+        mentions = knowledge_base.graph.mentions
+    lines: list[tuple[str, str]] = []
+    for pair in pairs:
+        names = [mentions.entity(entity).name if entity in mentions.network else entity
+                 for entity in (pair.first, pair.second)]
+        lines.append((pair.decided_at,
+                      f"{on_a_line(pair.who)}: {pair.verdict} {on_a_line(', '.join(names))}{_reason(pair.why)}"))
+    for one in edits:
+        undone = f" [dim]taken back by {on_a_line(one.undone_by)} {one.undone_at}[/dim]" if one.undone_at else ""
+        what = f"{on_a_line(one.who)}: {on_a_line(in_words(one.edit))}{_reason(one.why)}{undone}"
+        lines.append((one.decided_at, f"[bold]{one.number}[/bold] {what}"))
+    for when, line in sorted(lines, key=lambda line: line[0]):
+        out.print(f"{when} {line}", soft_wrap=True)
+
+
+def _reason(why: str) -> str:
+    return f" ({on_a_line(why)})" if why else ""
+
+
+def _carry_out(kb: str, change: Callable[[Editing], _Done]) -> _Done:
+    with opened() as resources, err.status("bringing the graph up to it"):
+        return resources.edit(kb, change)
+
+
+def _told(number: int) -> None:
+    out.print(f"decided; `banyan entities undo {number}` takes it back")

@@ -1,0 +1,109 @@
+"""Persons' changes of the graph: names and types of entities, facts, values. Each is recorded and can be taken back."""
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Path, Query
+from pydantic import BaseModel, ConfigDict, Field
+
+from ...graph_store.edits import Editing, Said
+from ...schemas.edits import EditDecision, concerned
+from ..answers import Items
+from ..parameters import KbName, errors
+from ..security.access import may
+from ..service import Serving
+
+router = APIRouter(prefix="/api/knowledge-bases/{kb}/edits", tags=["graph"], dependencies=[may("read")])
+
+_Text = Annotated[str, Field(min_length=1, max_length=500)]
+_Value = Annotated[str, Field(min_length=1, max_length=2000)]
+_Who = Annotated[str, Field(min_length=1, max_length=100)]
+
+
+class _Change(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    who: _Who
+    why: str = Field(default="", max_length=1000)
+
+
+class RenameEntity(_Change):
+    """An entity is shown under another name; its own names still find it."""
+
+    change: Literal["rename"]
+    entity: _Text = Field(description="its id, a name of it, or `name (type)`")
+    name: _Text
+
+    def carry_out(self, edits: Editing) -> int:
+        """Decide it; returns the decision's number."""
+        return edits.rename(self.entity, self.name, self.who, self.why)
+
+
+class RetypeEntity(_Change):
+    """An entity is of another type of the schema, which then decides what facts it may have."""
+
+    change: Literal["retype"]
+    entity: _Text
+    type: _Text
+
+    def carry_out(self, edits: Editing) -> int:
+        """Decide it; returns the decision's number."""
+        return edits.retype(self.entity, self.type, self.who, self.why)
+
+
+class SaidFact(BaseModel):
+    """A fact: the object is an entity, or a value of the attribute `relation`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    subject: _Text
+    relation: _Text
+    object: _Value
+
+    def said(self) -> Said:
+        """The fact as the knowledge base takes it."""
+        return Said(self.subject, self.relation, self.object)
+
+
+class ChangeFact(_Change):
+    """A fact does not hold, whichever document states it; `instead` does, with the same words as its source."""
+
+    change: Literal["fact"]
+    fact: SaidFact
+    instead: SaidFact | None = Field(default=None, description="none: it is rejected")
+
+    def carry_out(self, edits: Editing) -> int:
+        """Decide it; returns the decision's number."""
+        instead = self.instead.said() if self.instead else None
+        return edits.change_fact(self.fact.said(), instead, self.who, self.why)
+
+
+Change = Annotated[RenameEntity | RetypeEntity | ChangeFact, Field(discriminator="change")]
+
+
+class Edited(BaseModel):
+    """What was decided."""
+
+    number: int
+    entity: str = Field(description="the id that the entity has now that is concerned")
+
+
+@router.get("", responses=errors(404))
+def edits(kb: KbName, service: Serving) -> Items[EditDecision]:
+    """What persons changed, oldest first, what was taken back included."""
+    return Items(items=service.resources.knowledge_base(kb).edits.table.all())
+
+
+@router.post("", responses=errors(404, 409), dependencies=[may("review")])
+def edit(kb: KbName, change: Change, service: Serving) -> Edited:
+    """Change the graph, and bring up to it all that follows."""
+    number = service.resources.edit(kb, change.carry_out)
+    opened = service.resources.knowledge_base(kb)
+    decided = next(one.edit for one in opened.edits.table.all() if one.number == number)
+    return Edited(number=number, entity=opened.graph.canonical(concerned(decided)))
+
+
+@router.delete("/{number}", status_code=204, responses=errors(404, 409), dependencies=[may("review")])
+def undo_edit(kb: KbName, service: Serving, number: Annotated[int, Path(ge=1)],
+              who: Annotated[str, Query(min_length=1, max_length=100)]) -> None:
+    """Take a change back; all is as if it had never been decided."""
+    service.resources.edit(kb, lambda edits: edits.undo(number, who))

@@ -1,0 +1,86 @@
+// A person's decision on the graph: what is asked before each, and how it is recorded.
+
+import { get, of } from "../api.js";
+import { dialog } from "../dialogs.js";
+import { button, failure, field, fill, h } from "../dom.js";
+import { spaced } from "../names.js";
+import { t } from "../strings.js";
+import { askOther } from "./toolbar.js";
+
+const KEPT = "banyan.who";
+
+/** Ask who decides and why; `send({ who, why })` has it done. Gives what that gives, or nothing. */
+export function decided(title, { content = [], verb, send }) {
+  return dialog(title, (close) => {
+    const who = h("input", {
+      required: true,
+      maxlength: 100,
+      value: localStorage.getItem(KEPT) ?? t("review.who.default"),
+    });
+    const why = h("input", { maxlength: 1000 });
+    const told = h("div");
+    const submit = async (event) => {
+      event.preventDefault();
+      localStorage.setItem(KEPT, who.value.trim());
+      try {
+        fill(told, h("p", { class: "soft", role: "status" }, t("edit.working")));
+        close((await send({ who: who.value.trim(), why: why.value.trim() })) ?? true);
+      } catch (error) {
+        fill(told, failure(error));
+      }
+    };
+    return [
+      h(
+        "form",
+        { on: { submit } },
+        content,
+        h("p", { class: "soft" }, t("edit.recorded")),
+        field(t("review.who"), who),
+        field(t("review.why"), why),
+        told,
+        h(
+          "div",
+          { class: "actions" },
+          button(t("page.cancel"), () => close()),
+          h("button", { type: "submit", class: "primary" }, verb),
+        ),
+      ),
+    ];
+  });
+}
+
+/** A control for an element of the schema: one of its own, or any where the schema is open. */
+export async function elementControl(base, kind, value) {
+  const { schema } = await get(of(base, "/schema"));
+  const names = [...new Set([value, ...schema[kind].map((one) => one.name)])];
+  if (!schema.open) {
+    const control = h(
+      "select",
+      {},
+      names.map((name) => h("option", { value: name }, spaced(name))),
+    );
+    control.value = value;
+    return control;
+  }
+  return h("input", { required: true, maxlength: 200, value });
+}
+
+/** A control for an entity: its name, which is exchanged by searching for another; `value` is its id. */
+export function entityControl(base, entity, title) {
+  const control = button(
+    entity.name,
+    async () => {
+      const other = await askOther(base, title);
+      if (!other) return;
+      take(other);
+    },
+    { "data-id": entity.id },
+  );
+  const take = ({ id, name }) => {
+    control.dataset.id = id;
+    control.textContent = name;
+    control.setAttribute("aria-label", `${title}: ${name}`);
+  };
+  take(entity);
+  return control;
+}

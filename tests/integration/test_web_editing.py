@@ -1,0 +1,106 @@
+"""The web page in a real browser: what persons change of the graph, and how they take it back."""
+
+import pytest
+
+from ..conftest import load_test_module
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+browsing = load_test_module("browsing")
+web = load_test_module("web")
+expect = playwright.expect
+
+pytestmark = [pytest.mark.integration, web.needs_chromium]
+
+
+def find(page, name):
+    """Look an entity up by its name; returns the panel that shows it."""
+    page.get_by_role("combobox", name="Find an entity").first.fill(name)
+    page.get_by_role("option", name=name).first.click()
+    panel = page.locator(".panel")
+    expect(panel.locator(".entity h2")).to_have_text(name)
+    return panel
+
+
+def decide(page, verb):
+    page.get_by_label("Decided by").fill("Mira")
+    page.get_by_role("dialog").get_by_role("button", name=verb, exact=True).click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def take_back(page):
+    """Take back the latest decision, from the list of them."""
+    page.get_by_role("button", name="Communities", exact=True).click()
+    panel = page.locator(".panel")
+    panel.get_by_text("Decisions on the graph").click()
+    panel.get_by_role("button", name="Undo").first.click()
+    decide(page, "Undo")
+
+
+def test_an_entity_is_renamed_and_retyped_and_both_are_taken_back(web_browser, web_server, uploaded):
+    with browsing.opened(web_browser, web_server, f"#/graph?kb={uploaded}") as page:
+        panel = find(page, "Zofia Nowak")
+        panel.get_by_text("Change this entity").click()
+        panel.get_by_role("button", name="Rename…").click()
+        page.get_by_label("New name").fill("Zofia Nowak-Kern")
+        browsing.shoot(page, "rename")
+        decide(page, "Rename")
+        expect(panel.locator(".entity h2")).to_have_text("Zofia Nowak-Kern")
+        expect(panel).to_contain_text("Also called Zofia Nowak")
+        panel.get_by_text("Change this entity").click()
+        panel.get_by_role("button", name="Change its type…").click()
+        page.get_by_label("Type", exact=True).select_option("Organization")
+        decide(page, "Change the type")
+        expect(panel.locator(".eyebrow")).to_have_text("Organization")
+        expect(panel.locator(".entity h2")).to_have_text("Zofia Nowak-Kern")
+        take_back(page)
+        expect(page.locator("#status")).to_contain_text("taken back")
+        take_back(page)
+        expect(find(page, "Zofia Nowak").locator(".eyebrow")).to_have_text("Person")
+
+
+def test_a_fact_is_corrected_and_rejected_and_it_is_taken_back(web_browser, web_server, uploaded):
+    with browsing.opened(web_browser, web_server, f"#/graph?kb={uploaded}") as page:
+        panel = find(page, "Zofia Nowak")
+        panel.get_by_role("button", name="Not right? Zofia Nowak born in Radom").click()
+        dialog = page.get_by_role("dialog")
+        dialog.get_by_label("Another one is meant").check()
+        dialog.get_by_role("button", name="Object: Radom").click()
+        page.get_by_role("dialog").last.get_by_role("combobox", name="Find an entity").fill("warsaw")
+        page.get_by_role("option", name="Warsaw").first.click()
+        browsing.shoot(page, "correct")
+        decide(page, "Decide")
+        expect(panel.locator(".fact").first).to_contain_text("Zofia Nowak born in Warsaw")
+        expect(panel.locator(".fact-list .quote").first).to_contain_text("born in Radom")
+        panel.get_by_role("button", name="Not right? Zofia Nowak born in Warsaw").click()
+        decide(page, "Decide")
+        expect(panel.locator(".fact", has_text="born in")).to_have_count(0)
+        take_back(page)
+        take_back(page)
+        expect(find(page, "Zofia Nowak").locator(".fact", has_text="born in Radom")).to_have_count(1)
+
+
+def test_two_entities_are_merged_by_a_person_and_the_decision_is_undone(web_browser, web_server, uploaded):
+    with browsing.opened(web_browser, web_server, f"#/graph?kb={uploaded}") as page:
+        page.get_by_role("combobox", name="Find an entity").fill("Radom")
+        page.get_by_role("option", name="Radom").first.click()
+        panel = page.locator(".panel")
+        expect(panel.get_by_role("heading", name="Radom", exact=True)).to_be_visible()
+        panel.get_by_text("Change this entity").click()
+        expect(panel).to_contain_text("Nothing was merged into it.")
+        panel.get_by_role("button", name="It is the same as…").click()
+        page.get_by_role("dialog").get_by_role("combobox", name="Find an entity").fill("poland")
+        page.get_by_role("option", name="Poland").first.click()
+        page.get_by_label("Decided by").fill("Mira")
+        page.get_by_label("Why").fill("for the test")
+        browsing.shoot(page, "merge")
+        page.get_by_role("button", name="They are one").click()
+        expect(panel).to_contain_text("Also called")
+        page.get_by_role("button", name="Communities", exact=True).click()
+        panel.get_by_text("Decisions on the graph").click()
+        expect(panel.locator(".decisions")).to_contain_text("Mira")
+        expect(panel.locator(".decisions")).to_contain_text("for the test")
+        browsing.shoot(page, "decisions")
+        panel.get_by_role("button", name="Undo").click()
+        page.get_by_role("button", name="They are two").click()
+        expect(panel.locator(".entity h2")).to_be_visible()
+        expect(panel.locator(".entity")).not_to_contain_text("Also called")
