@@ -9,7 +9,7 @@ from langchain_core.runnables import RunnableLambda
 from langgraph.errors import GraphBubbleUp
 from langgraph.runtime import get_runtime
 
-from ..runtime.cancellation import cancellable, current
+from ..runtime.cancellation import CallCancelled, cancellable, current
 from ..runtime.event_loop import process_loop
 
 
@@ -60,4 +60,7 @@ async def _in_thread(function: Callable[[], Any]) -> Any:
         except asyncio.CancelledError:
             cancellation.cancel()
             await asyncio.wait([work])
-            raise
+            error = work.exception()
+            if error is None or isinstance(error, CallCancelled):
+                raise
+            raise error from None

@@ -98,6 +98,8 @@ def serve(channel: socket.socket) -> list[str]:
         importlib.import_module(module)
     for command in Path(sys.modules["banyan.cli"].__path__[0]).glob("*.py"):
         importlib.import_module(f"banyan.cli.{command.stem}")
+    pipelines = importlib.import_module("banyan.models.parsing.pipelines")
+    pipelines.load_pipeline(pipelines.PACKAGE, alone=True)
     threads = len(list(Path("/proc/self/task").iterdir()))
     assert threads == 1, f"a process with {threads} threads must not be forked"
     gc.collect()
