@@ -21,6 +21,7 @@ from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.planning import key
 from banyan.agents.retrieval.state import AskContext
 from banyan.config import Settings
+from banyan.evaluation.datasets import with_references
 from banyan.text.tokens import estimate_tokens
 from llm_world import QUESTIONS, llm_server
 from rich.console import Console
@@ -32,9 +33,10 @@ from gold_brain import GoldPart, filled, gold_brain  # isort: skip  (stands besi
 def gold(record: dict[str, Any]) -> list[GoldPart]:
     """The parts of a question of MuSiQue's."""
     passages = {one["idx"]: one for one in record["paragraphs"]}
-    return [GoldPart(part["question"], part["answer"], passages[part["paragraph_support_idx"]]["title"],
+    return [GoldPart(with_references(part["question"], number), part["answer"],
+                     passages[part["paragraph_support_idx"]]["title"],
                      passages[part["paragraph_support_idx"]]["paragraph_text"])
-            for part in record["question_decomposition"]]
+            for number, part in enumerate(record["question_decomposition"])]
 
 
 class Tally:

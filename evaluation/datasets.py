@@ -1,5 +1,6 @@
 """Question files of the usual benchmarks, in one form."""
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -9,7 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from ..schemas.documents import Chunk, Frozen
 from ..schemas.errors import BanyanError
 from ..schemas.formats.reading import json_records, validated
+from ..schemas.references import literal, reference
 
+_HASH = re.compile(r"#([0-9]{1,3})(?![0-9])")
 QuestionFormat = Literal["musique", "hotpotqa", "2wiki", "generic"]
 
 
@@ -26,7 +29,7 @@ class GoldPassage(Frozen):
 
 
 class GoldStep(Frozen):
-    """A step of the dataset's own decomposition; `#1` stands for the first answer."""
+    """A step of the dataset's own decomposition; it may refer to answers (`schemas/references.py`)."""
 
     question: str
     answer: str
@@ -133,8 +136,9 @@ class _Record(BaseModel):
 class _Step(GoldStep):
     model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
 
-    def plain(self) -> GoldStep:
-        return GoldStep(question=self.question, answer=self.answer)
+    def placed(self, earlier: int) -> GoldStep:
+        """The step in our form, by how many stand before it."""
+        return GoldStep(question=with_references(self.question, earlier), answer=self.answer)
 
 
 class _Paragraph(BaseModel):
@@ -151,7 +155,7 @@ class _Musique(_Record):
     def question_of(self) -> Question:
         return self._question(self.id, [GoldPassage(title=p.title, text=p.paragraph_text)
                                         for p in self.paragraphs if p.is_supporting],
-                              [step.plain() for step in self.question_decomposition])
+                              [step.placed(place) for place, step in enumerate(self.question_decomposition)])
 
 
 class _Titled(_Record):
@@ -181,11 +185,22 @@ class _Generic(_Record):
 
     def question_of(self) -> Question:
         return self._question(self.id, [GoldPassage(id=name) for name in self.gold],
-                              [step.plain() for step in self.decomposition])
+                              [step.placed(place) for place, step in enumerate(self.decomposition)])
 
 
 _FORMS: dict[QuestionFormat, type[_Musique | _Titled | _Generic]] = {
     "musique": _Musique, "hotpotqa": _Titled, "2wiki": _Titled, "generic": _Generic}
+
+
+def with_references(question: str, earlier: int) -> str:
+    """A data set's step in our form: its `#1` is the first answer, other signs of that look are text.
+
+    Args:
+        question: the step's question.
+        earlier: how many steps stand before it.
+    """
+    return _HASH.sub(lambda match: reference(int(match[1])) if 0 < int(match[1]) <= earlier else match[0],
+                     literal(question))
 
 
 def is_gold(gold: GoldPassage, chunk: Chunk) -> bool:

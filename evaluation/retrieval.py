@@ -1,6 +1,5 @@
 """Recall of gold passages: how much of what a question needs is among the first k passages."""
 
-import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal
@@ -9,16 +8,16 @@ from ..agents.resources import Resources
 from ..agents.retrieval.graph import build_graph
 from ..agents.retrieval.state import AskContext
 from ..schemas.documents import Chunk, Frozen
+from ..schemas.references import literal, replaced
 from ..schemas.retrieval import EVERYTHING, SubQuery, Switches
 from ..tools.retriever import Retriever
-from .datasets import DatasetError, GoldPassage, GoldStep, Question, is_gold
+from .datasets import DatasetError, GoldPassage, Question, is_gold
 from .report import QuestionRecord
 
 SubQueries = Literal["none", "gold"]
 Search = Callable[[Question], list[str]]
 """Ranks chunks for a question, by id, best first."""
 Progress = Callable[[int, int], None]
-_REFERENCE = re.compile(r"#(\d+)")
 
 
 class Setting(Frozen):
@@ -114,15 +113,9 @@ def _gold_search(retriever: Retriever, switches: Switches) -> Search:
 def _filled(question: Question) -> Iterator[str]:
     """The steps of the gold decomposition with earlier answers filled in; the question if there are none."""
     if not question.steps:
-        yield question.question
+        yield literal(question.question)
     for step in question.steps:
-        yield _REFERENCE.sub(lambda match: _answer(question.steps, match), step.question)
-
-
-def _answer(steps: Sequence[GoldStep], reference: re.Match[str]) -> str:
-    """The answer that `#1` stands for; a number that counts no step stays as it is."""
-    number = int(reference[1])
-    return steps[number - 1].answer if 1 <= number <= len(steps) else reference[0]
+        yield replaced(step.question, lambda number: literal(question.steps[number - 1].answer))
 
 
 def _rank(gold: GoldPassage, ranked: Sequence[Chunk]) -> int | None:

@@ -32,7 +32,7 @@ EVERYTHING = Switches()
 class SubQuery(Frozen):
     """One atomic question with the schema elements it uses and the routes it should take.
 
-    `question` may hold `#1`, `#2`, ... for the answers of earlier sub-queries (from 1). `follows` are the
+    `question` may refer to the answers of earlier sub-queries (`schemas/references.py`). `follows` are the
     numbers (from 0, among all that are searched) of those sub-queries: what is found for them stands in
     for their answers while these are not known.
     """

@@ -1,6 +1,6 @@
 """A script for `tests/llm_server.py` that knows a data set's own decompositions and answers, and nothing else.
 
-It takes a question apart as the data set does, with `#1` for the answer of the first part. A part is answered where the
+It takes a question apart as the data set does, referring to the answers of earlier parts. A part is answered where the
 passage that answers it is among those shown, and the parts that it refers to are answered; the question, where its last
 part is.
 """
@@ -11,12 +11,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from banyan.schemas.references import references, replaced
+
 Json = dict[str, Any]
 ROUTES = ["entity", "triple", "community", "dfs"]
 
 _FENCED = re.compile(r"<data>\n(.*?)\n</data>", re.DOTALL)
 _ITEM = re.compile(r"^\[(\d+)\] (.*?)(?=\n\n\[\d+\] |\Z)", re.DOTALL | re.MULTILINE)
-_REFERENCE = re.compile(r"#(\d+)")
 _QUOTED = 60
 
 
@@ -31,7 +32,7 @@ class GoldPart:
 
     def refers_to(self) -> list[int]:
         """The numbers, from 0, of the parts whose answers it needs."""
-        return [int(number) - 1 for number in _REFERENCE.findall(self.question)]
+        return [number - 1 for number in references(self.question)]
 
     def shown(self, passages: str) -> tuple[int, str] | None:
         """The number of the passage that answers it and words of it, if it is among those shown."""
@@ -49,7 +50,7 @@ class GoldPart:
 
 def filled(parts: Sequence[GoldPart], number: int) -> str:
     """A part's question with the answers of those before it."""
-    return _REFERENCE.sub(lambda found: parts[int(found[1]) - 1].answer, parts[number].question)
+    return replaced(parts[number].question, lambda earlier: parts[earlier - 1].answer)
 
 
 def gold_brain(known: dict[str, Sequence[GoldPart]]) -> Callable[[Json], str]:
@@ -83,7 +84,7 @@ def _key(question: str) -> str:
 def _answered(parts: Sequence[GoldPart], history: str) -> set[int]:
     """The numbers, from 0, of the parts that the history has answers of; what was asked besides comes after them."""
     return {int(number) - 1 for number, item in _ITEM.findall(history)
-            if int(number) <= len(parts) and not item.endswith("-> ?")}
+            if int(number) <= len(parts) and not item.partition("\n")[0].endswith("-> ?")}
 
 
 def _reflect(parts: Sequence[GoldPart], passages: str, answered: set[int]) -> Json:

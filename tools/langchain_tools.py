@@ -2,6 +2,7 @@
 
 from langchain_core.tools import BaseTool, StructuredTool
 
+from ..schemas.references import literal
 from ..schemas.retrieval import ROUTES, Route, SubQuery
 from .retriever import Retriever
 
@@ -25,7 +26,7 @@ def route_tools(retriever: Retriever, limit: int = 10) -> list[BaseTool]:
 
 def _tool(retriever: Retriever, route: Route, limit: int) -> BaseTool:
     def search(question: str) -> str:
-        query = retriever.queries([SubQuery(question=question)])[0]
+        query = retriever.queries([SubQuery(question=literal(question))])[0]
         index = retriever.index
         lines = []
         for item in retriever.search(route, query, limit):

@@ -8,19 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..models.embedding.embedder import Vectors
+from ..schemas.references import replaced
 from ..schemas.retrieval import SubQuery
 from .index import RetrievalIndex
 from .names import Named
 
-_REFERENCE = re.compile(r"#\d+")
 _SPACE = re.compile(r"\s+")
 # Triples compared at once: their vectors fit into a processor's cache.
 _BLOCK = 256
 
 
 def wording(question: str) -> str:
-    """The words that are searched: without `#1`, which stands for an answer that is not known yet."""
-    return _SPACE.sub(" ", _REFERENCE.sub(" ", question)).strip()
+    """The words that are searched: without what stands for answers that are not known yet."""
+    return _SPACE.sub(" ", replaced(question, lambda _: " ")).strip()
 
 
 class Batch:

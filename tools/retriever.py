@@ -43,9 +43,8 @@ class Retriever:
                 in one batch.
         """
         made: list[Query] = []
-        # `#1` is part of a name where no query is followed: "Who sang The #1 Song?"
-        texts = [wording(part.question) if part.follows else part.question for part in sub_queries]
-        for sub_query, meaning in zip(sub_queries, self._meant(texts), strict=True):
+        meanings = self._meant([wording(part.question) for part in sub_queries])
+        for sub_query, meaning in zip(sub_queries, meanings, strict=True):
             made.append(Query(sub_query, meaning, tuple(made[number] for number in sub_query.follows)))
         return made
 

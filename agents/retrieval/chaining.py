@@ -1,4 +1,4 @@
-"""Sub-queries that wait for answers: `#1` stands for the answer of the first one, and so on.
+"""Sub-queries that wait for the answers of earlier ones, to which they refer (`schemas/references.py`).
 
 An answer may be several names ("Ada Byron and Carl Berg"): a sub-query that refers to it is asked once
 for each of them.
@@ -11,12 +11,12 @@ from itertools import islice, product
 
 from ...graph_store.bounding.grounding import words
 from ...schemas.naming import canonical_name
+from ...schemas.references import literal, references, replaced
 from ...schemas.retrieval import SubAnswer, SubQuery
 from ...tools.query import wording
 from ...tools.retriever import Retriever
 from .planning import Plan, distinct, key
 
-REFERENCE = re.compile(r"#(\d+)")
 # Between the items of a list, and hardly ever within a name.
 _LIST = re.compile("[;；、\n]")
 # Within many names as well: "Bosnia and Herzegovina", "Martin Luther King, Jr.", 平和县.
@@ -39,13 +39,13 @@ def names_known_to(retriever: Retriever) -> IsName:
 
 def waits(question: str) -> bool:
     """Whether a sub-query refers to the answer of another."""
-    return REFERENCE.search(question) is not None
+    return bool(references(question))
 
 
 def searchable(parts: Sequence[SubQuery]) -> list[SubQuery]:
     """The sub-queries that can be searched before any is answered.
 
-    A sub-query that refers to another is searched by its words besides `#n`, with the evidence of the earlier
+    A sub-query that refers to another is searched by its other words, with the evidence of the earlier
     one instead of its answer. It is left out if the earlier one is not searched, or if it has no such words.
     """
     positions: set[int] = set()
@@ -61,7 +61,7 @@ def following(plan: Plan, planned: Sequence[SubQuery]) -> Plan:
 
     Args:
         plan: of the first round; some of its sub-queries may wait for answers.
-        planned: the sub-queries to which `#1`, `#2`, ... refer, in order.
+        planned: the sub-queries to which references count, in order.
     """
     number_of = {key(part.question): number for number, part in plan.new}
     position_of = {key(part.question): position for position, part in enumerate(planned)}
@@ -76,7 +76,7 @@ def following(plan: Plan, planned: Sequence[SubQuery]) -> Plan:
 
 def _waited_for(part: SubQuery, position: int) -> list[int]:
     """The positions of the earlier sub-queries that the one at `position` refers to."""
-    numbers = (int(number) - 1 for number in REFERENCE.findall(part.question))
+    numbers = (number - 1 for number in references(part.question))
     return [number for number in numbers if 0 <= number < position]
 
 
@@ -109,10 +109,10 @@ def _joined(item: str, is_name: IsName) -> list[str]:
 
 
 def fillings(question: str, answers: Sequence[str], is_name: IsName, limit: int) -> list[str]:
-    """A sub-query with each `#n` filled: one text for each name, or combination of names.
+    """A sub-query with each reference filled: one text for each name, or combination of names.
 
     Args:
-        question: may hold `#1`, `#2`, ...
+        question: may refer to answers.
         answers: of the sub-queries before it, in order; empty where there is none.
         is_name: see `names_of`.
         limit: how many texts at most.
@@ -120,7 +120,7 @@ def fillings(question: str, answers: Sequence[str], is_name: IsName, limit: int)
     Returns:
         The texts; none where an answer that it waits for is missing.
     """
-    numbers = list(dict.fromkeys(int(number) for number in REFERENCE.findall(question)))
+    numbers = list(dict.fromkeys(references(question)))
     if not numbers or not all(0 < number <= len(answers) and answers[number - 1].strip() for number in numbers):
         return []
     choices = [names_of(answers[number - 1], is_name) for number in numbers]
@@ -128,7 +128,7 @@ def fillings(question: str, answers: Sequence[str], is_name: IsName, limit: int)
 
 
 def _fill(question: str, names: Mapping[int, str]) -> str:
-    return REFERENCE.sub(lambda match: names[int(match[1])], question)
+    return replaced(question, lambda number: literal(names[number]))
 
 
 def merged(history: Sequence[SubAnswer], proposed: Sequence[SubAnswer], is_name: IsName, limit: int) -> list[SubAnswer]:
@@ -153,7 +153,7 @@ def next_parts(proposed: Sequence[SubQuery], planned: Sequence[SubQuery], known:
     """What can be searched next and was not yet.
 
     Args:
-        proposed: what the reasoner asks for; `#n` in it stands for the n-th answer of the history.
+        proposed: what the reasoner asks for; a reference in it is to the n-th answer of the history.
         planned: the sub-queries of the history, in its order.
         known: the history.
         searched: the keys of all sub-queries searched so far.

@@ -22,6 +22,7 @@ from langgraph.types import Checkpointer, Send
 from ...graph_store.bounding.labels import Bounds
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...models.reasoner import Reasoner
+from ...schemas.references import literal
 from ...schemas.retrieval import (
     ROUTES,
     Evidence,
@@ -129,7 +130,7 @@ class _Nodes:
         self._resources.reranker  # noqa: B018
         if earlier:
             question = self._resources.reasoner(name, context.models).condense(question, earlier)
-        question, replaced = respelt(question, self._resources.retriever(name).index)
+        question, replaced = respelt(literal(question), self._resources.retriever(name).index)
         step = TraceStep(step="question", text=tracing.short(question))
         # An earlier question of the thread may have been asked with its trace.
         old_trace: dict[str, Any] = {"trace": []} if state.get("trace") else {}

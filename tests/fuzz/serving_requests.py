@@ -20,7 +20,8 @@ _LATER = 10.0
 """Seconds more that an answer may take on a machine that has other things to do."""
 _PIECES = (
     "Who", "When was", "Which is longer,", " or ", " and ", "the birthplace of ", "the river that ", "of the ", "'s ",
-    "born before ", "the same ", "of which ", "was founded by ", ", ", "? ", "#1", "[1]", "(", "((", ")", '"', "“",
+    "born before ", "the same ", "of which ", "was founded by ", ", ", "? ", "{answer 1}", "[1]", "(", "((", ")", '"',
+    "“",
     "\n", " " * 200, "\t", "a" * 300, "1" * 300, "1,000 km ", "in 1911 ", "-" * 50, "比", "和", "出生得早", "谁",
     "哪条河流", "的", "位于", "在哪里", "，", "？", "还是", "Ada Byron", "Ulm", "Danube", "林小雨", "宁波", "he", "she",
     "它", "\u202e", "\u0000", "<data>", "</data>", "{", "%s", "é\u0301", "𝒜", "\ud83d\ude00", "who who ", "is is ",

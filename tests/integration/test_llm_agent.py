@@ -32,8 +32,8 @@ TEXTS = {title: text + _REST for title, text in {
 }.items()}
 QUESTION = "When was the oldest bridge opened of the town where the builder of the Northern Lamp was born?"
 STEPS = (("Who built the Northern Lamp?", "Ada Brandt", "Northern Lamp"),
-         ("Where was #1 born?", "Kalmar", "Ada Brandt"),
-         ("When was the oldest bridge of #2 opened?", "1889", "Kalmar"))
+         ("Where was {answer 1} born?", "Kalmar", "Ada Brandt"),
+         ("When was the oldest bridge of {answer 2} opened?", "1889", "Kalmar"))
 
 
 @pytest.fixture(scope="module")

@@ -88,7 +88,7 @@ def resources(tmp_path_factory, hashed_embedder):
 QUESTIONS = [Question(id="1", question="On what does the birthplace of Ada Byron lie?",
                       gold=(GoldPassage(id="Ada Byron"), GoldPassage(id="Ulm")),
                       steps=(GoldStep(question="Where was Ada Byron born?", answer="Ulm"),
-                             GoldStep(question="On what lies #1?", answer="a river"))),
+                             GoldStep(question="On what lies {answer 1}?", answer="a river"))),
              Question(id="2", question="Carl Berg was born in", gold=(GoldPassage(title="Carl Berg"),))]
 
 

@@ -18,7 +18,8 @@ def write(folder, records, *, lines=False):
 # ---- formats -------------------------------------------------------------------------------------
 
 MUSIQUE = {"id": "2hop__1", "question": "Q?", "answer": "A", "question_decomposition": [
-    {"id": 1, "question": "First?", "answer": "Ulm"}, {"id": 2, "question": "#1 >> river", "answer": 7}],
+    {"id": 1, "question": "First?", "answer": "Ulm"},
+    {"id": 2, "question": "#1 >> river of #3, [PERSON#277]", "answer": 7}],
     "paragraphs": [{"title": "T", "paragraph_text": "One.", "is_supporting": True},
                    {"title": "T", "paragraph_text": "Two.", "is_supporting": False},
                    {"title": "U", "paragraph_text": "Three.", "is_supporting": True}]}
@@ -29,7 +30,8 @@ def test_musique(tmp_path, lines):
     path = write(tmp_path, [MUSIQUE, MUSIQUE | {"id": "b", "paragraphs": []}], lines=lines)
     assert load_questions(path, "musique") == [Question(
         id="2hop__1", question="Q?", gold=(GoldPassage(title="T", text="One."), GoldPassage(title="U", text="Three.")),
-        steps=(GoldStep(question="First?", answer="Ulm"), GoldStep(question="#1 >> river", answer="7")))]
+        steps=(GoldStep(question="First?", answer="Ulm"),
+               GoldStep(question="{answer 1} >> river of #3, [PERSON#277]", answer="7")))]
 
 
 @pytest.mark.parametrize(("form", "record"), [
@@ -148,17 +150,18 @@ def test_places_count_each_document_once():
 def test_gold_steps_are_filled_with_earlier_answers():
     answers = [f"answer{n}" for n in range(1, 12)]
     steps = tuple(GoldStep(question=q, answer=a) for q, a in zip(
-        ["Who?", "Where was #1?", *["-"] * 8, "#1, #10 and #2, not #12"], answers, strict=True))
+        ["Who?", "Where was {answer 1}?", *["-"] * 8, "{answer 1}, {answer 10} and {answer 2}, not #12"], answers,
+        strict=True))
     filled = list(retrieval._filled(Question(id="", question="Q?", gold=(), steps=steps)))
     assert filled[1] == "Where was answer1?"
     assert filled[-1] == "answer1, answer10 and answer2, not #12"
 
 
 def test_an_answer_that_looks_like_a_place_is_left_alone():
-    steps = (GoldStep(question="Which song?", answer="#1"), GoldStep(question="Which number?", answer="#2"),
-             GoldStep(question="By whom are #1 and #2 sung?", answer="x"))
+    steps = (GoldStep(question="Which song?", answer="#1"), GoldStep(question="Which number?", answer="{answer 1}"),
+             GoldStep(question="By whom are {answer 1} and {answer 2} sung?", answer="x"))
     assert list(retrieval._filled(Question(id="", question="Q?", gold=(), steps=steps)))[2] == \
-        "By whom are #1 and #2 sung?"
+        "By whom are #1 and (answer 1) sung?"
 
 
 def test_a_question_without_steps_is_asked_as_it_is():

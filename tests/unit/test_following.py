@@ -30,15 +30,17 @@ def linked(*questions: str, caps: Caps = CAPS, whole: SubQuery = WHOLE) -> dict[
 
 
 @pytest.mark.parametrize(("question", "searched"), [
-    ("Who won the election in #1?", "Who won the election in ?"),
-    ("#1", ""), (" #1  #22 ", ""), ("#1 and #2", "and"), ("Is #1\tin\n #2 ?", "Is in ?"),
-    ("#1位于哪条河？", "位于哪条河？"), ("哪条河流经#1？", "哪条河流经 ？"), ("Item # 1", "Item # 1"),
+    ("Who won the election in {answer 1}?", "Who won the election in ?"),
+    ("{answer 1}", ""), (" {answer 1}  {answer 22} ", ""), ("{answer 1} and {answer 2}", "and"),
+    ("Is {answer 1}\tin\n {answer 2} ?", "Is in ?"),
+    ("{answer 1}位于哪条河？", "位于哪条河？"), ("哪条河流经{answer 1}？", "哪条河流经 ？"), ("Item #1", "Item #1"),
     ("Who?", "Who?"), ("", "")])
 def test_the_words_searched_are_those_beside_the_places(question, searched):
     assert wording(question) == searched
 
 
-@given(st.lists(st.sampled_from(["#1", "#22", "Who", "在", " ", "#", "7", "?"]), max_size=8).map("".join))
+@given(st.lists(st.sampled_from(["{answer 1}", "{answer 22}", "Who", "在", " ", "#7", "{", "7", "?"]),
+                max_size=8).map("".join))
 def test_no_place_is_left_in_a_wording_and_no_word_beside_them_is_lost(question):
     said = wording(question)
     assert wording(said) == said == said.strip()
@@ -47,14 +49,14 @@ def test_no_place_is_left_in_a_wording_and_no_word_beside_them_is_lost(question)
 
 
 @pytest.mark.parametrize(("questions", "searched"), [
-    (["Who?", "Where was #1 born?"], [0, 1]),
-    (["Where was #1 born?", "Who?"], [1]),
-    (["Who?", "Where was #2 born?"], [0]),
-    (["Who?", "Where was #3 born?", "On what is #2?"], [0]),
-    (["Who?", "#1?", "#1"], [0]),
-    (["Who?", "Where was #0 born?"], [0]),
-    (["Who?", "Do #1 and #9 know each other?"], [0, 1]),
-    (["谁？", "#1出生于哪里？", "#2？"], [0, 1]),
+    (["Who?", "Where was {answer 1} born?"], [0, 1]),
+    (["Where was {answer 1} born?", "Who?"], [1]),
+    (["Who?", "Where was {answer 2} born?"], [0]),
+    (["Who?", "Where was {answer 3} born?", "On what is {answer 2}?"], [0]),
+    (["Who?", "{answer 1}?", "{answer 1}"], [0]),
+    (["Who?", "Where was {answer 0} born?"], [0]),
+    (["Who?", "Do {answer 1} and {answer 9} know each other?"], [0, 1]),
+    (["谁？", "{answer 1}出生于哪里？", "{answer 2}？"], [0, 1]),
     ([], [])])
 def test_searched_at_once_is_what_waits_for_an_earlier_one_and_has_words_of_its_own(questions, searched):
     parts = [part(question) for question in questions]
@@ -65,47 +67,53 @@ def test_searched_at_once_is_what_waits_for_an_earlier_one_and_has_words_of_its_
 
 
 def test_each_step_follows_those_that_it_names():
-    assert linked("Who?", "Where was #1 born?", "On what is #2?", "Did #1 see #3, or #1?") == {
-        "The whole?": (), "Who?": (), "Where was #1 born?": (1,), "On what is #2?": (2,),
-        "Did #1 see #3, or #1?": (1, 3)}
+    assert linked("Who?", "Where was {answer 1} born?", "On what is {answer 2}?",
+                  "Did {answer 1} see {answer 3}, or {answer 1}?") == {
+        "The whole?": (), "Who?": (), "Where was {answer 1} born?": (1,), "On what is {answer 2}?": (2,),
+        "Did {answer 1} see {answer 3}, or {answer 1}?": (1, 3)}
 
 
 def test_what_refers_to_itself_or_to_a_later_one_follows_the_others_that_it_names():
-    assert linked("Who?", "Is #2 in #1?", "Is #3 in #4?", "Where is #4, #1 or #5?") == {
-        "The whole?": (), "Who?": (), "Is #2 in #1?": (1,), "Where is #4, #1 or #5?": (1,)}
+    assert linked("Who?", "Is {answer 2} in {answer 1}?", "Is {answer 3} in {answer 4}?",
+                  "Where is {answer 4}, {answer 1} or {answer 5}?") == {
+        "The whole?": (), "Who?": (), "Is {answer 2} in {answer 1}?": (1,),
+        "Where is {answer 4}, {answer 1} or {answer 5}?": (1,)}
 
 
 def test_a_step_whose_forerunner_a_cap_left_out_follows_nothing():
     caps = Caps(rounds=1, sub_queries=5, sub_queries_in_all=20, tool_calls=4)
-    parts = [part("Who?"), part("Where was #1 born?", routes=())]
+    parts = [part("Who?"), part("Where was {answer 1} born?", routes=())]
     plan = following(plan_round([WHOLE, *searchable(parts)], (), 0, ROUTES, caps), parts)
-    assert [(one.question, one.follows) for _, one in plan.new] == [("The whole?", ()), ("Where was #1 born?", ())]
-    assert linked("A?", "B?", "Is it #1?", "Is it #2?", caps=Caps(
+    assert [(one.question, one.follows) for _, one in plan.new] == [("The whole?", ()),
+                                                                    ("Where was {answer 1} born?", ())]
+    assert linked("A?", "B?", "Is it {answer 1}?", "Is it {answer 2}?", caps=Caps(
         rounds=1, sub_queries=3, sub_queries_in_all=20, tool_calls=100)) == {
-            "The whole?": (), "A?": (), "B?": (), "Is it #1?": (1,)}
+            "The whole?": (), "A?": (), "B?": (), "Is it {answer 1}?": (1,)}
 
 
 def test_numbers_count_what_is_searched_not_what_is_planned():
-    assert linked("#1?", "Who?", "Where was #2 born?") == {"The whole?": (), "Who?": (), "Where was #2 born?": (1,)}
+    assert linked("{answer 1}?", "Who?", "Where was {answer 2} born?") == {"The whole?": (), "Who?": (),
+                                                                           "Where was {answer 2} born?": (1,)}
     # What refers only to a step that cannot be searched is not searched either.
-    assert linked("#1?", "Where is #1?") == {"The whole?": ()}
+    assert linked("{answer 1}?", "Where is {answer 1}?") == {"The whole?": ()}
 
 
 def test_a_step_after_the_whole_question_or_a_repetition_follows_the_one_that_is_searched():
-    assert linked("the WHOLE", "Where is #1?") == {"the WHOLE": (), "Where is #1?": (0,)}
-    assert linked("Who?", "who", "Where is #2?", "Where is #1 ?") == {
-        "The whole?": (), "who": (), "Where is #2?": (1,), "Where is #1 ?": (1,)}
-    assert linked("Who?", "Where is #1?", "where is #1") == {"The whole?": (), "Who?": (), "where is #1": (1,)}
+    assert linked("the WHOLE", "Where is {answer 1}?") == {"the WHOLE": (), "Where is {answer 1}?": (0,)}
+    assert linked("Who?", "who", "Where is {answer 2}?", "Where is {answer 1} ?") == {
+        "The whole?": (), "who": (), "Where is {answer 2}?": (1,), "Where is {answer 1} ?": (1,)}
+    assert linked("Who?", "Where is {answer 1}?", "where is {answer 1}") == {"The whole?": (), "Who?": (),
+                                                                             "where is {answer 1}": (1,)}
 
 
 def test_a_number_sign_of_the_whole_question_refers_to_nothing():
     whole = part("Who was #1 in the charts?")
-    assert linked(whole=whole) == {"Who was #1 in the charts?": ()}
     assert linked("Which charts?", "Who was #1 in the charts?", whole=whole) == {
         "Who was #1 in the charts?": (), "Which charts?": ()}
 
 
-_questions = st.lists(st.sampled_from(["#1", "#2", "#3", "#9", "Who", "who", "is", "宁波", "?"]), min_size=1,
+_questions = st.lists(st.sampled_from(["{answer 1}", "{answer 2}", "{answer 3}", "{answer 9}", "Who", "who", "is",
+                                       "宁波", "?"]), min_size=1,
                       max_size=4).map(" ".join)
 _caps = st.builds(Caps, rounds=st.just(1), sub_queries=st.integers(1, 6), sub_queries_in_all=st.integers(1, 7),
                   tool_calls=st.integers(1, 30))
@@ -149,14 +157,14 @@ def hop(question: str, **elements) -> str | None:
     ("How many people had Ulm in 2019 and 1.5 years later?", "How many people had in and years later?"),
     ("How many people had Ulm in 2020?", "How many people had in 2020?"),
     ("Who made the first crème brûlée?", "Who made the first ?"),
-    ("Who wrote C++ for #1?", "Who wrote for ?")])
+    ("Who wrote C++ for #1?", "Who wrote for #1?")])
 def test_the_second_hop_is_what_is_left_without_the_names(question, rest):
     assert hop(question) == rest
 
 
 @pytest.mark.parametrize("question", [
     "Who lives in towns?", "谁住在城里？", "How many are 2020 and 15?", "Ulm", "Ada Byron, Ulm?", "“Ulm” (2019)!",
-    "林小雨？", "#1 Ulm?", "", "?"])
+    "林小雨？", "{answer 1} Ulm?", "", "?"])
 def test_without_names_or_without_anything_beside_them_there_is_no_second_hop(question):
     assert second_hop(SubQuery.model_construct(question=question), NAMES.find(question), 0) is None
 

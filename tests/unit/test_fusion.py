@@ -212,7 +212,8 @@ def places(retriever, *sub_queries: Sequence[SubQuery]) -> list[int]:
 def test_a_step_that_waits_is_led_to_where_the_step_before_ends(retriever):
     """All towns have a chunk of the same words; which of them is meant the first step alone says."""
     for person in PEOPLE:
-        born, river = SubQuery(question=f"Where was {person} born?"), "On which river lies #1, where barges moor?"
+        born = SubQuery(question=f"Where was {person} born?")
+        river = "On which river lies {answer 1}, where barges moor?"
         free, bound = places(retriever, [born, SubQuery(question=wording(river))],
                              [born, SubQuery(question=river, follows=(0,))])
         assert bound < free or free == 0
@@ -230,10 +231,11 @@ def test_a_second_hop_brings_what_the_whole_question_leads_to(retriever):
 
 
 def test_what_is_searched_of_a_step_are_its_words_and_a_name_keeps_its_number_sign(retriever):
-    queries = retriever.queries([SubQuery(question="Who sang The #1 Song?"), SubQuery(question="Where was #1 born?"),
-                                 SubQuery(question="Where was #1 born?", follows=(0,)),
-                                 SubQuery(question="Did #1 meet #3?", follows=(0, 2))])
-    assert [query.text for query in queries] == ["Who sang The #1 Song?", "Where was #1 born?", "Where was born?",
+    queries = retriever.queries([SubQuery(question="Who sang The #1 Song?"),
+                                 SubQuery(question="Where was {answer 1} born?"),
+                                 SubQuery(question="Where was {answer 1} born?", follows=(0,)),
+                                 SubQuery(question="Did {answer 1} meet {answer 3}?", follows=(0, 2))])
+    assert [query.text for query in queries] == ["Who sang The #1 Song?", "Where was born?", "Where was born?",
                                                  "Did meet ?"]
     assert [query.follows for query in queries] == [(), (), (queries[0],), (queries[0], queries[2])]
     assert queries[3].chain == (queries[0], queries[2], queries[3])

@@ -180,7 +180,7 @@ def test_sub_queries_are_cut_to_the_limit_and_mapped():
     answer = {"sub_queries": [
         {"question": "Who?", "types": ["人物"], "relations": ["出生于"], "attributes": ["inhabitants"],
          "routes": ["dfs", "nonsense", "entity"]},
-        {"question": "Where was #1?", "types": [], "relations": [], "attributes": [], "routes": []},
+        {"question": "Where was {answer 1}?", "types": [], "relations": [], "attributes": [], "routes": []},
         {"question": "Too much?", "types": [], "relations": [], "attributes": [], "routes": []}]}
     first, second = reasoner(ScriptedEndpoint([answer])).decompose("Who and where?", SCHEMA, 2)
     assert (first.entity_types, first.relations, first.attributes) == (("Person",), ("born_in",), ("population",))
@@ -191,7 +191,7 @@ def test_sub_queries_are_cut_to_the_limit_and_mapped():
 def test_a_reflection_answers_the_history_in_order():
     answer = {"sufficient": False, "missing": "a date", "answers": [{"id": 2, "answer": "Warsaw"}],
               "sub_queries": [{"question": "When?", "types": [], "relations": [], "attributes": [], "routes": []}]}
-    history = [SubAnswer(question="Who?", answer="Marie Curie"), SubAnswer(question="Where was #1 born?")]
+    history = [SubAnswer(question="Who?", answer="Marie Curie"), SubAnswer(question="Where was {answer 1} born?")]
     endpoint = ScriptedEndpoint([answer])
     reflection = reasoner(endpoint).reflect("When and where?", history, PASSAGES, SCHEMA)
     assert [a.answer for a in reflection.sub_answers] == ["Marie Curie", "Warsaw"]

@@ -45,7 +45,7 @@ VALUES = {
     "question": "Where was the discoverer of radium born?",
     "limit": "5",
     "passages": numbered(["Marie Curie\nShe was born in Warsaw.", "Radium\nRadium is an element."]),
-    "history": numbered(["Who discovered radium? -> Marie Curie", "Where was #1 born? -> ?"]),
+    "history": numbered(["Who discovered radium? -> Marie Curie", "Where was {answer 1} born? -> ?"]),
     "conversation": "user: Who discovered radium?\nassistant: Marie Curie.",
     "error": "triples.0: List should have at least 3 items",
 }

@@ -82,7 +82,8 @@ def test_a_sentence_about_another_entity_is_not_taken(hashed_embedder):
 
 
 def test_each_hop_is_a_claim_the_final_first(hashed_embedder):
-    asked = history("Who described the analytical engine?", "In which city was #1 born?", "On which river does #2 lie?")
+    asked = history("Who described the analytical engine?", "In which city was {answer 1} born?",
+                    "On which river does {answer 2} lie?")
     draft = answer("On which river ...?", asked, ENGLISH, hashed_embedder, PARSER)
     assert draft.answerable
     assert [claim.text.split(":")[0] for claim in draft.claims] == ["Danube", "Ada Byron", "Ulm"]
@@ -90,7 +91,7 @@ def test_each_hop_is_a_claim_the_final_first(hashed_embedder):
 
 
 def test_a_chain_that_breaks_is_declined(hashed_embedder):
-    asked = history("Who described the analytical engine?", "What is the salary of #1?")
+    asked = history("Who described the analytical engine?", "What is the salary of {answer 1}?")
     question = "What is the salary of the person who described the analytical engine?"
     assert answer(question, asked, ENGLISH, hashed_embedder, PARSER).confidence < 0.5
 
@@ -153,7 +154,8 @@ def test_without_passages_there_is_no_answer(hashed_embedder):
 
 
 def test_reflection_fills_names_and_asks_on(hashed_embedder):
-    asked = history("Who described the analytical engine?", "In which city was #1 born?", "On which river does #2 lie?")
+    asked = history("Who described the analytical engine?", "In which city was {answer 1} born?",
+                    "On which river does {answer 2} lie?")
     first = reflect("?", asked, [ENGLISH[2]], open_schema(), hashed_embedder, PARSER)
     assert not first.sufficient
     assert [item.question for item in first.sub_answers] == [item.question for item in asked]
@@ -168,12 +170,13 @@ def test_reflection_fills_names_and_asks_on(hashed_embedder):
 
 def test_reflection_never_repeats_a_question(hashed_embedder):
     asked = [SubAnswer(question="Who described the analytical engine?", answer="Ada Byron"),
-             *history("What is the salary of #1?", "what is the salary of  Ada Byron?")]
+             *history("What is the salary of {answer 1}?", "what is the salary of  Ada Byron?")]
     assert reflect("?", asked, ENGLISH, open_schema(), hashed_embedder, PARSER).sub_queries == []
 
 
 def test_reflection_works_in_chinese(hashed_embedder):
-    found = reflect("发现青岚素的人出生在哪座城市？", history("谁发现了青岚素？", "#1出生在哪座城市？"), CHINESE,
+    found = reflect("发现青岚素的人出生在哪座城市？", history("谁发现了青岚素？", "{answer 1}出生在哪座城市？"),
+                    CHINESE,
                     open_schema(), hashed_embedder, PARSER)
     assert found.sufficient
     assert [item.answer for item in found.sub_answers] == ["林小雨", "宁波"]
@@ -232,7 +235,7 @@ def test_a_university_is_not_a_person_of_its_citys_name(hashed_embedder):
 
 def test_the_short_answer_is_the_span(hashed_embedder):
     assert answer("In which city was Ada Byron born?", [], ENGLISH, hashed_embedder, PARSER).short == "Ulm"
-    asked = history("Who described the analytical engine?", "In which city was #1 born?")
+    asked = history("Who described the analytical engine?", "In which city was {answer 1} born?")
     assert answer("Where ...?", asked, ENGLISH, hashed_embedder, PARSER).short == "Ulm"
     compared = answer("Who was born first, Ada Byron or Carl Berg?", [], ENGLISH, hashed_embedder, PARSER)
     assert compared.short == "Carl Berg"
@@ -272,9 +275,9 @@ def test_the_reasoner_joins_all_steps(hashed_embedder):
     assert reasoner.summarise([]) == []
 
 
-PIECES = ("the who was born in Ulm Ada Byron 1801 #1 #2 river . ? 的 谁 发现 宁波 公司 2019年 。 ？ 《 》 or first , "
+PIECES = ("the who was born in Ulm Ada Byron 1801 #1 river . ? 的 谁 发现 宁波 公司 2019年 。 ？ 《 》 or first , "
           "5亿元 She")
-WORDS = st.sampled_from(["\n", *sorted(set(PIECES.split()))])
+WORDS = st.sampled_from(["\n", "{answer 1}", "{answer 2}", *sorted(set(PIECES.split()))])
 ANY = st.text(max_size=60) | st.lists(WORDS, max_size=14).map(" ".join) | st.lists(WORDS, max_size=14).map("".join)
 PASSAGES = st.lists(st.builds(passage, ANY, ANY, st.floats(-1, 10)), max_size=4)
 HISTORY = st.lists(st.builds(SubAnswer, question=ANY, answer=st.just("") | ANY), max_size=4)

@@ -42,33 +42,37 @@ def steps(question: str, limit: int = 5) -> list[str]:
 
 @pytest.mark.parametrize(("question", "expected"), [
     ("On which river does the birthplace of the discoverer of polonium lie?",
-     ["Who is the discoverer of polonium?", "What is the birthplace of #1?", "On which river does #2 lie?"]),
+     ["Who is the discoverer of polonium?", "What is the birthplace of {answer 1}?",
+      "On which river does {answer 2} lie?"]),
     ("Who was the first president of the association which published Journal of Botany?",
-     ["Which association published Journal of Botany?", "Who was the first president of #1?"]),
+     ["Which association published Journal of Botany?", "Who was the first president of {answer 1}?"]),
     ("What is the capital of the country where Frida Kahlo was born?",
-     ["In which country was Frida Kahlo born?", "What is the capital of #1?"]),
-    ("Who is the spouse of the director of Jaws?", ["Who is the director of Jaws?", "Who is the spouse of #1?"]),
-    ("Where was Marie Curie's husband born?", ["Who is Marie Curie's husband?", "Where was #1 born?"]),
+     ["In which country was Frida Kahlo born?", "What is the capital of {answer 1}?"]),
+    ("Who is the spouse of the director of Jaws?",
+     ["Who is the director of Jaws?", "Who is the spouse of {answer 1}?"]),
+    ("Where was Marie Curie's husband born?", ["Who is Marie Curie's husband?", "Where was {answer 1} born?"]),
     ("Who composed the music for the film directed by Agnes Varda?",
-     ["Which film was directed by Agnes Varda?", "Who composed the music for #1?"]),
+     ["Which film was directed by Agnes Varda?", "Who composed the music for {answer 1}?"]),
     ("When was the author of the book that won the Golden Leaf in 1981 born?",
-     ["Which book won the Golden Leaf in 1981?", "Who is the author of #1?", "When was #2 born?"]),
+     ["Which book won the Golden Leaf in 1981?", "Who is the author of {answer 1}?", "When was {answer 2} born?"]),
     ("On which river does the town lie in which the woman who painted Dawn was born?",
-     ["Who painted Dawn?", "In which town was #1 born?", "On which river does #2 lie?"]),
+     ["Who painted Dawn?", "In which town was {answer 1} born?", "On which river does {answer 2} lie?"]),
     ("When did the country where Chopin was born join the European Union?",
-     ["In which country was Chopin born?", "When did #1 join the European Union?"]),
+     ["In which country was Chopin born?", "When did {answer 1} join the European Union?"]),
     ("What position did the keeper of the Silver Lamp hold?",
-     ["What is the keeper of the Silver Lamp?", "What position did #1 hold?"]),
+     ["What is the keeper of the Silver Lamp?", "What position did {answer 1} hold?"]),
     ("The Grey Ferry was built by a yard that was closed when?",
-     ["The Grey Ferry was built by which yard?", "#1 was closed when?"]),
-    ("Ann Lee played for a club based in what city?", ["Ann Lee played for which club?", "#1 is based in what city?"]),
+     ["The Grey Ferry was built by which yard?", "{answer 1} was closed when?"]),
+    ("Ann Lee played for a club based in what city?",
+     ["Ann Lee played for which club?", "{answer 1} is based in what city?"]),
     ("Who is the spouse of the Silver Lamp performer?",
-     ["Who is the Silver Lamp performer?", "Who is the spouse of #1?"]),
-    ("发现青蒿素的人出生在哪个省？", ["谁发现了青蒿素？", "#1出生在哪个省？"]),
-    ("法国的首都有多少人口？", ["法国的首都是什么？", "#1有多少人口？"]),
-    ("《红楼梦》的作者的故乡在哪个省？", ["《红楼梦》的作者是谁？", "#1的故乡是什么？", "#2在哪个省？"]),
+     ["Who is the Silver Lamp performer?", "Who is the spouse of {answer 1}?"]),
+    ("发现青蒿素的人出生在哪个省？", ["谁发现了青蒿素？", "{answer 1}出生在哪个省？"]),
+    ("法国的首都有多少人口？", ["法国的首都是什么？", "{answer 1}有多少人口？"]),
+    ("《红楼梦》的作者的故乡在哪个省？", ["《红楼梦》的作者是谁？", "{answer 1}的故乡是什么？",
+                                          "{answer 2}在哪个省？"]),
     ("鲁迅出生的城市在哪个省，这个省的省会是哪座城市？",
-     ["鲁迅出生在哪座城市？", "#1在哪个省？", "#2的省会是哪座城市？"]),
+     ["鲁迅出生在哪座城市？", "{answer 1}在哪个省？", "{answer 2}的省会是哪座城市？"]),
 ])
 def test_nested_questions_are_unfolded_innermost_first(question, expected):
     assert steps(question) == expected
@@ -173,7 +177,7 @@ def test_words_of_one_family_meet():
 
 
 def test_fill_leaves_what_is_not_found():
-    assert fill("Is #1 in #2 or #12?", ["Ulm", ""]) == "Is Ulm in #2 or #12?"
+    assert fill("Is {answer 1} in {answer 2} or {answer 12}?", ["Ulm", ""]) == "Is Ulm in {answer 2} or {answer 12}?"
 
 
 @pytest.mark.parametrize(("words", "date", "expected"), [
@@ -244,7 +248,7 @@ def test_a_question_that_stands_alone_is_unchanged(question):
 
 PIECES = ("the of who which that where whose in was born does lie Marie Curie 's author city # #1 , ? first or and "
           "的 谁 发现 出生 城市 哪个 首都 ， ？ 他 1898 《 》 呢 说 it her")
-WORDS = st.sampled_from(sorted(set(PIECES.split())))
+WORDS = st.sampled_from(sorted({"{answer 1}", *PIECES.split()}))
 ANY = st.text(max_size=80) | st.lists(WORDS, max_size=14).map(" ".join) | st.lists(WORDS, max_size=14).map("".join)
 
 

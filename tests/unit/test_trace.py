@@ -42,11 +42,11 @@ def resources(opened):
     """A reasoner that takes the question apart, finds the town in the first round and the river in the second."""
     opened.fake = fake = asking.Fake()
     fake.parts = [SubQuery(question="Where was Ada Byron born?", entity_types=("Person",), relations=("born_in",)),
-                  SubQuery(question="On which river is #1?", routes=("triple",))]
+                  SubQuery(question="On which river is {answer 1}?", routes=("triple",))]
     born = SubAnswer(question="Where was Ada Byron born?", answer="Ulm")
     fake.reflections = [
         Reflection(sufficient=False, missing="the river of Ulm", sub_answers=[born]),
-        Reflection(sufficient=True, sub_answers=[SubAnswer(question="On which river is #1?", answer="Danube")])]
+        Reflection(sufficient=True, sub_answers=[SubAnswer(question="On which river is {answer 1}?", answer="Danube")])]
     fake.draft = lambda passages: DraftAnswer(answerable=True, confidence=0.9, claims=[Claim(
         text="The Danube.", quotes=[Quote(passage=next(n for n, p in enumerate(passages, 1) if p.document == "ulm"),
                                           words="Ulm lies on the\nriver Danube")])])
@@ -68,7 +68,8 @@ def test_every_step_is_in_the_trace(resources):
                      (2, "search"), (2, "fuse"), (2, "reflect"), (2, "answer")]
     assert steps[0].text == RIVER
     assert [(query.number, query.question, query.relations, query.follows) for query in steps[1].sub_queries] == [
-        (0, RIVER, (), ()), (1, "Where was Ada Byron born?", ("born_in",), ()), (2, "On which river is #1?", (), (1,))]
+        (0, RIVER, (), ()), (1, "Where was Ada Byron born?", ("born_in",), ()),
+        (2, "On which river is {answer 1}?", (), (1,))]
     searches = [step for step in steps if step.step == "search"]
     assert [(step.number, step.route) for step in searches] == [
         (0, "entity"), (1, "entity"), (0, "triple"), (1, "triple"), (2, "triple"), (0, "community"), (1, "community"),
@@ -167,9 +168,9 @@ def test_a_person_reads_the_whole_way(resources):
     assert lines[0] == f"question {RIVER}"
     assert lines[-1] == "answer"
     for expected in ("round 1", "round 2", f"0 {RIVER}", "1 Where was Ada Byron born? Person, born_in",
-                     "2 On which river is #1? follows 1", "3 On which river is Ulm?",
+                     "2 On which river is {answer 1}? follows 1", "3 On which river is Ulm?",
                      "reflection not sufficient: the river of Ulm", "Where was Ada Byron born? -> Ulm",
-                     "On which river is #1? -> Danube", "reflection sufficient"):
+                     "On which river is {answer 1}? -> Danube", "reflection sufficient"):
         assert expected in lines, expected
     assert lines.index("round 2") < lines.index("3 On which river is Ulm?")
     assert any(line.startswith("1.00 Ada Byron (Person)") and "[ada] (the question names 'ada byron')" in line

@@ -5,7 +5,7 @@ chunks do (tools/ranking/chunk_scores.py). Both are restart weights of one walk 
 (tools/spreading.py), whose stationary weights rank the chunks. beta(q) of UniAI-GraphRAG eq. 8 and 9
 weighs the two channels before the walk, where the paper adds two finished scores.
 
-A sub-query that waits for the answer of another ("Who won the election in #1?") is not held up until
+A sub-query that waits for the answer of another ("Who won the election in {answer 1}?") is not held up until
 that is answered: the entities to which the other's walk leads stand in for the answer.
 They restart this walk too, and a chunk counts by its own score times what it has to do with them.
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from ....schemas.graph_schema import GraphSchema
 from ....schemas.naming import normalise
+from ....schemas.references import references
 from ....schemas.retrieval import Claim, DraftAnswer, Passage, Quote, Reflection, SubAnswer
 from ....text.dates import months_named, overlap
 from ...embedding.embedder import Embedder
@@ -19,7 +20,7 @@ from ..content_words import language_of
 from ..lexicon import SUMMARY_CUES
 from ..questions.answer_types import Expected, Question
 from ..questions.comparisons import Comparison, comparison
-from ..questions.decomposition import PLACEHOLDER, fill, sub_query
+from ..questions.decomposition import fill, sub_query
 from .evidence import ANSWERED, MOST_EMBEDDED, SentencePool, Support
 from .measures import amount, comparable
 from .statements import answer_from_facts, overview
@@ -113,7 +114,7 @@ def reflect(question: str, history: Sequence[SubAnswer], passages: Sequence[Pass
 
     Args:
         question: the question.
-        history: the sub-queries asked so far; `#n` in one stands for the answer of the n-th.
+        history: the sub-queries asked so far; one may refer to answers of others.
         passages: the evidence.
         schema: the schema in force, for the elements of new sub-queries.
         embedder: compares questions with sentences.
@@ -146,7 +147,7 @@ def _unasked(history: Sequence[SubAnswer], hops: list[_Hop]) -> list[str]:
     """Unanswered steps that could now be filled with names and were not yet asked like that."""
     asked = {normalise(item.question) for item in history}
     return list(dict.fromkeys(hop.question for hop in hops if not hop.answer
-                              and not PLACEHOLDER.search(hop.question) and normalise(hop.question) not in asked))
+                              and not references(hop.question) and normalise(hop.question) not in asked))
 
 
 def _answer_hops(history: Sequence[SubAnswer], pool: SentencePool) -> list[_Hop]:
@@ -155,7 +156,7 @@ def _answer_hops(history: Sequence[SubAnswer], pool: SentencePool) -> list[_Hop]
     hops: list[_Hop] = []
     for item in history:
         filled = fill(item.question, [_first_name(hop.answer) for hop in hops])
-        hops.append(_Hop(filled, item.answer, None) if PLACEHOLDER.search(filled)
+        hops.append(_Hop(filled, item.answer, None) if references(filled)
                     else _find(filled, item.answer, pool, embedded))
     return hops
 
@@ -183,11 +184,11 @@ def _context(support: Support) -> str:
 
 
 def _final(history: Sequence[SubAnswer]) -> int:
-    """The place of the step that answers the question: the last of the plan, whose steps hold `#n`.
+    """The place of the step that answers the question: the last of the plan, whose steps refer to answers.
 
     Filled forms of earlier steps may stand after it, asked in a later round.
     """
-    planned = [i for i, item in enumerate(history) if PLACEHOLDER.search(item.question)]
+    planned = [i for i, item in enumerate(history) if references(item.question)]
     return planned[-1] if planned else len(history) - 1
 
 
@@ -199,8 +200,7 @@ def _chain(history: Sequence[SubAnswer], hops: list[_Hop]) -> list[_Hop]:
     needed = {final}
     for i in range(final, -1, -1):
         if i in needed:
-            needed.update(int(number) - 1 for number in PLACEHOLDER.findall(history[i].question)
-                          if 0 < int(number) <= i)
+            needed.update(number - 1 for number in references(history[i].question) if 0 < number <= i)
     if len(needed) == 1:
         needed.update(i for i, hop in enumerate(hops) if hop.answer and hop.confidence >= ANSWERED)
     return [hops[final], *(hops[i] for i in sorted(needed - {final}))]

@@ -4,6 +4,7 @@ import re
 
 from ....schemas.graph_schema import GraphSchema, SchemaElement
 from ....schemas.naming import normalise
+from ....schemas.references import literal, reference, replaced
 from ....schemas.retrieval import ROUTES, Route, SubQuery
 from ...parsing.parser import Parser
 from ..content_words import content_words, language_of
@@ -14,7 +15,6 @@ from .unfolding_chinese import unfold_chinese
 from .unfolding_english import unfold_english
 from .unfolding_patterns import unfold_by_patterns
 
-PLACEHOLDER = re.compile(r"#(\d+)")
 _COPULAR = re.compile(r"(?:who|what)\s+(?:is|was|are|were)\b", re.IGNORECASE)
 """Questions in plain word order, which the parser reads well."""
 _LONGEST_PATTERN = 400
@@ -30,8 +30,8 @@ _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|[_/-]")
 def decompose(question: str, schema: GraphSchema, limit: int, parser: Parser) -> list[SubQuery]:
     """The atomic sub-queries of a question, by general grammar.
 
-    Comparisons give one sub-query per side, nested questions one per step with `#n` for the answer
-    of the n-th, questions about the whole one for the communities; any other question comes back
+    Comparisons give one sub-query per side, nested questions one per step referring to
+    answers of earlier ones, questions about the whole one for the communities; any other question comes back
     as it is. What would need more than `limit` sub-queries is not taken apart.
 
     Args:
@@ -68,13 +68,15 @@ def sub_query(question: str, schema: GraphSchema, parser: Parser, *, chained: bo
     """One atomic question with the schema elements whose names, labels or cues it holds.
 
     Args:
-        question: the question; may hold `#n`.
+        question: the question; may refer to answers.
         schema: the schema in force.
         parser: parses English.
         chained: whether it is a step of several, so that paths between entities may matter.
     """
-    analysed = analyse(question, parser)
-    text = f"{question} {_TYPE_WORDS.get(analysed.expected, '')}"
+    # One sign that is no word: neither the parse nor the schema's words take it for what is asked about.
+    spoken = replaced(question, "#{}".format)
+    analysed = analyse(spoken, parser)
+    text = f"{spoken} {_TYPE_WORDS.get(analysed.expected, '')}"
     words = frozenset(content_words(text))
     return SubQuery(
         question=question,
@@ -86,17 +88,17 @@ def sub_query(question: str, schema: GraphSchema, parser: Parser, *, chained: bo
 
 
 def fill(question: str, answers: list[str]) -> str:
-    """The question with `#n` replaced by the n-th answer where there is one.
+    """The question with its references replaced by the answers that there are.
 
     Args:
         question: a question as decomposed.
         answers: the answers found so far, in order; empty where nothing was found.
     """
-    def found(match: re.Match[str]) -> str:
-        number = int(match.group(1))
-        return answers[number - 1] if 0 < number <= len(answers) and answers[number - 1] else match.group()
+    def found(number: int) -> str:
+        known = 0 < number <= len(answers) and answers[number - 1]
+        return literal(answers[number - 1]) if known else reference(number)
 
-    return PLACEHOLDER.sub(found, question)
+    return replaced(question, found)
 
 
 def _routes(question: str, *, chained: bool) -> tuple[Route, ...]:

@@ -1,10 +1,11 @@
 """Nested Chinese questions unfolded.
 
-发现青蒿素的人出生在哪个省？ is asked in two steps: 谁发现了青蒿素？ and #1出生在哪个省？
+发现青蒿素的人出生在哪个省？ is asked in two steps: 谁发现了青蒿素？ and {answer 1}出生在哪个省？
 """
 
 import re
 
+from ....schemas.references import reference
 from ..lexicon import words
 
 _NOUNS = (
@@ -45,7 +46,7 @@ def unfold_chinese(question: str, limit: int) -> list[str]:
         limit: the most questions wanted.
 
     Returns:
-        The questions, `#n` standing for the answer of the n-th; the question alone where it is not
+        The questions, referring to answers of earlier ones; the question alone where it is not
         nested, or where it would need more than `limit`.
     """
     steps: list[str] = []
@@ -61,7 +62,7 @@ def _anaphor(text: str, number: int) -> tuple[str, str] | None:
     match = _ANAPHOR.match(text)
     if match is None or _outermost(match["first"] + "？", number):
         return None
-    return f"{match['first']}？", f"#{number}{match['rest']}"
+    return f"{match['first']}？", f"{reference(number)}{match['rest']}"
 
 
 def _topic(text: str, number: int) -> tuple[str, str] | None:
@@ -70,7 +71,7 @@ def _topic(text: str, number: int) -> tuple[str, str] | None:
     if match is None:
         return None
     asks = "谁" if match["pronoun"] in "他她" else "什么"
-    return f"{match['topic']}是{asks}？", f"#{number}的{match['rest']}"
+    return f"{match['topic']}是{asks}？", f"{reference(number)}的{match['rest']}"
 
 
 def _outermost(text: str, number: int) -> tuple[str, str] | None:
@@ -78,7 +79,7 @@ def _outermost(text: str, number: int) -> tuple[str, str] | None:
     for pattern, ask in ((_AGENT, _ask_agent), (_STATE, _ask_state), (_CHAIN, _ask_chain)):
         match = pattern.match(text)
         if match and not _ASKS_NAME.fullmatch(match["rest"]):
-            return ask(match), f"#{number}{_joined(match)}"
+            return ask(match), f"{reference(number)}{_joined(match)}"
     return None
 
 

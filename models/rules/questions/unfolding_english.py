@@ -1,7 +1,8 @@
 """Nested English questions unfolded along their parse, innermost noun phrase first.
 
 'On which river does the birthplace of the discoverer of polonium lie?' asks three things. Each step asks for one
-described noun phrase and puts `#n` in its stead. A noun is described by a relative clause, a participle, another
+described noun phrase and puts a reference to the answer in its stead. A noun is described by a relative clause,
+a participle, another
 noun's possessive, or 'of' with a name. Where the question word stands inside the description ('a novel by an author
 who was born where?'), the clause around it is asked first.
 """
@@ -10,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ....schemas.references import reference
 from ...parsing.parser import Parser
 from ..lexicon import PERSON_NOUNS, words
 
@@ -50,7 +52,7 @@ def unfold_english(question: str, parser: Parser, limit: int) -> list[str]:
         limit: the most questions wanted.
 
     Returns:
-        The questions, `#n` standing for the answer of the n-th; the question alone where it is not nested, or where it
+        The questions, referring to answers of earlier ones; the question alone where it is not nested, or where it
         would need more than `limit`.
     """
     doc = parser.parse(question.strip(), "en")
@@ -78,7 +80,7 @@ class _Unfolding:
             if step is None or self._left_over(step):
                 continue
             asked.append(step.asked)
-            self._replace(step.start, step.end, f"#{len(asked)}{step.tail}")
+            self._replace(step.start, step.end, f"{reference(len(asked))}{step.tail}")
         return [*asked, *self._outer_first(len(asked))]
 
     def _outer_first(self, known: int) -> list[str]:
@@ -98,7 +100,7 @@ class _Unfolding:
             parts.append(f"{lead}{self._text(start, first)} which {named}?")
             start = clause.left_edge.i
             opening = self._doc[start]
-            lead = f"#{known + len(parts)}" + ("'s " if opening.tag_ == "WP$" else " ")
+            lead = reference(known + len(parts)) + ("'s " if opening.tag_ == "WP$" else " ")
             lead += "is " if clause.dep_ == "acl" and clause.tag_ == "VBN" else ""
             start += opening.tag_ in _RELATIVE_TAGS
         return [*parts, f"{lead}{self._text(start, len(self._doc))}?"]
@@ -109,7 +111,7 @@ class _Unfolding:
         self._replaced[start] = (end, by)
 
     def _left_over(self, step: _Step) -> bool:
-        """Whether the rest of the question asks nothing but the step's own answer ('Who is #1?')."""
+        """Whether the rest of the question asks nothing but the step's own answer ('Who is {answer 1}?')."""
         rest = [*self._doc[: step.start], *self._doc[step.end :]]
         return all(token.is_punct or token.is_space or token.tag_ in _RELATIVE_TAGS or token.lemma_ in _EMPTY
                    for token in rest)

@@ -4,7 +4,7 @@ The parser misreads many inverted questions ('In which city was the woman who di
 order is regular, so these patterns are tried first and the parse takes what they leave whole.
 
 'On which river does the birthplace of the discoverer of polonium lie?' asks three things. Each
-step replaces the innermost described noun phrase by `#n` and asks for it on its own. Phrases are
+step replaces the innermost described noun phrase by a reference to its answer and asks for it on its own. Phrases are
 relative clauses, participles with 'by', and chains of relational nouns with 'of' or 's. A wrong
 split is worse than none: what does not match clearly stays as it is.
 """
@@ -12,6 +12,7 @@ split is worse than none: what does not match clearly stays as it is.
 import re
 from dataclasses import dataclass
 
+from ....schemas.references import reference
 from ..lexicon import PERSON_NOUNS, words
 from .names import find_names
 
@@ -41,6 +42,10 @@ FINAL_VERBS = words(
 """Verbs that may end a question whose subject comes before them ('does ... lie', 'was ... born')."""
 
 _FINAL = "|".join(sorted(FINAL_VERBS))
+_STEP = "\ufdd0"
+"""Before the number of a step while patterns are tried: one sign that is no word, and no character of any text."""
+_NUMBERED = re.compile(rf"{_STEP}(\d+)")
+_NUMBERED_LAST = re.compile(rf"{_STEP}\d+$")
 _AUX = r"(?:is|are|was|were|has|have|had)"
 _RELATIVE = re.compile(
     r"\bthe (?P<noun>(?:(?!of\b)[\w-]+ ){0,2}?(?!of\b)[\w-]+),? "
@@ -53,10 +58,12 @@ _PARTICIPLE = re.compile(
     rf"\bthe (?P<noun>(?:[\w-]+ )?[\w-]+) (?P<clause>(?:[a-z]+ed|{'|'.join(sorted(PARTICIPLES))}) by [^?]+)")
 _CHAIN = re.compile(rf"\bthe (?P<noun>(?:[\w-]+ ){{0,2}}?(?:{'|'.join(sorted(RELATIONAL_NOUNS))})) of ")
 _POSSESSED = re.compile(rf"['’]s? (?P<noun>(?:[a-z]+ )?(?:{'|'.join(sorted(RELATIONAL_NOUNS))}))\b(?! of\b)")
-_ANCHOR_WORD = re.compile(rf"(?:the )?(?:#\d+|[a-z][a-z-]*)(?=\s*[?,]|\s*$|\s+(?:{_AUX}|{_FINAL}|[a-z]+ed|did|does)\b)")
+_ANCHOR_WORD = re.compile(rf"(?:the )?(?:{_STEP}\d+|[a-z][a-z-]*)"
+                          rf"(?=\s*[?,]|\s*$|\s+(?:{_AUX}|{_FINAL}|[a-z]+ed|did|does)\b)")
 _DESCRIPTION = re.compile(r"(?:the )?(?:(?!of |and |or |in |on |at |from |to |by )[a-z][a-z-]* ){1,2}")
-_PLAIN = re.compile(r"\s*(?:\w+ )?(?:who|what|which|where)\s+(?:is|are|was|were)\s+(?:the name of )?#\d++\s*+\??\s*+|"
-                    r"\s*#\d++\s*+\??\s*+", re.IGNORECASE)
+_PLAIN = re.compile(rf"\s*(?:\w+ )?(?:who|what|which|where)\s+(?:is|are|was|were)\s+"
+                    rf"(?:the name of )?{_STEP}\d++\s*+\??\s*+|"
+                    rf"\s*{_STEP}\d++\s*+\??\s*+", re.IGNORECASE)
 _INVERTED = re.compile(r"\b(?:(?P<support>do|does|did)|is|are|was|were|has|have)\s++"
                        r"(?:the\s++(?:[\w-]++\s++){1,8}?of\s++)?$", re.IGNORECASE)
 _COPULAR = re.compile(r"\s*(?:who|what)\s+(?:is|are|was|were)\b", re.IGNORECASE)
@@ -90,18 +97,22 @@ def unfold_by_patterns(question: str, limit: int) -> list[str]:
         limit: the most questions wanted.
 
     Returns:
-        The questions, `#n` standing for the answer of the n-th; the question alone where it is not
+        The questions, referring to answers of earlier ones; the question alone where it is not
         nested, or where it would need more than `limit`.
     """
     steps: list[str] = []
-    rest = question.strip()
+    rest = question.strip().replace(_STEP, " ")
     while phrase := _innermost(rest):
-        outer = f"{rest[:phrase.start]}#{len(steps) + 1}{phrase.tail}{rest[phrase.end:]}"
+        outer = f"{rest[:phrase.start]}{_STEP}{len(steps) + 1}{phrase.tail}{rest[phrase.end:]}"
         if _PLAIN.fullmatch(outer):
             break
         steps.append(phrase.asked)
         rest = outer
-    return [*steps, rest] if len(steps) < limit else [question]
+    return [_spelt_out(step) for step in (*steps, rest)] if len(steps) < limit else [question]
+
+
+def _spelt_out(step: str) -> str:
+    return _NUMBERED.sub(lambda match: reference(int(match[1])), step)
 
 
 def _innermost(text: str) -> _Phrase | None:
@@ -179,7 +190,7 @@ def _by_participle(text: str) -> _Phrase | None:
     match = _last(_PARTICIPLE, text)
     if match is None:
         return None
-    named = "#" in match["clause"] or any(start > match.start("clause") for start, _ in find_names(text))
+    named = _STEP in match["clause"] or any(start > match.start("clause") for start, _ in find_names(text))
     if not named:
         return None
     clause, tail = _split_clause(text[: match.start()], match["clause"])
@@ -197,7 +208,7 @@ def _of_chain(text: str) -> _Phrase | None:
 
 
 def _anchor_end(text: str, start: int) -> int:
-    """Where the name, `#n` or single noun that starts here ends; 0 where none starts here."""
+    """Where the name, answer or single noun that starts here ends; 0 where none starts here."""
     after_article = start + (4 if text.startswith("the ", start) else 0)
     for a, b in find_names(text):
         if a in {start, after_article} or (a == start + 1 and text[start] in "\"“'"):
@@ -214,7 +225,7 @@ def _possessive(text: str) -> _Phrase | None:
     if match is None:
         return None
     owners = [a for a, b in find_names(text) if b == match.start()]
-    number = re.search(r"#\d+$", text[: match.start()])
+    number = _NUMBERED_LAST.search(text[: match.start()])
     start = owners[0] if owners else number.start() if number else -1
     if start < 0:
         return None

@@ -7,8 +7,8 @@ import { number, t } from "../strings.js";
 
 const ROUTES = ["entity", "triple", "community", "dfs"];
 
-/** A text in words: `#1` stands for what step 1 finds. */
-const inWords = (text) => text.replace(/#(\d+)/g, (_, number) => t("trace.answer.of", { number }));
+/** A text in words: `{answer 1}` stands for what step 1 finds. */
+const inWords = (text) => text.replace(/\{answer (\d+)\}/g, (_, number) => t("trace.answer.of", { number }));
 const byRoute = (one, other) => ROUTES.indexOf(one.route) - ROUTES.indexOf(other.route);
 
 /** The trace in a fold. */
