@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ..graph_store.index.lexical import LexicalIndex
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..models.embedding.embedder import Vectors, as_queries
 from ..schemas.naming import triple_id
-from ..tools.lexical import LexicalIndex
 
 Scores = NDArray[np.float64]
 Baseline = Callable[[str], list[str]]
@@ -43,7 +43,7 @@ def baselines(knowledge_base: KnowledgeBase) -> dict[str, Baseline]:
     for chunk in chunks:
         chunks_of.setdefault(chunk.document_id, []).append(chunk.id)
     documents = [knowledge_base.documents.get(one) for one in chunks_of]
-    lexical = LexicalIndex([f"{document.title}\n{document.text}" for document in documents])
+    lexical = LexicalIndex.of([f"{document.title}\n{document.text}" for document in documents])
     walk = FactWalk(knowledge_base, ids, vectors)
 
     def embedded(question: str) -> Vectors:

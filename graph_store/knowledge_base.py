@@ -2,8 +2,9 @@
 
 import logging
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Self
 
@@ -19,6 +20,8 @@ from .evolution.control import SchemaControl
 from .graph.resolved_graph import ResolvedGraph
 from .graph.synchroniser import GraphSynchroniser
 from .graph.tree_graph import TreeGraph, tree_graph
+from .index.contents import Source
+from .index.store import Index, IndexStore
 from .layout import Layout
 from .ledger.accounts import Calls
 from .ledger.aliases import AliasTable
@@ -72,7 +75,7 @@ class KnowledgeBase:
         self.communities = CommunityTable(self.database)
         self.calls = Calls(self.database)
         self.graph_synchroniser = GraphSynchroniser(layout.graph, self.documents, self.extractions, self.entities,
-                                                    edits, self.schemas)
+                                                    edits, self.schemas, partial(_is_past, self.database))
         self.edits = Editing(self.database, edits, self.graph_synchroniser, self.schema_control)
         self.vector_synchroniser = VectorSynchroniser(layout, self.database, self.documents, self.graph_synchroniser,
                                                       embedder)
@@ -82,17 +85,16 @@ class KnowledgeBase:
             self.database, self.entities, Resolver(self.entities, edits, self.documents, self.vectors, embedder),
             self.graph_synchroniser, self.schemas, self.reliability)
         self.tree = TreeSynchroniser(self.database, self.graph_synchroniser, self.vectors, self.communities)
+        self._index_store = IndexStore(layout.index, embedder)
+        self._index: tuple[Version, Index] | None = None
         self._lock = FileLock(layout.lock, timeout=0, thread_local=False)
         self._published = 0
+        self._took_over = False
         # A reader that nobody refers to any more closes its files by itself.
         self._close = weakref.finalize(self, _close_all, self._lock, self.vector_synchroniser, self.database)
         try:
             if not any_embedding:
                 self.vector_synchroniser.check_embedding()
-            self.graph_synchroniser.load()
-            loaded = self.graph_synchroniser.state.position
-            self.refresh()
-            self.vector_synchroniser.begin(loaded)
         except BaseException:
             self.close()
             raise
@@ -111,15 +113,29 @@ class KnowledgeBase:
             UnknownKnowledgeBaseError: there is none of that name.
         """
         opened = cls(Layout.of(home, name, server).require(), embedder, any_embedding=any_embedding)
-        if not any_embedding and (opened.vector_synchroniser.is_behind() or opened.graph_synchroniser.lost):
+        if not any_embedding:
             try:
-                with opened.writing():
-                    opened.vector_synchroniser.sync()
-                    opened.save_graph()
+                opened._make_up()
             except WriterBusyError:
                 # The writer is bringing them up to date; until then what is there answers.
                 _LOG.info("%s is being written to; answering from what is there", opened.layout.name)
         return opened
+
+    def _make_up(self) -> None:
+        """Bring up derived files that a killed writer, or damage, has left behind the ledger."""
+        if not self.extractions.position() or (self._current_index() is not None and self.layout.graph.exists()):
+            return
+        if self.vector_synchroniser.is_behind() or not self.layout.graph.exists():
+            with self.writing():
+                self.vector_synchroniser.sync()
+                self.save_graph()
+        if self._current_index() is None:
+            try:
+                with self.writing():
+                    self.save_index()
+            except OSError as error:
+                _LOG.info("the index of %s cannot be written (%s); it is made in memory", self.layout.name, error)
+        self.graph_synchroniser.unload()
 
     def close(self) -> None:
         """Release the lock and the files."""
@@ -164,7 +180,10 @@ class KnowledgeBase:
     def _take_over(self) -> None:
         """Go on where other writers ended: they may have written since this was opened, or been killed."""
         self._published = self.database.changes()
-        before = self.graph_synchroniser.state.position
+        before = self._load_graph().state.position
+        if not self._took_over:
+            self.vector_synchroniser.begin(self.graph_synchroniser.loaded_from)
+            self._took_over = True
         self.vectors.close()  # it may have missed what other processes wrote
         self.refresh()
         self.vector_synchroniser.take_over(before)
@@ -188,8 +207,43 @@ class KnowledgeBase:
 
     @property
     def graph(self) -> ResolvedGraph:
-        """The graph in memory."""
-        return self.graph_synchroniser.graph
+        """The graph in memory, loaded when it is first asked for."""
+        return self._load_graph().graph
+
+    def _load_graph(self) -> GraphSynchroniser:
+        """Load the graph, if it is not; write its file again, if that was damaged."""
+        synchroniser = self.graph_synchroniser
+        if not synchroniser.is_loaded and synchroniser.graph and synchroniser.lost and not self._lock.is_locked:
+            try:
+                with self._lock:
+                    self.save_graph()
+            except (Timeout, OSError) as error:
+                _LOG.info("the graph's file of %s is not written again now (%s)", self.layout.name, error)
+        return synchroniser
+
+    def index(self) -> Index:
+        """What retrieval reads, mapped from its files; made in memory where those are of another state."""
+        return self._current_index() or self._index_store.make(self._index_source())
+
+    def _current_index(self) -> Index | None:
+        version = self.version()
+        if self._index is None or self._index[0] != version:
+            found = self._index_store.load(version)
+            self._index = None if found is None else (version, found)
+        return self._index[1] if self._index else None
+
+    def save_index(self) -> None:
+        """Write the index, if it is of another state.
+
+        Raises:
+            OSError: it cannot be written; the old one is unchanged.
+        """
+        if self._current_index() is None:
+            self._index_store.save(self.version(), self._index_source())
+
+    def _index_source(self) -> Source:
+        return Source(self.graph, self.documents.chunks(), self.communities.searchable(), self.schemas.current(),
+                      self.vectors)
 
     def tree_graph(self) -> TreeGraph:
         """The graph with its tree as a NetworkX graph of plain values, for others; see `graph.tree_graph`.
@@ -214,8 +268,8 @@ class KnowledgeBase:
             self.graph_synchroniser.save(self.tree_graph(), state)
 
     def refresh(self) -> None:
-        """Bring the graph in memory up to the ledger."""
-        if self.vector_synchroniser.moved():
+        """Bring the graph, if it is in memory, up to the ledger."""
+        if self.vector_synchroniser.moved() and self.graph_synchroniser.is_loaded:
             self.graph_synchroniser.clear()
         self.graph_synchroniser.refresh()
 
@@ -234,6 +288,11 @@ class KnowledgeBase:
         self.database.freeze()
         self.refresh()
         self.vectors.freeze()
+
+
+def _is_past(database: Database, state: Sequence[int]) -> bool:
+    """Whether a snapshot's state may be an earlier one: after a restore the number of the vectors is higher."""
+    return not state or Version(*state[:-1]).folder <= version_of(database).folder
 
 
 def _close_all(lock: FileLock, vectors: VectorSynchroniser, database: Database) -> None:

@@ -80,6 +80,11 @@ class Layout:
         return self.root / "chroma"
 
     @property
+    def index(self) -> Path:
+        """What retrieval maps into memory; files of vectors are beside it: derived."""
+        return self.root / "index.bin"
+
+    @property
     def lock(self) -> Path:
         """The lock file that the one writer holds."""
         return self.root / "writer.lock"

@@ -42,6 +42,7 @@ def bring_up_to_date(kb: KnowledgeBase, reasoner: Reasoner, thresholds: Threshol
         raise
     # Not before the vectors: those that are older than the snapshot have to be compared with the whole graph.
     kb.save_graph()
+    kb.save_index()
 
 
 def _follow_graph(kb: KnowledgeBase, reasoner: Reasoner) -> None:
@@ -69,6 +70,7 @@ def reindex(kb: KnowledgeBase, reasoner: Reasoner) -> None:
     kb.reliability.measure()
     kb.tree.build(reasoner.summarise, whole=True)
     kb.save_graph()
+    kb.save_index()
 
 
 def _resolve(kb: KnowledgeBase, reasoner: Reasoner) -> None:

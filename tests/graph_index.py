@@ -2,13 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
+from banyan.graph_store.index.contents import Source
+from banyan.graph_store.index.store import Index, IndexStore
 from banyan.graph_store.ledger.extractions import Contribution
 from banyan.graph_store.vectors.reliability import Reliability
 from banyan.models.embedding.embedder import Embedder, Vectors
 from banyan.schemas.documents import Chunk, Span
 from banyan.schemas.extraction import EntityMention, Fact
+from banyan.schemas.graph_schema import open_schema
 from banyan.schemas.naming import entity_id, triple_id
 from banyan.schemas.retrieval import SubQuery
 from banyan.tools.index import RetrievalIndex
@@ -44,8 +48,8 @@ class GraphAlone:
     def reliability(self) -> "GraphAlone":
         return self
 
-    def searchable_chunks(self) -> list[Chunk]:
-        return self.chunks
+    def index(self) -> Index:
+        return IndexStore(Path("nowhere"), self.embedder).make(Source(self.graph, self.chunks, [], open_schema(), self))
 
     def current(self) -> Reliability:
         return Reliability()
@@ -54,9 +58,10 @@ class GraphAlone:
         return []
 
     def get(self, kind: str, ids: Sequence[str]) -> Vectors:
-        texts = {chunk.id: chunk.titled_text() for chunk in self.chunks} if kind == "chunks" else {
-            triple_id(*edge): self.graph.triple_text(edge) for edge in self.graph.edges()}
-        return self.embedder.encode([texts[one] for one in ids] or ["nothing"])[:len(ids)]
+        texts = {chunk.id: chunk.titled_text() for chunk in self.chunks}
+        texts |= {triple_id(*edge): self.graph.triple_text(edge) for edge in self.graph.edges()}
+        texts |= {entity: self.graph.entity_text(entity) for entity in self.graph.entity_ids()}
+        return self.embedder.encode([texts[one] for one in ids])
 
 
 def contribution(triples: Triples, entities: Sequence[str] = ()) -> Contribution:
@@ -68,13 +73,14 @@ def contribution(triples: Triples, entities: Sequence[str] = ()) -> Contribution
                     for head, relation, tail in triples))
 
 
-def index_of(stated: Sequence[Stated], embedder: Embedder) -> RetrievalIndex:
-    """An index whose n-th chunk and document are called `chunkn`; there are no communities."""
+def index_of(stated: Sequence[Stated], embedder: Embedder, documents: Sequence[str] = ()) -> RetrievalIndex:
+    """An index whose n-th chunk and document, unless those are named, are called `chunkn`; without communities."""
     graph, chunks = KnowledgeGraph(), []
     for n, one in enumerate(stated):
         graph.replace(f"chunk{n}", contribution(one.triples, one.entities))
-        chunks.append(Chunk(id=f"chunk{n}", document_id=f"chunk{n}", title="", text=one.text, start=0,
-                            end=len(one.text), ordinal=0))
+        document = documents[n] if documents else f"chunk{n}"
+        chunks.append(Chunk(id=f"chunk{n}", document_id=document, title="", text=one.text, start=0, end=len(one.text),
+                            ordinal=0))
     return RetrievalIndex(GraphAlone(graph, embedder, chunks))
 
 

@@ -1,25 +1,28 @@
-"""The arrays that retrieval keeps in memory for a knowledge base: built once, read by every question."""
+"""What retrieval reads of one state of a knowledge base: entities, triples, chunks and communities, mapped."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar, overload
 
 import numpy as np
+import orjson
+from numpy.typing import NDArray
 
-from ..graph_store.bounding.grounding import words
 from ..graph_store.graph.knowledge_graph import EdgeKey
+from ..graph_store.index.columns import Ids, Lists, Texts
+from ..graph_store.index.lexical import LexicalIndex
+from ..graph_store.index.names import NameTrie
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.ledger.communities import Community
-from ..graph_store.tree.features import unit
 from ..models.embedding.embedder import Vectors
 from ..schemas.documents import Chunk
-from ..schemas.naming import triple_id
 from ..schemas.retrieval import TypedFact
 from .best import Rows
-from .lexical import LexicalIndex
-from .names import NameTrie
 from .spreading import SpreadingGraph
-from .typed_facts import facts_by_chunk
+
+_Item = TypeVar("_Item")
+# Vectors compared at once: they fit into a processor's cache.
+_BLOCK = 256
 
 
 class Fact(NamedTuple):
@@ -30,173 +33,208 @@ class Fact(NamedTuple):
     ends: tuple[str, str]
 
 
+class Made(Sequence[_Item]):
+    """Items by row, made when they are asked for."""
+
+    def __init__(self, size: int, make: Callable[[int], _Item]) -> None:
+        self._size, self._make = size, make
+
+    def __len__(self) -> int:
+        return self._size
+
+    @overload
+    def __getitem__(self, row: int) -> _Item: ...
+    @overload
+    def __getitem__(self, row: slice) -> Sequence[_Item]: ...
+    def __getitem__(self, row: int | slice) -> _Item | Sequence[_Item]:
+        if isinstance(row, slice):
+            return [self[one] for one in range(*row.indices(self._size))]
+        if not -self._size <= row < self._size:
+            raise IndexError(row)
+        return self._make(row % self._size)
+
+
+class Keyed(Mapping[str, _Item]):
+    """Items by id, made when they are asked for."""
+
+    def __init__(self, rows: Ids, make: Callable[[int], _Item]) -> None:
+        self._rows, self._make = rows, make
+
+    def __getitem__(self, key: str) -> _Item:
+        return self._make(self._rows[key])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+
 class RetrievalIndex:
-    """Arrays and look-ups over one state of a knowledge base. Read-only, safe for many threads."""
+    """Rows, lists and look-ups over one state of a knowledge base. Read-only, safe for many threads."""
 
     def __init__(self, knowledge_base: KnowledgeBase) -> None:
-        """Read the knowledge base as it is now."""
+        """Map the knowledge base as it is now."""
         self.store = knowledge_base
-        self.graph = knowledge_base.graph
         self.embedder = knowledge_base.embedder
-        self.chunks: list[Chunk] = knowledge_base.searchable_chunks()
-        self.chunk_row = {chunk.id: row for row, chunk in enumerate(self.chunks)}
-        self.chunk_vectors = knowledge_base.vectors.get("chunks", [chunk.id for chunk in self.chunks])
-        self.lexical = LexicalIndex([chunk.titled_text() for chunk in self.chunks])
-        self.entity_ids = self.graph.entity_ids()
-        self.entity_row = {key: row for row, key in enumerate(self.entity_ids)}
         self.reliability = knowledge_base.reliability.current()
-        self._facts: dict[int, Fact] = {}
-
-    @cached_property
-    def documents(self) -> tuple[LexicalIndex, np.ndarray]:
-        """The lexical index of whole documents, and the document's number of each chunk."""
-        ids = list(dict.fromkeys(chunk.document_id for chunk in self.chunks))
-        number = {key: row for row, key in enumerate(ids)}
-        texts: list[list[str]] = [[] for _ in ids]
-        for chunk in self.chunks:
-            texts[number[chunk.document_id]].append(chunk.text if texts[number[chunk.document_id]]
-                                                    else chunk.titled_text())
-        return (LexicalIndex(["\n".join(parts) for parts in texts]),
-                np.array([number[chunk.document_id] for chunk in self.chunks], np.intp))
-
-    @cached_property
-    def typed_facts(self) -> dict[str, tuple[TypedFact, ...]]:
-        """The dates and numbers of each chunk."""
-        return facts_by_chunk(self.graph, self.store.schemas.current())
-
-    @cached_property
-    def names(self) -> NameTrie:
+        arrays, self._vectors = knowledge_base.index()
+        self._arrays = arrays
+        self.entity_row = Ids(arrays, "entities")
+        self._entities, self._attributes = Texts(arrays, "entities.about"), Texts(arrays, "entities.attributes")
+        self.support = Lists(arrays, "entities.chunks")
+        """For each entity the rows of the chunks that mention it."""
+        self._incident = Lists(arrays, "entities.triples")
+        self._ends: NDArray[np.int32] = arrays["triples.ends"]
+        self._relations, self._relation_triples = Texts(arrays, "relations"), Lists(arrays, "relations.triples")
+        self._triple_chunks, self._spans = Lists(arrays, "triples.chunks"), arrays["triples.spans"]
+        self.edges: Sequence[EdgeKey] = Made(len(self._ends), self._edge)
+        """The triple of each row: its head's id, its relation, its tail's id."""
+        self.chunk_row = Ids(arrays, "chunks")
+        self._chunks, self._facts = Texts(arrays, "chunks.about"), Texts(arrays, "chunks.facts")
+        self._chunk_triples = Lists(arrays, "chunks.triples")
+        self.chunks: Sequence[Chunk] = Made(len(self.chunk_row), self._chunk)
+        self.community_row = Ids(arrays, "communities")
+        self._communities = Texts(arrays, "communities.about")
+        self.communities: Mapping[str, Community] = Keyed(self.community_row, self._community)
+        """The communities that are described."""
+        self.community_chunks: Mapping[str, NDArray[Any]] = Keyed(
+            self.community_row, Lists(arrays, "communities.chunks").__getitem__)
+        """For each community the rows of the chunks that mention one of its members, ascending."""
+        self.lexical = LexicalIndex(arrays, "chunks.words", len(self.chunks))
+        self.names = NameTrie(arrays, "names", self.entity_row.at)
         """The trie of all entities' names."""
-        return NameTrie((name, key) for key in self.entity_ids for name in self.graph.names(key))
-
-    @cached_property
-    def spellings(self) -> list[str]:
+        self.spellings: Sequence[str] = Texts(arrays, "spellings")
         """All names of entities, sorted."""
-        return sorted({name for key in self.entity_ids for name in self.graph.names(key)})
-
-    @cached_property
-    def name_words(self) -> list[str]:
+        self.name_words: Sequence[str] = Texts(arrays, "name_words")
         """The folded words of all names, sorted."""
-        return sorted({word for name in self.spellings for word in words(name)})
+        self.spreading = SpreadingGraph(arrays, "walk")
 
-    @cached_property
-    def edge_of(self) -> dict[str, EdgeKey]:
-        """The graph's triples by their ids in the vector store, sorted by key.
+    # Entities.
 
-        A triple that a running build has not embedded yet is left out, as chunks are.
-        """
-        edges = {triple_id(*edge): edge for edge in self.graph.edges()}
-        absent = set(self.store.vectors.missing("triples", list(edges)))
-        return {key: edge for key, edge in edges.items() if key not in absent}
+    def name(self, entity: str) -> str:
+        """The name that most chunks use for an entity."""
+        return str(self._about(entity)[0])
 
-    @cached_property
-    def edges(self) -> list[EdgeKey]:
-        """The triple of each row of `triple_vectors`."""
-        return list(self.edge_of.values())
+    def type(self, entity: str) -> str:
+        """An entity's type."""
+        return str(self._about(entity)[1])
 
-    def fact(self, row: int) -> Fact:
-        """The triple of a row; its text is made when first needed."""
-        if row not in self._facts:
-            edge = self.edges[row]
-            self._facts[row] = Fact(self.graph.triple(edge).text(), tuple(self.graph.triple_support(edge)),
-                                    (edge[0], edge[2]))
-        return self._facts[row]
+    def _about(self, entity: str) -> list[str]:
+        about: list[str] = orjson.loads(self._entities.raw(self.entity_row[entity]))
+        return about
 
-    @cached_property
-    def triple_vectors(self) -> Vectors:
-        """The vectors of all triples, for walks that look at many of them, shape (triples, d)."""
-        return self.store.vectors.get("triples", list(self.edge_of))
+    def attributes(self, entity: str) -> dict[str, dict[str, dict[str, list[int]]]]:
+        """An entity's attributes: {attribute: {value: {chunk: [start, end]}}}."""
+        stored = self._attributes.raw(self.entity_row[entity])
+        return orjson.loads(stored) if stored else {}
 
-    @cached_property
-    def incident_rows(self) -> dict[str, Rows]:
-        """For each entity of any triple the rows of its triples, ascending."""
-        rows: dict[str, list[int]] = {}
-        for row, (head, _, tail) in enumerate(self.edges):
-            for end in {head, tail}:
-                rows.setdefault(end, []).append(row)
-        return {key: np.array(numbers, np.intp) for key, numbers in rows.items()}
+    def entity_support(self, entity: str) -> tuple[str, ...]:
+        """The chunks that mention an entity, sorted."""
+        return tuple(map(self.chunk_row.at, self.support[self.entity_row[entity]]))
 
-    @cached_property
-    def relation_rows(self) -> dict[str, Rows]:
-        """For each relation the rows of its triples, ascending."""
-        rows: dict[str, list[int]] = {}
-        for row, (_, relation, _) in enumerate(self.edges):
-            rows.setdefault(relation, []).append(row)
-        return {key: np.array(numbers, np.intp) for key, numbers in rows.items()}
-
-    @cached_property
-    def chunk_triples(self) -> dict[str, list[int]]:
-        """For each chunk the rows of the triples that it supports, ascending."""
-        rows: dict[str, list[int]] = {}
-        for row, edge in enumerate(self.edges):
-            for chunk in self.graph.triple_support(edge):
-                rows.setdefault(chunk, []).append(row)
-        return rows
-
-    @cached_property
-    def communities(self) -> dict[str, Community]:
-        """The communities that are described, by id."""
-        return {community.id: community for community in self.store.communities.searchable()}
-
-    @cached_property
-    def community_vectors(self) -> tuple[list[str], Vectors]:
-        """The communities by id, and a unit vector of each, shape (communities, d).
-
-        The mean of its members' triples; where they have none, of its keywords' names. No text is embedded for a
-        community, however often it changes, and all its triples count: a model truncates long texts.
-        """
-        rows = {key: self.rows_of(community.members) for key, community in self.communities.items()}
-        names = sorted({name for key, community in self.communities.items() if not len(rows[key])
-                        for name in community.keywords})
-        absent = set(self.store.vectors.missing("entities", names))
-        there = [name for name in names if name not in absent]
-        named = dict(zip(there, self.store.vectors.get("entities", there), strict=True))
-        parts = {key: self.triple_vectors[rows[key]] if len(rows[key]) else
-                 np.array([named[name] for name in community.keywords if name in named], np.float32)
-                 for key, community in self.communities.items()}
-        ids = [key for key, part in parts.items() if len(part)]
-        means = [parts[key].mean(axis=0) for key in ids]
-        return ids, unit(np.array(means, np.float32).reshape(len(ids), self.embedder.dimension))
+    def incident(self, entity: str) -> Rows:
+        """The rows of the triples in which an entity is head or tail, ascending."""
+        row = self.entity_row.get(entity)
+        return np.zeros(0, np.intp) if row is None else self._incident[row].astype(np.intp)
 
     def rows_of(self, entities: Iterable[str]) -> Rows:
         """The rows of all triples of some entities, ascending."""
-        numbers = [self.incident_rows[key] for key in entities if key in self.incident_rows]
-        return np.unique(np.concatenate(numbers)) if numbers else np.zeros(0, np.intp)
+        return self._incident.of(self.entity_row[key] for key in entities if key in self.entity_row)
+
+    # Triples.
+
+    def _edge(self, row: int) -> EdgeKey:
+        head, relation, tail = self._ends[row].tolist()
+        return self.entity_row.at(head), self._relations[relation], self.entity_row.at(tail)
+
+    def fact(self, row: int) -> Fact:
+        """The triple of a row."""
+        head, relation, tail = self.edges[row]
+        return Fact(f"{self.name(head)} {relation.replace('_', ' ')} {self.name(tail)}",
+                    tuple(map(self.chunk_row.at, self._triple_chunks[row])), (head, tail))
+
+    def spans(self, row: int) -> Iterator[tuple[str, int, int]]:
+        """Where chunks state the triple of a row, as (chunk, start, end), by chunk."""
+        at = self._triple_chunks.starts[row]
+        for number, chunk in enumerate(self._triple_chunks[row].tolist()):
+            start, end = self._spans[at + number].tolist()
+            yield self.chunk_row.at(chunk), start, end
 
     @cached_property
-    def community_chunks(self) -> dict[str, Rows]:
-        """For each community the rows of the chunks that mention one of its members, ascending."""
-        support = dict(zip(self.entity_ids, self.support, strict=True))
-        rows = {key: {row for member in community.members for row in support.get(member, ())}
-                for key, community in self.communities.items()}
-        return {key: np.array(sorted(numbers), np.intp) for key, numbers in rows.items()}
+    def _relation_row(self) -> dict[str, int]:
+        return {relation: row for row, relation in enumerate(self._relations)}
+
+    def of_relations(self, relations: Iterable[str]) -> Rows:
+        """The rows of the triples of some relations, ascending; relations that no triple has are left out."""
+        return self._relation_triples.of(self._relation_row[one] for one in relations if one in self._relation_row)
+
+    # Chunks.
+
+    def _chunk(self, row: int) -> Chunk:
+        return Chunk(**orjson.loads(self._chunks.raw(row)))
+
+    def chunk_triples(self, chunks: Iterable[str]) -> Rows:
+        """The rows of the triples that some chunks support, ascending."""
+        return self._chunk_triples.of(self.chunk_row[key] for key in chunks if key in self.chunk_row)
+
+    def typed_facts(self, chunk: str) -> tuple[TypedFact, ...]:
+        """The dates and numbers of a chunk."""
+        stored = self._facts.raw(self.chunk_row[chunk])
+        return tuple(TypedFact(**fact) for fact in orjson.loads(stored)) if stored else ()
 
     @cached_property
-    def support(self) -> list[list[int]]:
-        """For each entity the rows of the chunks that mention it."""
-        return [[self.chunk_row[chunk] for chunk in self.graph.entity_support(key) if chunk in self.chunk_row]
-                for key in self.entity_ids]
+    def documents(self) -> tuple[LexicalIndex, NDArray[np.int32]]:
+        """The lexical index of whole documents, and the document's number of each chunk."""
+        number: NDArray[np.int32] = self._arrays["chunks.documents"]
+        return LexicalIndex(self._arrays, "documents.words", int(number.max(initial=-1)) + 1), number
 
-    @cached_property
-    def spreading(self) -> SpreadingGraph:
-        """The entity-chunk graph: an edge for each mention, for each triple, and between namesakes.
+    def _community(self, row: int) -> Community:
+        return Community(**orjson.loads(self._communities.raw(row)))
 
-        Entities of one name and different types are linked, so that a wrong type does not separate the facts
-        about an entity.
+    # Vectors.
+
+    def cosines(self, kind: Any, queries: Vectors) -> NDArray[np.float32]:
+        """The cosine of each query to each entity, triple or chunk, exactly.
+
+        Args:
+            kind: which.
+            queries: unit vectors, shape (n, d).
+
+        Returns:
+            Shape (n, rows); 0 for what has no vector yet.
         """
-        rows: list[int] = []
-        columns: list[int] = []
-        for row, chunks in enumerate(self.support):
-            rows.extend([row] * len(chunks))
-            columns.extend(len(self.entity_ids) + chunk for chunk in chunks)
-        for head, _, tail in self.graph.edges():
-            rows.append(self.entity_row[head])
-            columns.append(self.entity_row[tail])
-        by_name: dict[str, list[int]] = {}
-        for row, key in enumerate(self.entity_ids):
-            by_name.setdefault(self.graph.entity_text(key), []).append(row)
-        for first, *others in by_name.values():
-            rows.extend([first] * len(others))
-            columns.extend(others)
-        return SpreadingGraph(len(self.entity_ids) + len(self.chunks), np.array(rows, np.intp),
-                              np.array(columns, np.intp), np.ones(len(rows), np.float32))
+        stored, places = self._vectors[kind], self._arrays[f"{kind}.places"]
+        cosines = np.zeros((len(queries), len(stored) + 1), np.float32)
+        for start in range(0, len(stored), _BLOCK):
+            block = slice(start, min(start + _BLOCK, len(stored)))
+            np.vecdot(stored[block], queries[:, None], out=cosines[:, block])
+        # What has no vector has the place -1: the last column, which stays 0.
+        return cosines[:, places]
+
+    def community_cosines(self, triples: NDArray[np.float32], entities: Callable[[], NDArray[np.float32]],
+                          ) -> NDArray[np.float32]:
+        """The cosine of a question to each community: to the mean of its members' triples, or of its keywords' names.
+
+        Args:
+            triples: the question's cosines to all triples.
+            entities: gives those to all entities, if they are needed.
+        """
+        arrays = self._arrays
+        sums = _means(triples, Lists(arrays, "communities.triples"))
+        keywords = Lists(arrays, "communities.keywords")
+        if len(keywords.values):
+            sums += _means(entities(), keywords)
+        norms: NDArray[np.float32] = arrays["communities.norms"]
+        return np.divide(sums, norms, out=np.zeros_like(sums), where=norms > 0)
+
+
+def _means(values: NDArray[np.float32], lists: Lists) -> NDArray[np.float32]:
+    """The mean of each list's values; 0 for an empty one."""
+    counts = np.diff(lists.starts)
+    means = np.zeros(len(lists), np.float32)
+    full = np.flatnonzero(counts)
+    if len(full):
+        # An empty list's sum would be that of the next one's first value.
+        means[full] = np.add.reduceat(values[lists.values], lists.starts[full]) / counts[full]
+    return means

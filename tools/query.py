@@ -7,15 +7,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ..graph_store.index.names import Named
 from ..models.embedding.embedder import Vectors
 from ..schemas.references import replaced
 from ..schemas.retrieval import SubQuery
 from .index import RetrievalIndex
-from .names import Named
 
 _SPACE = re.compile(r"\s+")
-# Triples compared at once: their vectors fit into a processor's cache.
-_BLOCK = 256
 
 
 def wording(question: str) -> str:
@@ -30,26 +28,21 @@ class Batch:
         """Take unit vectors of shape (n, d)."""
         self._index = index
         self._vectors = vectors
-        self._entities: dict[int, list[list[tuple[str, float]]]] = {}
 
     @cached_property
     def triples(self) -> NDArray[np.float32]:
-        """The cosine of each to every triple, shape (n, triples), in the order of `RetrievalIndex.edges`.
+        """The cosine of each to every triple, shape (n, triples), in the order of `RetrievalIndex.edges`."""
+        return self._index.cosines("triples", self._vectors)
 
-        Exact: the path route reads the same numbers.
-        """
-        vectors = self._index.triple_vectors
-        cosines = np.empty((len(self._vectors), len(vectors)), np.float32)
-        for start in range(0, len(vectors), _BLOCK):
-            block = slice(start, start + _BLOCK)
-            np.vecdot(vectors[block], self._vectors[:, None], out=cosines[:, block])
-        return cosines
+    @cached_property
+    def entities(self) -> NDArray[np.float32]:
+        """The cosine of each to every entity, shape (n, entities)."""
+        return self._index.cosines("entities", self._vectors)
 
-    def entities(self, limit: int) -> list[list[tuple[str, float]]]:
-        """For each the nearest entities as (id, cosine), best first."""
-        if limit not in self._entities:
-            self._entities[limit] = self._index.store.vectors.nearest("entities", self._vectors, limit)
-        return self._entities[limit]
+    @cached_property
+    def chunks(self) -> NDArray[np.float32]:
+        """The cosine of each to every chunk, shape (n, chunks)."""
+        return self._index.cosines("chunks", self._vectors)
 
 
 class Meaning:
@@ -79,9 +72,17 @@ class Meaning:
         cosines: NDArray[np.float32] = self._batch.triples[self._row]
         return cosines
 
-    def entities(self, limit: int) -> list[tuple[str, float]]:
-        """The nearest entities as (id, cosine), best first."""
-        return self._batch.entities(limit)[self._row]
+    @cached_property
+    def entities(self) -> NDArray[np.float32]:
+        """Its cosine to every entity, shape (entities,); 0 where the entity has no vector yet."""
+        cosines: NDArray[np.float32] = self._batch.entities[self._row]
+        return cosines
+
+    @cached_property
+    def chunks(self) -> NDArray[np.float32]:
+        """Its cosine to every chunk, shape (chunks,)."""
+        cosines: NDArray[np.float32] = self._batch.chunks[self._row]
+        return cosines
 
 
 @dataclass(frozen=True, eq=False)

@@ -100,4 +100,4 @@ class Retriever:
         """A ranked chunk with its text."""
         chunk = self.index.chunks[self.index.chunk_row[chunk_id]]
         return Passage(chunk_id=chunk.id, document=chunk.document_id, title=chunk.title, text=chunk.text,
-                       start=chunk.start, score=score, facts=self.index.typed_facts.get(chunk.id, ()))
+                       start=chunk.start, score=score, facts=self.index.typed_facts(chunk.id))

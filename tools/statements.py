@@ -73,15 +73,14 @@ def of_entities(index: RetrievalIndex, query: Query, entities: Sequence[str], li
 def _supported(index: RetrievalIndex, row: int, score: float) -> Iterator[Statement]:
     """A triple with each of the chunks that support it."""
     head, relation, tail = index.edges[row]
-    line = f"{index.graph.name(head)} | {relation.replace('_', ' ')} | {index.graph.name(tail)}"
-    for chunk, (start, end, _) in sorted(index.graph.network.edges[head, tail, relation]["support"].items()):
-        if chunk in index.chunk_row:
-            yield Statement(line, chunk, start, end, score)
+    line = f"{index.name(head)} | {relation.replace('_', ' ')} | {index.name(tail)}"
+    for chunk, start, end in index.spans(row):
+        yield Statement(line, chunk, start, end, score)
 
 
 def _triples(index: RetrievalIndex, queries: Sequence[Query], weights: Mapping[str, float],
              best: float) -> Iterator[Statement]:
-    rows = np.array(sorted({row for chunk in weights for row in index.chunk_triples.get(chunk, ())}), np.intp)
+    rows = index.chunk_triples(weights)
     nearness = np.max([query.meaning.triples[rows] * query.trust for query in queries], axis=0)
     for row, near in zip(rows.tolist(), nearness.tolist(), strict=True):
         for item in _supported(index, row, near):
@@ -95,12 +94,12 @@ def _attributes(index: RetrievalIndex, queries: Sequence[Query], weights: Mappin
     named = {name for query in queries for name in query.sub_query.attributes}
     asked = {word for query in queries for word in normalise(query.text).split()}
     attributes = {attribute.name: attribute for attribute in index.store.schemas.current().attribute_types}
-    for entity in sorted(entities.keys() & index.entity_row.keys()):
-        for name, values in index.graph.network.nodes[entity]["attributes"].items():
+    for entity in sorted(key for key in entities if key in index.entity_row):
+        for name, values in index.attributes(entity).items():
             known = attributes.get(name) or AttributeType(name=name)
             near = entities[entity] * (1.0 if name in named else _ATTRIBUTE_NEARNESS * _asked_for(known, asked))
             for value, support in values.items():
-                line = f"{index.graph.name(entity)} | {name.replace('_', ' ')} | {value}"
+                line = f"{index.name(entity)} | {name.replace('_', ' ')} | {value}"
                 for chunk, (start, end) in support.items():
                     if chunk in weights and near > 0:
                         yield Statement(line, chunk, start, end, near * (weights[chunk] / best) ** _RANK_POWER)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from ...graph_store.index.lexical import terms
 from ...graph_store.ledger.documents import Documents
 from ...models.rules.content_words import Language, language_of
 from ...models.rules.questions.names import names_in
@@ -9,7 +10,6 @@ from ...schemas.documents import Citation
 from ...schemas.retrieval import Answer, Passage, Quote
 from ...text.sentences import split_sentences
 from ...tools.index import RetrievalIndex
-from ...tools.lexical import terms
 from .citing import NOT_FOUND, located
 from .spelling import names_near
 

@@ -1,7 +1,8 @@
 """The graph of a knowledge base, kept up with the ledger: the snapshot, and what the ledger has beyond it."""
 
 import logging
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ..ledger.aliases import AliasTable
@@ -25,11 +26,16 @@ _SHARE = 10
 
 
 class GraphSynchroniser:
-    """Holds the graph in memory, resolved as the ledger has it."""
+    """Holds the graph in memory, resolved as the ledger has it, once somebody asks for it.
+
+    Whoever only searches never does: see `graph_store/index`.
+    """
 
     def __init__(self, file: Path, documents: Documents, extractions: Extractions, entities: AliasTable,
-                 edits: EditTable, schemas: SchemaHistory) -> None:
+                 edits: EditTable, schemas: SchemaHistory, is_past: Callable[[Sequence[int]], bool]) -> None:
+        """Load nothing yet; `is_past` tells whether a snapshot's state may be an earlier one of this ledger's."""
         self._file = file
+        self._is_past = is_past
         self._documents = documents
         self._extractions = extractions
         self._entities = entities
@@ -37,7 +43,10 @@ class GraphSynchroniser:
         self._schemas = schemas
         self._schema = 0
         self._position = self._saved = self._resolution = 0
-        self.graph = ResolvedGraph()
+        self._graph: ResolvedGraph | None = None
+        self._loading = threading.RLock()
+        self.loaded_from = 0
+        """The snapshot's position when the graph was loaded."""
         self.touched = Touched()
         """What changed since the vectors were last synchronised, which resets it."""
         self.lost = False
@@ -47,11 +56,31 @@ class GraphSynchroniser:
 
     @property
     def state(self) -> GraphState:
-        """The state of the ledger that the graph reflects."""
+        """The state of the ledger that the graph reflects; before it is loaded, the one that it would."""
+        if self._graph is None:
+            return GraphState(self._extractions.position(), self._entities.number())
         return GraphState(self._position, self._resolution)
 
-    def load(self) -> None:
-        """Read the snapshot's graph."""
+    @property
+    def is_loaded(self) -> bool:
+        """Whether the graph is in memory."""
+        return self._graph is not None
+
+    @property
+    def graph(self) -> ResolvedGraph:
+        """The graph, loaded when it is first asked for."""
+        with self._loading:
+            if self._graph is None:
+                self._load()
+            assert self._graph is not None  # noqa: S101  (loading sets it)
+            return self._graph
+
+    def unload(self) -> None:
+        """Let go of the graph, of which nothing waits to be written."""
+        self._graph, self.touched, self._position, self._saved = None, Touched(), 0, 0
+
+    def _load(self) -> None:
+        """Read the snapshot's graph, and what the ledger has beyond it."""
         try:
             mentions, self._position, self._state = snapshot.load(self._file)
         except FileNotFoundError:
@@ -59,11 +88,12 @@ class GraphSynchroniser:
         except snapshot.SnapshotDamagedError as error:
             self.lost, mentions = True, KnowledgeGraph()
             _LOG.warning("%s; it is made again from the ledger", error)
-        if self._position > self._extractions.position():
+        if self._position > self._extractions.position() or not self._is_past(self._state):
             _LOG.warning("the graph's file is ahead of the ledger; it is made again")
             mentions, self._position, self._state = KnowledgeGraph(), 0, []
         self._hold(mentions)
-        self._saved = self._position
+        self._saved = self.loaded_from = self._position
+        self.refresh()
 
     def clear(self) -> None:
         """Empty the graph, as before the ledger's first fact."""
@@ -73,7 +103,7 @@ class GraphSynchroniser:
 
     def _hold(self, mentions: KnowledgeGraph) -> None:
         self._resolution, self._schema = self._entities.number(), self._schemas.version()
-        self.graph = self.resolved(mentions)
+        self._graph = self.resolved(mentions)
 
     def resolved(self, mentions: KnowledgeGraph) -> ResolvedGraph:
         """A graph of mentions with the ledger's aliases and edits laid over it."""
@@ -84,7 +114,9 @@ class GraphSynchroniser:
         return GraphEdits(edits, self._schemas.current() if edits and self._schemas.version() else None)
 
     def refresh(self) -> None:
-        """Bring the graph up to the ledger."""
+        """Bring the graph up to the ledger, if it is loaded."""
+        if self._graph is None:
+            return
         position = self._extractions.position()
         for chunk_id, contribution in self._extractions.changed_since(self._position):
             self.touched.add(self.graph.replace(chunk_id, contribution))

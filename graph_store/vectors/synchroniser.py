@@ -64,7 +64,7 @@ class VectorSynchroniser:
         if not self.position():
             self.store.generation.prepare()
         state = self._graph.state
-        self._reconcile = (self.position() not in (loaded, state.position) or self._lost()
+        self._reconcile = (self._reconcile or self.position() not in (loaded, state.position) or self._lost()
                            or self._number("vectors_resolution") != state.resolution)
 
     def take_over(self, before: int) -> None:
@@ -85,10 +85,10 @@ class VectorSynchroniser:
         return True
 
     def is_behind(self) -> bool:
-        """Whether the vectors do not reflect the graph."""
+        """Whether the vectors do not reflect the graph, or are lost."""
         state = self._graph.state
-        return (self._reconcile or self.position() < state.position
-                or self._number("vectors_resolution") != state.resolution)
+        return (self._reconcile or self.position() != state.position
+                or self._number("vectors_resolution") != state.resolution or self._lost())
 
     def _lost(self) -> bool:
         if not self.position():

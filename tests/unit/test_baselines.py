@@ -4,10 +4,10 @@ import networkx as nx
 import numpy as np
 import pytest
 from banyan.evaluation.baselines import FactWalk, baselines
+from banyan.graph_store.index.lexical import terms
 from banyan.schemas.documents import Document
 from banyan.schemas.extraction import Extraction
 from banyan.schemas.naming import triple_id
-from banyan.tools.lexical import terms
 
 from ..conftest import load_test_module
 

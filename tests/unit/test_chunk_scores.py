@@ -35,7 +35,7 @@ def scaled(scores):
 
 
 def dense(index, query):
-    return scaled(index.chunk_vectors @ query.vector)
+    return scaled(query.meaning.chunks)
 
 
 def lexical(index):
@@ -115,8 +115,7 @@ def test_a_community_counts_the_more_the_less_a_question_names(index):
 
 def test_a_chunk_that_shares_no_word_is_found_by_its_document(index):
     two = graphs.index_of([graphs.Stated("The report of Acme."), graphs.Stated("Its profit fell."),
-                           graphs.Stated("Its profit fell.")], hashed.HashedEmbedder())
-    two.chunks[1] = two.chunks[1].model_copy(update={"document_id": two.chunks[0].document_id})
+                           graphs.Stated("Its profit fell.")], hashed.HashedEmbedder(), ["acme", "acme", "other"])
     scores = lexical_scores(two, "Acme")
     assert scores[0] > scores[1] > 0
     assert scores[2] == 0

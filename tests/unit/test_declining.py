@@ -5,9 +5,9 @@ from types import SimpleNamespace
 import pytest
 from banyan.agents.retrieval.declining import declined, is_hinted, with_spelling
 from banyan.agents.retrieval.spelling import names_near, respelt
+from banyan.graph_store.index.lexical import LexicalIndex
+from banyan.graph_store.index.names import NameTrie
 from banyan.schemas.retrieval import Answer, Passage
-from banyan.tools.lexical import LexicalIndex
-from banyan.tools.names import NameTrie
 
 TEXT = "The Grey Ferry crosses the Solva. It was built in Marlow.\nNobody knows its colour."
 NAMES = ["Viana do Castelo", "Marlow", "Grey Ferry"]
@@ -15,8 +15,8 @@ NAMES = ["Viana do Castelo", "Marlow", "Grey Ferry"]
 
 def index():
     words = sorted({word for name in NAMES for word in name.lower().split()})
-    return SimpleNamespace(lexical=LexicalIndex([TEXT, "Viana do Castelo"]), name_words=words, spellings=NAMES,
-                           names=NameTrie((name, name) for name in NAMES))
+    return SimpleNamespace(lexical=LexicalIndex.of([TEXT, "Viana do Castelo"]), name_words=words, spellings=NAMES,
+                           names=NameTrie.of((name, name) for name in NAMES))
 
 
 DOCUMENTS = SimpleNamespace(get=lambda _: SimpleNamespace(text=TEXT))

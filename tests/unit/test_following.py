@@ -4,8 +4,8 @@ import pytest
 from banyan.agents.retrieval.chaining import following, searchable, waits
 from banyan.agents.retrieval.planning import Caps, key, plan_round
 from banyan.graph_store.bounding.grounding import words
+from banyan.graph_store.index.names import NameTrie
 from banyan.schemas.retrieval import ROUTES, SubQuery
-from banyan.tools.names import NameTrie
 from banyan.tools.query import wording
 from banyan.tools.ranking.hops import second_hop
 from hypothesis import given
@@ -137,7 +137,7 @@ def test_a_plan_follows_only_what_stands_before_and_keeps_all_else(question, que
 
 # ---- the second hop --------------------------------------------------------------------------------
 
-NAMES = NameTrie((name, name) for name in (
+NAMES = NameTrie.of((name, name) for name in (
     "Bald Hills Wind Farm", "Ada Byron", "Ulm", "林小雨", "宁波", "2019", "1.5", "Crème Brûlée", "C++"))
 
 

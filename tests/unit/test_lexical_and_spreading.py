@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from banyan.tools.lexical import LexicalIndex, terms
+from banyan.graph_store.index.lexical import LexicalIndex, terms
+from banyan.graph_store.index.walk import step_arrays
 from banyan.tools.spreading import SpreadingGraph
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,12 +19,12 @@ def test_terms_are_words_and_chinese_bigrams():
 
 
 def test_an_empty_corpus_and_a_corpus_of_blanks_have_no_scores():
-    assert LexicalIndex([]).scores("anything").shape == (0,)
-    assert LexicalIndex(["", " . "]).scores("anything").tolist() == [0.0, 0.0]
+    assert LexicalIndex.of([]).scores("anything").shape == (0,)
+    assert LexicalIndex.of(["", " . "]).scores("anything").tolist() == [0.0, 0.0]
 
 
 def test_only_texts_that_share_a_term_have_a_score():
-    index = LexicalIndex(["the river Danube", "公司的净利润", "", "a river, a river"])
+    index = LexicalIndex.of(["the river Danube", "公司的净利润", "", "a river, a river"])
     assert index.scores("unheard 词").tolist() == [0.0] * 4
     assert index.scores("").tolist() == [0.0] * 4
     river = index.scores("Rivers? no: RIVER unheard")
@@ -34,7 +35,7 @@ def test_only_texts_that_share_a_term_have_a_score():
 
 
 def test_a_rare_term_counts_more_than_a_common_one():
-    index = LexicalIndex([f"city {n}" for n in range(20)] + ["city minster"])
+    index = LexicalIndex.of([f"city {n}" for n in range(20)] + ["city minster"])
     assert int(np.argmax(index.scores("city minster"))) == 20
 
 
@@ -50,7 +51,7 @@ _seeds = hnp.arrays(np.float32, _NODES, elements=st.floats(0, 1, width=32))
 def spreading(edges) -> SpreadingGraph:
     """A graph whose last node is always isolated."""
     pairs = np.array(edges, np.intp).reshape(-1, 2)
-    return SpreadingGraph(_NODES, pairs[:, 0], pairs[:, 1], np.ones(len(pairs), np.float32))
+    return SpreadingGraph(step_arrays("walk", _NODES, pairs[:, 0], pairs[:, 1]), "walk")
 
 
 @given(_edges, _seeds)
@@ -81,7 +82,8 @@ def test_zero_seeds_give_zeros_and_an_isolated_node_keeps_its_restart():
 
 def test_a_graph_without_edges_or_nodes_can_be_walked():
     nothing = np.zeros(0, np.intp)
-    assert SpreadingGraph(0, nothing, nothing, np.zeros(0, np.float32)).spread(np.zeros(0, np.float32)).shape == (0,)
+    empty = SpreadingGraph(step_arrays("walk", 0, nothing, nothing), "walk")
+    assert empty.spread(np.zeros(0, np.float32)).shape == (0,)
     assert spreading([]).spread(np.eye(_NODES, 1, dtype=np.float32)[:, 0])[0] > 0
 
 

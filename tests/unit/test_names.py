@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 from banyan.graph_store.bounding.grounding import word_places, words
-from banyan.tools.names import Named, NameTrie
+from banyan.graph_store.index.names import Named, NameTrie
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -12,18 +12,18 @@ from hypothesis import strategies as st
 
 
 def test_the_longest_name_wins_and_names_do_not_overlap():
-    trie = NameTrie([("New York", "a"), ("New York City", "b"), ("York City", "c"), ("City Hall", "d")])
+    trie = NameTrie.of([("New York", "a"), ("New York City", "b"), ("York City", "c"), ("City Hall", "d")])
     assert trie.find("Is new YORK city hall in New York?") == [
         Named("new york city", ("b",), 3, 16), Named("new york", ("a",), 25, 33)]
 
 
 def test_a_name_that_begins_like_a_longer_one_is_still_found():
-    trie = NameTrie([("New York", "a"), ("New York City Council House", "b")])
+    trie = NameTrie.of([("New York", "a"), ("New York City Council House", "b")])
     assert trie.find("the New York City budget") == [Named("new york", ("a",), 4, 12)]
 
 
 def test_chinese_names_are_found_without_spaces():
-    trie = NameTrie([("北京", "a"), ("北京大学", "b"), ("林小雨", "c")])
+    trie = NameTrie.of([("北京", "a"), ("北京大学", "b"), ("林小雨", "c")])
     question = "林小雨毕业于北京大学，后来住在北京。"
     found = trie.find(question)
     assert [named.entities for named in found] == [("c",), ("b",), ("a",)]
@@ -31,17 +31,17 @@ def test_chinese_names_are_found_without_spaces():
 
 
 def test_aliases_and_namesakes():
-    trie = NameTrie([("Mercury", "planet"), ("Mercury", "element"), ("Quicksilver", "element")])
+    trie = NameTrie.of([("Mercury", "planet"), ("Mercury", "element"), ("Quicksilver", "element")])
     assert trie.find("mercury, or quicksilver") == [
         Named("mercury", ("element", "planet"), 0, 7), Named("quicksilver", ("element",), 12, 23)]
 
 
 def test_a_name_is_not_found_inside_a_word():
-    assert NameTrie([("Ada", "a"), ("Ulm", "b")]).find("Adam likes Ulmer Spatz") == []
+    assert NameTrie.of([("Ada", "a"), ("Ulm", "b")]).find("Adam likes Ulmer Spatz") == []
 
 
 def test_names_without_a_word_are_left_out():
-    trie = NameTrie([("...", "a"), ("", "b")])
+    trie = NameTrie.of([("...", "a"), ("", "b")])
     assert trie.find("... and , nothing") == []
 
 
@@ -51,7 +51,7 @@ _names = st.text(st.characters(codec="utf-8", categories=["L", "N", "P", "Zs"]),
 @given(_names, st.sampled_from(["", "Who is ", "谁是", "(", "1: "]), st.sampled_from(["", "?", " now", "」", " 2"]))
 def test_every_name_is_found_in_a_text_made_of_it(name, before, after):
     text = before + name + after
-    found = NameTrie([(name, "one")]).find(text)
+    found = NameTrie.of([(name, "one")]).find(text)
     glued = words(text) != words(before) + words(name) + words(after)
     assert glued or any(named.entities == ("one",) for named in found)
 
@@ -61,7 +61,7 @@ def test_names_found_side_by_side_are_the_names_put_in(names):
     # A foreign word keeps them apart: without it two names could read as a third.
     text = " Ωzzz ".join(names)
     known = {" ".join(words(name)) for name in names}
-    found = NameTrie([(name, " ".join(words(name))) for name in names]).find(text)
+    found = NameTrie.of([(name, " ".join(words(name))) for name in names]).find(text)
     assert all(one.entities == (one.name,) and one.name in known for one in found)
     covered = {one.name for one in found}
     assert all(any(f" {name} " in f" {one} " or f" {one} " in f" {name} " for one in covered) for name in known)
@@ -70,7 +70,7 @@ def test_names_found_side_by_side_are_the_names_put_in(names):
 @given(st.lists(_names, min_size=1, max_size=5), st.text(max_size=40))
 def test_names_stand_where_they_say_from_left_to_right(names, between):
     text = between.join(names)
-    found = NameTrie([(name, name) for name in names]).find(text)
+    found = NameTrie.of([(name, name) for name in names]).find(text)
     assert all(before.start <= after.start and before.end <= after.end for before, after in pairwise(found))
     for named in found:
         assert 0 <= named.start < named.end <= len(text)

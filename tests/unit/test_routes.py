@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from banyan.graph_store.vectors.store import KINDS
-from banyan.schemas.naming import entity_id
+from banyan.schemas.naming import entity_id, triple_id
 from banyan.schemas.retrieval import ROUTES, SubQuery
 from banyan.tools.index import RetrievalIndex
 from banyan.tools.retriever import Retriever
@@ -57,17 +56,6 @@ def places(tmp_path_factory, hashed_embedder):
 
 def ask(retriever, question, **elements):
     return retriever.queries([SubQuery(question=question, **elements)])[0]
-
-
-def test_chroma_indexes_with_care_what_the_routes_ask_it_for(kb, retriever, monkeypatch):
-    asked = set()
-    nearest = type(kb.vectors).nearest
-    monkeypatch.setattr(type(kb.vectors), "nearest", lambda store, kind, *given: asked.add(kind) or nearest(
-        store, kind, *given))
-    retriever.evidence(ask(retriever, "Where was the describer of the engine born?"))
-    effort = {kind: kb.vectors.generation.collection(kind).configuration_json["hnsw"]["ef_construction"]
-              for kind in KINDS}
-    assert asked == {kind for kind in KINDS if effort[kind] == max(effort.values())} == {"entities"}
 
 
 @pytest.mark.parametrize("route", ROUTES)
@@ -130,9 +118,9 @@ def test_among_equally_near_triples_the_schema_decides(tmp_path, hashed_embedder
         for wanted in ("met_with", "met with"):
             query = ask(retriever, "Whom did Ida meet?", relations=(wanted,))
             first = triple_route.search(retriever.index, query, 5)[0]
-            assert retriever.index.edge_of[sorted(retriever.index.edge_of)[0]][0] == first.entity_ids[0]
-            edges = [edge for edge in retriever.index.graph.edges() if edge[1] == wanted]
-            assert first.path[1] == retriever.index.graph.triple(edges[0]).text()
+            edges = [edge for edge in retriever.index.edges if edge[1] == wanted]
+            assert first.path[1] == kb.graph.triple(edges[0]).text()
+            assert first.entity_ids[0] == edges[0][0]
 
 
 def test_half_of_the_places_are_kept_for_named_relations(places):
@@ -160,29 +148,36 @@ def test_a_wrong_relation_and_one_that_is_nearest_anyway_leave_no_place_empty(pl
             assert len(triple_route.search(places.index, query, limit)) == limit
 
 
-def test_a_communitys_vector_is_the_mean_of_what_is_known_of_its_members(retriever):
+def cosines(retriever):
+    """The vector of a question, and its cosine to each community."""
+    query = ask(retriever, "Which city lies on the Danube?")
+    found = retriever.index.community_cosines(query.meaning.triples, lambda: query.meaning.entities)
+    return query.vector, dict(zip(retriever.index.communities, found, strict=True))
+
+
+def test_a_communitys_vector_is_the_mean_of_what_is_known_of_its_members(kb, retriever):
     index = retriever.index
-    ids, vectors = index.community_vectors
-    assert set(ids) == set(index.communities)
-    for one, vector in zip(ids, vectors, strict=True):
+    vector, found = cosines(retriever)
+    assert found
+    for one, cosine in found.items():
         members = set(index.communities[one].members)
-        triples = [index.triple_vectors[row] for row, edge in enumerate(index.edges) if members & {edge[0], edge[2]}]
-        mean = np.mean(triples, axis=0)
-        assert np.allclose(vector, mean / np.linalg.norm(mean), atol=1e-6)
+        mean = kb.vectors.get("triples", [
+            triple_id(*edge) for edge in index.edges if members & {edge[0], edge[2]}]).mean(axis=0)
+        assert cosine == pytest.approx(vector @ mean / np.linalg.norm(mean), abs=1e-6)
 
 
 def test_a_community_without_triples_is_found_by_its_keywords(tmp_path, hashed_embedder):
     with base.create(tmp_path, "names", hashed_embedder) as kb, kb.writing():
         base.put(kb, "names", "Ada, Ben and Cid.", entities=dict.fromkeys(("Ada", "Ben", "Cid"), "Person"))
         base.finish(kb)
-        index = RetrievalIndex(kb)
-        ids, vectors = index.community_vectors
-        assert ids
-        for one, vector in zip(ids, vectors, strict=True):
-            mean = kb.vectors.get("entities", index.communities[one].keywords).mean(axis=0)
-            assert np.allclose(vector, mean / np.linalg.norm(mean), atol=1e-6)
+        retriever = Retriever(kb)
+        vector, found = cosines(retriever)
+        assert found
+        for one, cosine in found.items():
+            mean = kb.vectors.get("entities", retriever.index.communities[one].keywords).mean(axis=0)
+            assert cosine == pytest.approx(vector @ mean / np.linalg.norm(mean), abs=1e-6)
         kb.database.execute("DELETE FROM summaries")
-        assert RetrievalIndex(kb).community_vectors[0] == [], "what is not described is not searched"
+        assert list(RetrievalIndex(kb).communities) == [], "what is not described is not searched"
 
 
 def test_the_community_route_goes_down_to_facts(retriever):

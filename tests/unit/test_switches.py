@@ -52,7 +52,7 @@ def found(*names: tuple[str, str], route="triple"):
 
 
 def test_without_words_vectors_decide_and_without_vectors_words(retriever, query):
-    dense = by_score(retriever, retriever.index.chunk_vectors @ query.vector)
+    dense = by_score(retriever, query.meaning.chunks)
     lexical = by_score(retriever, lexical_scores(retriever.index, QUESTION))
     only_dense = ranked(retriever, query, lexical=False, spreading=False)
     only_lexical = ranked(retriever, query, dense=False, spreading=False)
@@ -89,7 +89,7 @@ def test_a_fixed_beta_gives_all_to_one_channel(retriever, query, beta, silent, h
 
 
 def test_with_the_community_channel_alone_words_count_only_where_vectors_do_not(retriever):
-    blind = Meaning(retriever.index, QUESTION, np.zeros_like(retriever.index.chunk_vectors[0]))
+    blind = Meaning(retriever.index, QUESTION, np.zeros(retriever.index.embedder.dimension, np.float32))
     blind.trust = 0.0
     asked = Query(SubQuery(question=QUESTION), blind)
     lexical = by_score(retriever, lexical_scores(retriever.index, QUESTION))

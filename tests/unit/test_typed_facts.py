@@ -1,12 +1,12 @@
 """Dates and numbers of the graph that travel with the passages."""
 
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
+from banyan.graph_store.index.typed_facts import facts_by_chunk
 from banyan.graph_store.ledger.extractions import Contribution
 from banyan.schemas.documents import Span
 from banyan.schemas.extraction import AttributeFact, EntityMention
 from banyan.schemas.graph_schema import AttributeType, GraphSchema, RulesHints, open_schema
 from banyan.schemas.retrieval import TypedFact
-from banyan.tools.typed_facts import facts_by_chunk
 
 TEXT = "The Elm is 900 long. It was dug in May 1801 by Carl Berg."
 SCHEMA = GraphSchema(name="rivers", attribute_types=(

@@ -57,7 +57,7 @@ def row(index, name: str) -> int:
 
 
 def weights(index, **given: float) -> np.ndarray:
-    made = np.zeros(len(index.entity_ids), np.float32)
+    made = np.zeros(len(index.entity_row), np.float32)
     for name, weight in given.items():
         made[row(index, name)] = weight
     return made
@@ -101,9 +101,9 @@ def test_all_namesakes_of_what_was_named_are_left_out():
     index = graphs.index_of([graphs.Stated("Ulm on Ulm and ULM.", [("Ulm", "on", "Danube")], ["ULM"])],
                             hashed.HashedEmbedder())
     query = graphs.asked(index, "Where is ulm?")
-    everything = Walk(np.ones(len(index.entity_ids), np.float32), nothing(index))
+    everything = Walk(np.ones(len(index.entity_row), np.float32), nothing(index))
     lead = fusion._lead(index, graphs.asked(index, SECOND, query), [everything])
-    assert [index.graph.entity(index.entity_ids[at]).name for at in np.flatnonzero(lead)] == ["Danube"]
+    assert [index.name(index.entity_row.at(at)) for at in np.flatnonzero(lead)] == ["Danube"]
 
 
 def test_without_a_lead_the_walk_is_as_it_was(index, first):
@@ -225,7 +225,7 @@ def test_weights_are_sound_and_do_not_depend_on_the_order_of_the_evidence(index,
         return [leading, walk(index, graphs.asked(index, later, query, trust=trust), turn(after), switches, [leading])]
 
     for walked, again in zip(walks(list), walks(lambda found: chance.sample(found, len(found))), strict=True):
-        assert walked.entities.shape == (len(index.entity_ids),)
+        assert walked.entities.shape == (len(index.entity_row),)
         assert walked.chunks.shape == (len(index.chunks),)
         for made, remade in ((walked.entities, again.entities), (walked.chunks, again.chunks)):
             assert np.isfinite(made).all()
@@ -237,7 +237,7 @@ def test_weights_are_sound_and_do_not_depend_on_the_order_of_the_evidence(index,
 
 @given(st.lists(st.floats(0, 1, width=32), min_size=7, max_size=7), _switches)
 def test_any_lead_leaves_sound_weights(index, entities, switches):
-    assert len(index.entity_ids) == len(entities)
+    assert len(index.entity_row) == len(entities)
     before = Walk(np.array(entities, np.float32), nothing(index))
     query = graphs.asked(index, SECOND, graphs.asked(index, "Who?"))
     lead = fusion._lead(index, query, [before])

@@ -31,7 +31,7 @@ def chunk_scores(index: RetrievalIndex, query: Query, evidence: Iterable[Evidenc
     trust = query.trust if switches.lexical else 1.0
     parts = []
     if switches.dense:
-        parts.append((trust, _scaled(np.vecdot(index.chunk_vectors, query.vector))))
+        parts.append((trust, _scaled(query.meaning.chunks)))
     if switches.lexical:
         # Where vectors say nothing the words have all, whatever beta is.
         share = beta if switches.dense and trust > 0 else 1.0

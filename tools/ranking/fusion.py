@@ -57,7 +57,7 @@ class Walk:
 def walk(index: RetrievalIndex, query: Query, evidence: Sequence[Evidence], switches: Switches = EVERYTHING,
          before: Sequence[Walk] = ()) -> Walk:
     """Spread the evidence for a sub-query over the entity-chunk graph."""
-    entities = len(index.entity_ids)
+    entities = len(index.entity_row)
     restart = np.zeros(entities + len(index.chunks), np.float32)
     graph_weight = beta(query) if switches.beta is None else switches.beta
     for route, share in _SHARES.items():
@@ -75,7 +75,7 @@ def walk(index: RetrievalIndex, query: Query, evidence: Sequence[Evidence], swit
 
 
 def _spread(index: RetrievalIndex, restart: Scores, switches: Switches) -> Walk:
-    entities = len(index.entity_ids)
+    entities = len(index.entity_row)
     if not switches.spreading:
         return Walk(restart[:entities], _handed_on(index, restart))
     weights = index.spreading.spread(restart)
@@ -84,9 +84,9 @@ def _spread(index: RetrievalIndex, restart: Scores, switches: Switches) -> Walk:
 
 def _handed_on(index: RetrievalIndex, restart: Scores) -> Scores:
     """The chunks' own weights with each entity's, divided among the chunks that mention it: no walk."""
-    entities = len(index.entity_ids)
+    entities = len(index.entity_row)
     weights = restart[entities:].copy()
-    for row in np.flatnonzero(restart[:entities]):
+    for row in np.flatnonzero(restart[:entities]).tolist():
         chunks = index.support[row]
         weights[chunks] += restart[row] / max(1, len(chunks))
     return weights
@@ -97,7 +97,7 @@ def _lead(index: RetrievalIndex, query: Query, before: Sequence[Walk]) -> Scores
 
     What the earlier query named itself is not its answer.
     """
-    lead = np.zeros(len(index.entity_ids), np.float32)
+    lead = np.zeros(len(index.entity_row), np.float32)
     for earlier, walked in zip(query.follows, before, strict=True):
         reached = walked.entities.copy()
         reached[[index.entity_row[node] for named in earlier.meaning.names for node in named.entities]] = 0

@@ -8,8 +8,8 @@ names, is searched as a sub-query that follows the whole question. This needs no
 from collections.abc import Iterable
 
 from ...graph_store.bounding.grounding import words
+from ...graph_store.index.names import Named
 from ...schemas.retrieval import SubQuery
-from ..names import Named
 from ..query import wording
 
 

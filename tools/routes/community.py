@@ -1,7 +1,5 @@
 """The community route: from the nearest communities down the tree, L4 -> L3 -> L2 (eq. 10, UniAI eq. 7)."""
 
-import numpy as np
-
 from ...graph_store.ledger.communities import Community
 from ...schemas.retrieval import Evidence
 from ..best import best_rows
@@ -21,11 +19,10 @@ def search(index: RetrievalIndex, query: Query, limit: int) -> list[Evidence]:
         facts of theirs, scored by cosine (UniAI-GraphRAG eq. 7) times the trust in vectors.
     """
     facts_each = -(-limit // (_FACTS_SHARE * _READ)) if limit > _READ else 0
-    ids, vectors = index.community_vectors
-    cosines = np.vecdot(vectors, query.vector)
+    cosines = index.community_cosines(query.meaning.triples, lambda: query.meaning.entities)
     evidence: list[Evidence] = []
     for rank, row in enumerate(best_rows(cosines, limit - facts_each * _READ)):
-        community, cosine = index.communities[ids[row]], float(cosines[row])
+        community, cosine = index.communities[index.community_row.at(int(row))], float(cosines[row])
         if cosine <= 0:
             break
         evidence.append(Evidence(route="community", text=community.text(), score=min(1.0, cosine) * query.trust,

@@ -1,6 +1,7 @@
 """The entity route: entities named in the question or near to it, with their attributes (eq. 10)."""
 
 from ...schemas.retrieval import Evidence
+from ..best import best_rows
 from ..index import RetrievalIndex
 from ..query import Query
 
@@ -19,17 +20,19 @@ def search(index: RetrievalIndex, query: Query, limit: int) -> list[Evidence]:
     for named in query.meaning.names:
         for node in named.entities:
             scores[node], how[node] = 1.0, f"the question names {named.name!r}"
-    for node, cosine in query.meaning.entities(limit):
-        if node in index.entity_row and node not in scores and cosine > 0:
+    cosines = query.meaning.entities
+    for row in best_rows(cosines, limit):
+        node, cosine = index.entity_row.at(int(row)), float(cosines[row])
+        if node not in scores and cosine > 0:
             scores[node], how[node] = cosine * query.trust, f"near the question ({cosine:.2f})"
     wanted = set(query.sub_query.entity_types)
-    ranked = sorted(scores, key=lambda node: (-scores[node], index.graph.entity(node).type not in wanted, node))
+    ranked = sorted(scores, key=lambda node: (-scores[node], index.type(node) not in wanted, node))
     return [_evidence(index, node, scores[node], how[node]) for node in ranked[:limit]]
 
 
 def _evidence(index: RetrievalIndex, node: str, score: float, how: str) -> Evidence:
-    entity = index.graph.entity(node)
-    lines = [f"{name}: {', '.join(values)}" for name, values in index.graph.attributes(node).items()]
-    lines += [index.fact(int(row)).text for row in index.incident_rows.get(node, ())[:_LINES]]
-    return Evidence(route="entity", text=f"{entity.name} ({entity.type}). " + "; ".join(lines[:_LINES]), score=score,
-                    chunk_ids=tuple(index.graph.entity_support(node)), entity_ids=(node,), path=(how, entity.name))
+    called = index.name(node)
+    lines = [f"{name}: {', '.join(sorted(values))}" for name, values in sorted(index.attributes(node).items())]
+    lines += [index.fact(int(row)).text for row in index.incident(node)[:_LINES]]
+    return Evidence(route="entity", text=f"{called} ({index.type(node)}). " + "; ".join(lines[:_LINES]), score=score,
+                    chunk_ids=index.entity_support(node), entity_ids=(node,), path=(how, called))

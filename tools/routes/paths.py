@@ -16,7 +16,7 @@ import numpy as np
 
 from ...graph_store.graph.knowledge_graph import EdgeKey
 from ...schemas.retrieval import Evidence
-from ..best import Rows, best_rows
+from ..best import best_rows
 from ..index import RetrievalIndex
 from ..query import Query
 
@@ -26,7 +26,6 @@ _BEAM = 10
 _BRANCHES = 5
 # Besides names: the triples nearest to the first sub-query, whose entities a question may only describe.
 _NEAREST = 2
-_NONE: Rows = np.zeros(0, np.intp)
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ def search(index: RetrievalIndex, query: Query, limit: int) -> list[Evidence]:
     steps = query.chain[-MAX_HOPS:]
     complete: list[_Path] = []
     beam = _best(_Path((node,), (), score) for node, score in _starts(index, steps[0]).items()
-                 if node in index.incident_rows)
+                 if len(index.incident(node)))
     for hop in range(MAX_HOPS):
         guide = steps[min(hop, len(steps) - 1)].meaning.triples
         beam = _best(longer for path in beam for longer in _extended(index, path, guide))
@@ -79,7 +78,7 @@ def _best(paths: Iterable[_Path]) -> list[_Path]:
 
 
 def _extended(index: RetrievalIndex, path: _Path, guide: np.ndarray) -> Iterable[_Path]:
-    rows = index.incident_rows.get(path.entities[-1], _NONE)
+    rows = index.incident(path.entities[-1])
     cosines = guide[rows]
     for position in np.argsort(-cosines, kind="stable")[:_BRANCHES]:
         if cosines[position] <= 0:
@@ -99,4 +98,4 @@ def _evidence(index: RetrievalIndex, path: _Path, trust: float) -> Evidence:
     chunks = dict.fromkeys(chunk for fact in facts for chunk in fact.chunk_ids)
     return Evidence(route="dfs", text="; ".join(fact.text for fact in facts), score=path.score * trust,
                     chunk_ids=tuple(chunks), entity_ids=path.entities[-2:],
-                    path=(index.graph.entity(path.entities[0]).name, *(fact.text for fact in facts)))
+                    path=(index.name(path.entities[0]), *(fact.text for fact in facts)))

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ...schemas.retrieval import Evidence
-from ..best import Rows, best_rows
+from ..best import best_rows
 from ..index import RetrievalIndex
 from ..query import Query
 
@@ -21,20 +21,13 @@ def search(index: RetrievalIndex, query: Query, limit: int) -> list[Evidence]:
         Evidence, best first, scored by cosine times the trust in vectors; among equally near triples
         those of the named relations go first.
     """
-    cosines, wanted = query.meaning.triples, _of_relations(index, query)
+    cosines, wanted = query.meaning.triples, index.of_relations(query.sub_query.relations)
     kept = wanted[best_rows(cosines[wanted], limit // 2)]
     others = np.delete(np.arange(len(cosines)), kept)
     rows = np.union1d(kept, others[best_rows(cosines[others], limit - len(kept))])
     named = np.isin(rows, wanted)
     order = np.lexsort((rows, ~named, -cosines[rows].round(3)))
     return [_evidence(index, query, int(row)) for row in rows[order] if cosines[row] > 0]
-
-
-def _of_relations(index: RetrievalIndex, query: Query) -> Rows:
-    """The rows of the triples whose relation the sub-query names."""
-    known = index.relation_rows
-    rows = [known[relation] for relation in query.sub_query.relations if relation in known]
-    return np.unique(np.concatenate(rows)) if rows else np.zeros(0, np.intp)
 
 
 def _evidence(index: RetrievalIndex, query: Query, row: int) -> Evidence:

@@ -1,9 +1,9 @@
 """Dates and numbers that the graph knows of a chunk's entities, in their normal form."""
 
-from ..graph_store.graph.knowledge_graph import KnowledgeGraph
-from ..schemas.graph_schema import AttributeType, GraphSchema
-from ..schemas.retrieval import TypedFact
-from ..text.values import kind_of, parse_value
+from ...schemas.graph_schema import AttributeType, GraphSchema
+from ...schemas.retrieval import TypedFact
+from ...text.values import kind_of, parse_value
+from ..graph.knowledge_graph import KnowledgeGraph
 
 
 def facts_by_chunk(graph: KnowledgeGraph, schema: GraphSchema) -> dict[str, tuple[TypedFact, ...]]:

@@ -1,0 +1,119 @@
+"""Named arrays in one file, mapped into memory: processes share its pages, and only what is read is loaded.
+
+The file begins with its header's length and checksum, then the header as JSON: what the writer says about the whole,
+and of each array type, shape and offset, with a checksum of all that follows. There is nothing in it that could run.
+"""
+
+import mmap
+import os
+import struct
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import orjson
+import xxhash
+from numpy.typing import NDArray
+
+Arrays = Mapping[str, NDArray[Any]]
+
+_FORMAT = "banyan-index-1"
+_PREFIX = struct.Struct("<QQ")
+_ALIGNED = 64
+_KINDS = "biufS"
+
+
+class IndexDamagedError(ValueError):
+    """The file is not what was written; the ledger has all that is needed to make it again."""
+
+
+class ArrayFile(NamedTuple):
+    """What a file holds."""
+
+    about: dict[str, Any]
+    arrays: Arrays
+
+
+def write(path: Path, about: Mapping[str, Any], arrays: Arrays) -> None:
+    """Write arrays to a temporary file and move it to `path`: a reader sees the old file or the new one.
+
+    Raises:
+        OSError: the disk is full or not writable; the old file is unchanged.
+    """
+    places, end, digest = {}, 0, xxhash.xxh3_64()
+    parts: list[bytes | memoryview] = []
+    for name, array in arrays.items():
+        gap = bytes(-end % _ALIGNED)
+        data = np.ascontiguousarray(array)
+        places[name] = [data.dtype.str, list(data.shape), end + len(gap)]
+        end += len(gap) + data.nbytes
+        parts += [gap, data.reshape(-1).view(np.uint8).data if data.size else b""]
+    for part in parts:
+        digest.update(part)
+    header = orjson.dumps({"format": _FORMAT, "about": dict(about), "arrays": places, "size": end,
+                           "checksum": digest.hexdigest()})
+    header += b" " * (-(_PREFIX.size + len(header)) % _ALIGNED)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(_PREFIX.pack(len(header), xxhash.xxh3_64_intdigest(header)))
+            file.write(header)
+            for part in parts:
+                file.write(part)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def about(path: Path) -> dict[str, Any]:
+    """What the writer said about a file's arrays, which are not looked at.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        IndexDamagedError: its header is not what was written.
+    """
+    with path.open("rb") as file:
+        return dict(_header(path, file.read(_PREFIX.size), file)["about"])
+
+
+def load(path: Path) -> ArrayFile:
+    """Map the arrays of a file, once their checksum is found right.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        IndexDamagedError: it is not what was written.
+    """
+    with path.open("rb") as file:
+        header = _header(path, file.read(_PREFIX.size), file)
+        begin = file.tell()
+        if path.stat().st_size != begin + header["size"]:
+            raise IndexDamagedError(f"{path} is cut short, or has something behind its end")
+        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    if xxhash.xxh3_64_hexdigest(memoryview(mapped)[begin:]) != header["checksum"]:
+        raise IndexDamagedError(f"{path} is not as it was written")
+    arrays = {}
+    for name, (kind, shape, offset) in header["arrays"].items():
+        dtype = np.dtype(kind)
+        if dtype.kind not in _KINDS:
+            raise IndexDamagedError(f"{path} has an array of the type {kind!r}")
+        count = int(np.prod(shape))
+        flat = np.frombuffer(mapped, dtype, count, begin + offset) if count else np.zeros(0, dtype)
+        arrays[name] = flat.reshape(shape)
+    return ArrayFile(dict(header["about"]), arrays)
+
+
+def _header(path: Path, prefix: bytes, file: Any) -> dict[str, Any]:
+    if len(prefix) == _PREFIX.size:
+        length, checksum = _PREFIX.unpack(prefix)
+        if length <= path.stat().st_size:
+            header = file.read(length)
+            if xxhash.xxh3_64_intdigest(header) == checksum:
+                found: dict[str, Any] = orjson.loads(header)
+                if found["format"] == _FORMAT:
+                    return found
+    raise IndexDamagedError(f"{path} is damaged or of another format")

@@ -1,0 +1,149 @@
+"""Lists, texts and look-ups that stand on flat arrays, so that they can be mapped from a file."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, overload
+
+import numpy as np
+import xxhash
+from numpy.typing import NDArray
+
+from .array_file import Arrays
+
+Rows = NDArray[np.intp]
+_NONE = np.zeros(0, np.int32)
+
+
+class Lists:
+    """For each row a list of numbers: all of them in one array, and where each row's begin."""
+
+    def __init__(self, arrays: Arrays, name: str) -> None:
+        """Read the arrays `<name>.values` and `<name>.starts`."""
+        self.values, self.starts = arrays[f"{name}.values"], arrays[f"{name}.starts"]
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def __getitem__(self, row: int) -> NDArray[Any]:
+        return self.values[self.starts[row]:self.starts[row + 1]]
+
+    def of(self, rows: Iterable[int]) -> Rows:
+        """The numbers of several rows, each once, ascending."""
+        return np.unique(np.concatenate([_NONE, *(self[row] for row in rows)])).astype(np.intp)
+
+
+def lists(name: str, rows: Iterable[Sequence[int] | NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """The arrays of `Lists`."""
+    parts = [np.asarray(row, np.int32) for row in rows]
+    return {f"{name}.values": np.concatenate([_NONE, *parts]),
+            f"{name}.starts": starts([len(part) for part in parts])}
+
+
+def inverted(name: str, owners: NDArray[Any], values: NDArray[Any], rows: int) -> dict[str, NDArray[Any]]:
+    """The arrays of `Lists` from pairs of a row and a number that it has, each row's ascending."""
+    order = np.lexsort((values, owners))
+    return {f"{name}.values": values[order].astype(np.int32),
+            f"{name}.starts": starts(np.bincount(owners, minlength=rows))}
+
+
+def starts(lengths: Any) -> NDArray[np.int64]:
+    """Where the lists of some lengths begin in one array, and where the last one ends."""
+    return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+
+
+class Texts(Sequence[str]):
+    """Texts in one array of UTF-8, decoded when asked for."""
+
+    def __init__(self, arrays: Arrays, name: str) -> None:
+        """Read the arrays `<name>.values` and `<name>.starts`."""
+        self._lists = Lists(arrays, name)
+
+    def __len__(self) -> int:
+        return len(self._lists)
+
+    @overload
+    def __getitem__(self, row: int) -> str: ...
+    @overload
+    def __getitem__(self, row: slice) -> Sequence[str]: ...
+    def __getitem__(self, row: int | slice) -> str | Sequence[str]:
+        if isinstance(row, slice):
+            return [self[one] for one in range(*row.indices(len(self)))]
+        return self.raw(row).decode("utf-8", "surrogatepass")
+
+    def raw(self, row: int) -> bytes:
+        """A text as it is stored."""
+        if not 0 <= row < len(self):
+            raise IndexError(row)
+        return self._lists[row].tobytes()
+
+
+def texts(name: str, items: Iterable[str | bytes]) -> dict[str, NDArray[Any]]:
+    """The arrays of `Texts`."""
+    parts = [item if isinstance(item, bytes) else item.encode("utf-8", "surrogatepass") for item in items]
+    return {f"{name}.values": np.frombuffer(b"".join(parts), np.uint8),
+            f"{name}.starts": starts([len(part) for part in parts])}
+
+
+class Ids(Mapping[str, int]):
+    """The rows of ids, found by bisection; iterates in the order of the rows."""
+
+    def __init__(self, arrays: Arrays, name: str) -> None:
+        """Read the arrays `<name>` and, unless they are sorted, `<name>.order`."""
+        self._ids = arrays[name]
+        self._order = arrays.get(f"{name}.order")
+        self._sorted = self._ids if self._order is None else arrays[f"{name}.sorted"]
+
+    def __getitem__(self, key: str) -> int:
+        try:
+            wanted = np.array(key.encode("ascii"), self._sorted.dtype)
+        except UnicodeEncodeError:
+            raise KeyError(key) from None
+        place = int(np.searchsorted(self._sorted, wanted))
+        if place == len(self._sorted) or self._sorted[place].decode() != key:
+            raise KeyError(key)
+        return place if self._order is None else int(self._order[place])
+
+    def at(self, row: int) -> str:
+        """The id of a row."""
+        return str(self._ids[row].decode())
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def __iter__(self) -> Iterator[str]:
+        return (key.decode() for key in self._ids)
+
+
+def ids(name: str, keys: Sequence[str]) -> dict[str, NDArray[Any]]:
+    """The arrays of `Ids`."""
+    array = np.array([key.encode("ascii") for key in keys], "S") if keys else np.zeros(0, "S20")
+    order = np.argsort(array, kind="stable")
+    if (order == np.arange(len(order))).all():
+        return {name: array}
+    return {name: array, f"{name}.order": order.astype(np.int32), f"{name}.sorted": array[order]}
+
+
+class Words:
+    """The numbers of words, found by a hash of 64 bits: of ten million words, one in 10^12 others is taken for one."""
+
+    def __init__(self, arrays: Arrays, name: str) -> None:
+        """Read the arrays `<name>.hashes` and `<name>.numbers`."""
+        self._hashes, self._numbers = arrays[f"{name}.hashes"], arrays[f"{name}.numbers"]
+
+    def get(self, word: str) -> int | None:
+        """A word's number; None where it is not known."""
+        wanted = np.uint64(_hash(word))
+        place = int(np.searchsorted(self._hashes, wanted))
+        if place == len(self._hashes) or self._hashes[place] != wanted:
+            return None
+        return int(self._numbers[place])
+
+
+def words(name: str, known: Sequence[str]) -> dict[str, NDArray[Any]]:
+    """The arrays of `Words`, which are numbered as they are given."""
+    hashes = np.array([_hash(word) for word in known], np.uint64)
+    order = np.argsort(hashes, kind="stable")
+    return {f"{name}.hashes": hashes[order], f"{name}.numbers": order.astype(np.int32)}
+
+
+def _hash(word: str) -> int:
+    return xxhash.xxh3_64_intdigest(word.encode("utf-8", "surrogatepass"))

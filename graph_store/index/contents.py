@@ -1,0 +1,169 @@
+"""What retrieval reads of a knowledge base, put into arrays.
+
+Rows are numbers: of entities and triples in the order of their ids and keys, of chunks by document and position, of
+communities by id. All of it is a function of the graph, the chunks, the communities and the schema.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from ...schemas.documents import Chunk
+from ...schemas.graph_schema import GraphSchema
+from ...schemas.naming import triple_id
+from ..bounding.grounding import words
+from ..graph.knowledge_graph import EdgeKey, KnowledgeGraph
+from ..ledger.communities import Community
+from ..vectors.store import Kind, VectorStore
+from . import columns
+from .lexical import postings
+from .names import trie
+from .typed_facts import facts_by_chunk
+from .vector_rows import Rows, VectorRows, norms_of_means
+from .walk import step_arrays
+
+Made = dict[str, NDArray[Any]]
+
+
+class Source(NamedTuple):
+    """What the index is made from, all of one moment."""
+
+    graph: KnowledgeGraph
+    chunks: Sequence[Chunk]
+    communities: Sequence[Community]
+    schema: GraphSchema
+    vectors: VectorStore
+
+
+class _Rows(NamedTuple):
+    """The row of each entity and chunk, and the triples that have a vector, sorted."""
+
+    entities: dict[str, int]
+    chunks: dict[str, int]
+    edges: list[EdgeKey]
+
+
+def contents(source: Source, vectors: VectorRows) -> Made:
+    """All arrays.
+
+    Args:
+        source: what they are made from. Triples and chunks without a vector, which a running build has not embedded
+            yet, are left out; such entities are never near to anything.
+        vectors: takes the vectors that it has not yet, and says where each is.
+    """
+    graph, edges = source.graph, source.graph.edges()
+    ids: dict[Kind, list[str]] = {"entities": graph.entity_ids(), "triples": [triple_id(*edge) for edge in edges],
+                                  "chunks": [chunk.id for chunk in source.chunks]}
+    places = {kind: vectors.place(kind, wanted, source.vectors) for kind, wanted in ids.items()}
+    there: dict[Kind, NDArray[np.intp]] = {
+        "triples": np.flatnonzero(places["triples"] >= 0), "chunks": np.flatnonzero(places["chunks"] >= 0)}
+    chunks = [source.chunks[row] for row in there["chunks"]]
+    rows = _Rows({key: row for row, key in enumerate(ids["entities"])},
+                 {chunk.id: row for row, chunk in enumerate(chunks)}, [edges[row] for row in there["triples"]])
+    places |= {kind: places[kind][kept] for kind, kept in there.items()}
+    made: Made = {f"{kind}.places": place for kind, place in places.items()}
+    made |= columns.ids("triples", [ids["triples"][row] for row in there["triples"]])
+    made |= _entities(graph, rows)
+    made |= _triples(graph, rows)
+    made |= _chunks(source, chunks)
+    made |= _walk(graph, rows, made)
+    made |= _communities(source.communities, rows, made, vectors, places)
+    return made
+
+
+def _entities(graph: KnowledgeGraph, rows: _Rows) -> Made:
+    nodes, keys = graph.network.nodes, rows.entities
+    names = {key: graph.names(key) for key in keys}
+    spellings = sorted({name for called in names.values() for name in called})
+    about = (orjson.dumps([graph.name(key), nodes[key]["type"]]) for key in keys)
+    attributes = (orjson.dumps(nodes[key]["attributes"]) if nodes[key]["attributes"] else b"" for key in keys)
+    support = ([rows.chunks[chunk] for chunk in graph.entity_support(key) if chunk in rows.chunks] for key in keys)
+    return {**columns.ids("entities", list(keys)), **columns.texts("entities.about", about),
+            **columns.texts("entities.attributes", attributes), **columns.lists("entities.chunks", support),
+            **trie("names", ((name, row) for key, row in keys.items() for name in names[key])),
+            **columns.texts("spellings", spellings),
+            **columns.texts("name_words", sorted({word for name in spellings for word in words(name)}))}
+
+
+def _triples(graph: KnowledgeGraph, rows: _Rows) -> Made:
+    relations = sorted({relation for _, relation, _ in rows.edges})
+    number = {relation: row for row, relation in enumerate(relations)}
+    ends = np.array([(rows.entities[head], number[relation], rows.entities[tail])
+                     for head, relation, tail in rows.edges], np.int32).reshape(-1, 3)
+    support = [(row, rows.chunks[chunk], int(start), int(end)) for row, (head, relation, tail) in enumerate(rows.edges)
+               for chunk, (start, end, *_) in sorted(graph.network.edges[head, tail, relation]["support"].items())
+               if chunk in rows.chunks]
+    owners, chunks, *spans = np.array(support, np.int32).reshape(-1, 4).T
+    numbers, loops = np.arange(len(ends)), ends[:, 0] == ends[:, 2]
+    return {"triples.ends": ends, "triples.spans": np.stack(spans, axis=1), "triples.chunks.values": chunks,
+            "triples.chunks.starts": columns.starts(np.bincount(owners, minlength=len(ends))),
+            **columns.texts("relations", relations),
+            **columns.inverted("entities.triples", np.concatenate([ends[:, 0], ends[~loops, 2]]),
+                               np.concatenate([numbers, numbers[~loops]]), len(rows.entities)),
+            **columns.inverted("relations.triples", ends[:, 1], numbers, len(relations)),
+            **columns.inverted("chunks.triples", chunks, owners, len(rows.chunks))}
+
+
+def _chunks(source: Source, chunks: Sequence[Chunk]) -> Made:
+    documents = list(dict.fromkeys(chunk.document_id for chunk in chunks))
+    number = {key: row for row, key in enumerate(documents)}
+    whole: list[list[str]] = [[] for _ in documents]
+    for chunk in chunks:
+        parts = whole[number[chunk.document_id]]
+        parts.append(chunk.text if parts else chunk.titled_text())
+    found = facts_by_chunk(source.graph, source.schema)
+    facts = (orjson.dumps([fact.model_dump() for fact in found[chunk.id]]) if chunk.id in found else b""
+             for chunk in chunks)
+    return {**columns.ids("chunks", [chunk.id for chunk in chunks]),
+            **columns.texts("chunks.about", (orjson.dumps(chunk.model_dump()) for chunk in chunks)),
+            **columns.texts("chunks.facts", facts),
+            "chunks.documents": np.array([number[chunk.document_id] for chunk in chunks], np.int32),
+            **postings("chunks.words", [chunk.titled_text() for chunk in chunks]),
+            **postings("documents.words", ["\n".join(parts) for parts in whole])}
+
+
+def _walk(graph: KnowledgeGraph, rows: _Rows, made: Mapping[str, NDArray[Any]]) -> Made:
+    """The entity-chunk graph: an edge for each mention, for each triple, and between namesakes.
+
+    Entities of one name and different types are linked, so that a wrong type does not separate the facts about an
+    entity.
+    """
+    entities = len(rows.entities)
+    mentioned = columns.Lists(made, "entities.chunks")
+    ends = np.array([(rows.entities[head], rows.entities[tail]) for head, _, tail in graph.edges()],
+                    np.int32).reshape(-1, 2)
+    by_name: dict[str, list[int]] = {}
+    for key, row in rows.entities.items():
+        by_name.setdefault(graph.entity_text(key), []).append(row)
+    alike = np.array([(first, other) for first, *others in by_name.values() for other in others],
+                     np.int32).reshape(-1, 2)
+    owners = np.repeat(np.arange(entities), np.diff(mentioned.starts))
+    return step_arrays("walk", entities + len(rows.chunks),
+                       np.concatenate([owners, ends[:, 0], alike[:, 0]]),
+                       np.concatenate([mentioned.values + entities, ends[:, 1], alike[:, 1]]))
+
+
+def _communities(communities: Sequence[Community], rows: _Rows, made: Mapping[str, NDArray[Any]], vectors: VectorRows,
+                 places: Mapping[Kind, Rows]) -> Made:
+    """Communities with what their vectors are the means of: their members' triples; without any, their keywords' names.
+
+    No text is embedded for a community, however often it changes, and all its triples count: a model truncates long
+    texts. Neither is a vector stored: its cosine to a question is the mean of its parts' by its length.
+    """
+    incident, mentioned = columns.Lists(made, "entities.triples"), columns.Lists(made, "entities.chunks")
+    members = [_known(rows, community.members) for community in communities]
+    triples = [incident.of(of) for of in members]
+    keywords = [[] if len(has) else [row for row in _known(rows, community.keywords) if places["entities"][row] >= 0]
+                for has, community in zip(triples, communities, strict=True)]
+    return {**columns.ids("communities", [community.id for community in communities]),
+            **columns.texts("communities.about", (orjson.dumps(community.model_dump()) for community in communities)),
+            **columns.lists("communities.chunks", (mentioned.of(of) for of in members)),
+            **columns.lists("communities.triples", triples), **columns.lists("communities.keywords", keywords),
+            "communities.norms": norms_of_means(vectors, places, triples, keywords)}
+
+
+def _known(rows: _Rows, keys: Iterable[str]) -> list[int]:
+    return [rows.entities[key] for key in keys if key in rows.entities]

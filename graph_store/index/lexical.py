@@ -1,0 +1,74 @@
+"""Lexical retrieval: BM25 over words, and over character bigrams where a script has no spaces."""
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import bm25s
+import numpy as np
+from numpy.typing import NDArray
+
+from ...schemas.naming import normalise
+from ...text.scripts import CJK
+from .array_file import Arrays
+from .columns import Words, words
+
+_RUN = re.compile(rf"[{CJK}]+|[^\W_{CJK}]+")
+_CJK = re.compile(f"[{CJK}]")
+
+
+def terms(text: str) -> list[str]:
+    """The index terms of a text: folded words; bigrams of each CJK run, or its one character."""
+    indexed: list[str] = []
+    for run in _RUN.findall(normalise(text)):
+        if _CJK.match(run) and len(run) > 1:
+            indexed.extend(a + b for a, b in pairwise(run))
+        else:
+            indexed.append(run)
+    return indexed
+
+
+def postings(name: str, texts: Sequence[str]) -> dict[str, NDArray[Any]]:
+    """The arrays of a `LexicalIndex` of some texts, whose order numbers them."""
+    lists = [terms(text) for text in texts]
+    known = sorted({term for listed in lists for term in listed})
+    number = {term: row for row, term in enumerate(known)}
+    scores: dict[str, Any] = {"data": np.zeros(0, np.float32), "indices": np.zeros(0, np.int32),
+                              "indptr": np.zeros(1, np.int64)}
+    if known:
+        model = bm25s.BM25(method="lucene", k1=1.5, b=0.75)
+        model.index(([[number[term] for term in listed] for listed in lists], number), show_progress=False)
+        scores = model.scores
+    return {f"{name}.{part}": scores[part] for part in ("data", "indices", "indptr")} | words(f"{name}.terms", known)
+
+
+class LexicalIndex:
+    """BM25 (Lucene's variant, k1 = 1.5, b = 0.75: the library's and the literature's defaults)."""
+
+    def __init__(self, arrays: Arrays, name: str, size: int) -> None:
+        """Read the arrays that `postings` made of as many texts as `size`."""
+        self._terms = Words(arrays, f"{name}.terms")
+        self._model = bm25s.BM25(method="lucene", k1=1.5, b=0.75)
+        self._model.scores = {part: arrays[f"{name}.{part}"] for part in ("data", "indices", "indptr")} | {
+            "num_docs": size}
+        # What an index that was made, not loaded, has of variants that score absent terms.
+        self._model.nonoccurrence_array = None
+        self._size = size
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> "LexicalIndex":
+        """Index some texts."""
+        return cls(postings("texts", texts), "texts", len(texts))
+
+    def knows(self, term: str) -> bool:
+        """Whether any text has an index term."""
+        return self._terms.get(term) is not None
+
+    def scores(self, query: str) -> NDArray[np.float32]:
+        """BM25 of every text for a query, shape (n,); zeros where nothing is shared."""
+        found = (self._terms.get(term) for term in dict.fromkeys(terms(query)))
+        wanted = [number for number in found if number is not None]
+        if not wanted:
+            return np.zeros(self._size, np.float32)
+        return np.asarray(self._model.get_scores_from_ids(wanted), np.float32)

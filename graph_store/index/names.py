@@ -1,0 +1,78 @@
+"""Finding the names of known entities in a question, by a trie over words of any script."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
+
+from ..bounding.grounding import word_places, words
+from . import columns
+from .array_file import Arrays
+from .columns import Lists, Words
+
+
+class Named(NamedTuple):
+    """A name in a question: its folded words, the ids of the entities so called, and its position."""
+
+    name: str
+    entities: tuple[str, ...]
+    start: int
+    end: int
+
+
+def trie(name: str, names: Iterable[tuple[str, int]]) -> dict[str, NDArray[Any]]:
+    """The arrays of a `NameTrie` from (name, entity's row) pairs; a name may belong to several entities."""
+    entities: dict[str, set[int]] = {}
+    for called, row in names:
+        folded = words(called)
+        for end in range(1, len(folded) + 1):
+            at = entities.setdefault(" ".join(folded[:end]), set())
+            if end == len(folded):
+                at.add(row)
+    return columns.words(f"{name}.paths", list(entities)) | columns.lists(
+        f"{name}.entities", [sorted(rows) for rows in entities.values()])
+
+
+class NameTrie:
+    """Names and aliases as paths of folded words; lookup is linear in the question's length."""
+
+    def __init__(self, arrays: Arrays, name: str, id_of: Callable[[int], str]) -> None:
+        """Read the arrays that `trie` made; `id_of` gives the id of an entity's row."""
+        self._paths, self._entities = Words(arrays, f"{name}.paths"), Lists(arrays, f"{name}.entities")
+        self._id_of = id_of
+
+    @classmethod
+    def of(cls, names: Iterable[tuple[str, str]]) -> "NameTrie":
+        """The trie of (name, entity id) pairs."""
+        pairs = list(names)
+        ids = sorted({entity for _, entity in pairs})
+        row = {entity: number for number, entity in enumerate(ids)}
+        return cls(trie("names", ((name, row[entity]) for name, entity in pairs)), "names", ids.__getitem__)
+
+    def find(self, question: str) -> list[Named]:
+        """The longest names at each position of a question, without overlaps, from left to right.
+
+        Returns:
+            The names; their entities are sorted.
+        """
+        spans = word_places(question)
+        folded = [word for word, _, _ in spans]
+        matches: list[Named] = []
+        start = 0
+        while start < len(folded):
+            end, entities = self._longest(folded, start)
+            if entities:
+                matches.append(Named(" ".join(folded[start:end]), entities, spans[start][1], spans[end - 1][2]))
+            start = max(end, start + 1)
+        return matches
+
+    def _longest(self, folded: Sequence[str], start: int) -> tuple[int, tuple[str, ...]]:
+        best: tuple[int, tuple[str, ...]] = (start, ())
+        for end in range(start + 1, len(folded) + 1):
+            number = self._paths.get(" ".join(folded[start:end]))
+            if number is None:
+                break
+            rows = self._entities[number]
+            if len(rows):
+                best = (end, tuple(map(self._id_of, rows.tolist())))
+        return best

@@ -1,0 +1,117 @@
+"""The index of a knowledge base on disk: one file of arrays, and one of vectors for each kind.
+
+It is derived from one state of the ledger, which it names: for another state, or once a file is damaged, it is made
+again. Readers map it and need neither the graph nor Chroma. Files that are replaced stay readable for those who have
+them mapped.
+"""
+
+import logging
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...models.embedding.embedder import Embedder, Vectors
+from ..ledger.version import Version
+from ..vectors.store import Kind
+from . import array_file
+from .array_file import ArrayFile, Arrays, IndexDamagedError
+from .contents import Source, contents
+from .vector_rows import VectorFile, VectorRows
+
+_LOG = logging.getLogger("banyan")
+_KINDS: tuple[Kind, ...] = ("entities", "triples", "chunks")
+
+
+class Index(NamedTuple):
+    """The arrays that retrieval reads, and the stored vectors of each kind, shape (places, d)."""
+
+    arrays: Arrays
+    vectors: Mapping[Kind, Vectors]
+
+
+class IndexStore:
+    """Writes and maps the index of one knowledge base."""
+
+    def __init__(self, path: Path, embedder: Embedder) -> None:
+        """Look for the index at a path; the files of vectors are beside it."""
+        self._path = path
+        self._embedder = embedder
+
+    def load(self, version: Version) -> Index | None:
+        """Map the index of a state; None where it is of another one, missing or damaged."""
+        try:
+            about = array_file.about(self._path)
+            if any(about[key] != value for key, value in self._about(version).items()):
+                return None
+            found, files = self._opened()
+        except FileNotFoundError:
+            return None
+        except IndexDamagedError as error:
+            _LOG.warning("%s; it is made again", error)
+            return None
+        return Index(found.arrays, {kind: files[kind].stored for kind in _KINDS})
+
+    def save(self, version: Version, source: Source) -> None:
+        """Write the index of a state. Only vectors that are new are written, whatever their number.
+
+        Raises:
+            OSError: the disk is full or not writable; the old index is unchanged.
+            StoreError: vectors cannot be read.
+        """
+        vectors = self._go_on(version)
+        arrays = contents(source, vectors)
+        array_file.write(self._path, self._about(version) | {"vectors": vectors.write()}, arrays)
+        used = {file.path for file in vectors.files.values()}
+        for path in self._path.parent.glob("index-*.f32"):
+            if path not in used:
+                with suppress(OSError):  # where open files cannot be removed they go later
+                    path.unlink()
+
+    def make(self, source: Source) -> Index:
+        """An index in memory, of what cannot be written: while another process is writing, or where nobody may."""
+        vectors = self._empty()
+        arrays = contents(source, vectors)
+        return Index(arrays, {kind: vectors.files[kind].all() for kind in _KINDS})
+
+    def damages(self) -> list[str]:
+        """What is wrong with the files; empty where there is none: they were not written yet, or are made again."""
+        try:
+            self._opened()
+        except IndexDamagedError as error:
+            return [str(error)]
+        except FileNotFoundError as error:
+            return [f"{error.filename} is missing"] if self._path.exists() else []
+        return []
+
+    def _about(self, version: Version) -> dict[str, Any]:
+        return {"version": list(version), "embedding": self._embedder.fingerprint}
+
+    def _opened(self) -> tuple[ArrayFile, dict[Kind, VectorFile]]:
+        found = array_file.load(self._path)
+        return found, {kind: VectorFile(self._path.parent, kind, self._embedder.dimension, found.about["vectors"][kind])
+                       for kind in _KINDS}
+
+    def _empty(self) -> VectorRows:
+        return VectorRows({kind: VectorFile(self._path.parent, kind, self._embedder.dimension) for kind in _KINDS},
+                          {kind: {} for kind in _KINDS})
+
+    def _go_on(self, version: Version) -> VectorRows:
+        """The vectors that are written already, if they are of the same generation."""
+        try:
+            found, files = self._opened()
+        except (FileNotFoundError, IndexDamagedError):
+            return self._empty()
+        before, embedding = Version(*found.about["version"]), found.about["embedding"]
+        if (before.folder, embedding) != (version.folder, self._embedder.fingerprint):
+            return self._empty()
+        return VectorRows(files, {kind: _places(found.arrays, kind) for kind in _KINDS})
+
+
+def _places(arrays: Arrays, kind: Kind) -> dict[str, int]:
+    ids: NDArray[np.bytes_] = arrays[kind]
+    return {key.decode(): place for key, place in zip(ids.tolist(), arrays[f"{kind}.places"].tolist(), strict=True)
+            if place >= 0}
