@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 from filelock import FileLock, Timeout
 
@@ -39,6 +39,14 @@ from .vectors.reliability import ReliabilityRecord
 from .vectors.synchroniser import VectorSynchroniser
 
 _LOG = logging.getLogger("banyan")
+
+
+class Counts(NamedTuple):
+    """How much a knowledge base holds; `attributes` are values."""
+
+    entities: int
+    triples: int
+    attributes: int
 
 
 class KnowledgeBase:
@@ -123,13 +131,13 @@ class KnowledgeBase:
 
     def _make_up(self) -> None:
         """Bring up derived files that a killed writer, or damage, has left behind the ledger."""
-        if not self.extractions.position() or (self._current_index() is not None and self.layout.graph.exists()):
+        if not self.extractions.position() or (self.written_index() is not None and self.layout.graph.exists()):
             return
         if self.vector_synchroniser.is_behind() or not self.layout.graph.exists():
             with self.writing():
                 self.vector_synchroniser.sync()
                 self.save_graph()
-        if self._current_index() is None:
+        if self.written_index() is None:
             try:
                 with self.writing():
                     self.save_index()
@@ -223,9 +231,10 @@ class KnowledgeBase:
 
     def index(self) -> Index:
         """What retrieval reads, mapped from its files; made in memory where those are of another state."""
-        return self._current_index() or self._index_store.make(self._index_source())
+        return self.written_index() or self._index_store.make(self._index_source())
 
-    def _current_index(self) -> Index | None:
+    def written_index(self) -> Index | None:
+        """The index of this state in its files; None where those are of another one, missing or damaged."""
         version = self.version()
         if self._index is None or self._index[0] != version:
             found = self._index_store.load(version)
@@ -238,8 +247,20 @@ class KnowledgeBase:
         Raises:
             OSError: it cannot be written; the old one is unchanged.
         """
-        if self._current_index() is None:
+        if self.written_index() is None:
             self._index_store.save(self.version(), self._index_source())
+
+    def index_differs(self) -> bool:
+        """Whether the index's files, which are of this state, are not what it gives."""
+        return self._index_store.differs(self.version(), self._index_source())
+
+    def counts(self) -> Counts:
+        """How much there is, from the index where it is of this state; otherwise the graph is loaded."""
+        index = self.written_index()
+        if index is not None:
+            return Counts(*index.arrays["counts"].tolist())
+        network = self.graph.network
+        return Counts(network.number_of_nodes(), network.number_of_edges(), self.graph.count_attributes())
 
     def _index_source(self) -> Source:
         return Source(self.graph, self.documents.chunks(), self.communities.searchable(), self.schemas.current(),

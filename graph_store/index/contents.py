@@ -79,9 +79,12 @@ def _entities(graph: KnowledgeGraph, rows: _Rows) -> Made:
     names = {key: graph.names(key) for key in keys}
     spellings = sorted({name for called in names.values() for name in called})
     about = (orjson.dumps([graph.name(key), nodes[key]["type"]]) for key in keys)
-    attributes = (orjson.dumps(nodes[key]["attributes"]) if nodes[key]["attributes"] else b"" for key in keys)
+    # Sorted, as how the graph came to be must not show.
+    attributes = (orjson.dumps(found, option=orjson.OPT_SORT_KEYS) if (found := nodes[key]["attributes"]) else b""
+                  for key in keys)
     support = ([rows.chunks[chunk] for chunk in graph.entity_support(key) if chunk in rows.chunks] for key in keys)
-    return {**columns.ids("entities", list(keys)), **columns.texts("entities.about", about),
+    counts = np.array([len(keys), graph.network.number_of_edges(), graph.count_attributes()])
+    return {"counts": counts, **columns.ids("entities", list(keys)), **columns.texts("entities.about", about),
             **columns.texts("entities.attributes", attributes), **columns.lists("entities.chunks", support),
             **trie("names", ((name, row) for key, row in keys.items() for name in names[key])),
             **columns.texts("spellings", spellings),

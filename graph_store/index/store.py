@@ -6,7 +6,7 @@ them mapped.
 """
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -45,9 +45,9 @@ class IndexStore:
         """Map the index of a state; None where it is of another one, missing or damaged."""
         try:
             about = array_file.about(self._path)
-            if any(about[key] != value for key, value in self._about(version).items()):
+            if any(about.get(key) != value for key, value in self._about(version).items()):
                 return None
-            found, files = self._opened()
+            found, files = _opened(self._path)
         except FileNotFoundError:
             return None
         except IndexDamagedError as error:
@@ -77,23 +77,15 @@ class IndexStore:
         arrays = contents(source, vectors)
         return Index(arrays, {kind: vectors.files[kind].all() for kind in _KINDS})
 
-    def damages(self) -> list[str]:
-        """What is wrong with the files; empty where there is none: they were not written yet, or are made again."""
-        try:
-            self._opened()
-        except IndexDamagedError as error:
-            return [str(error)]
-        except FileNotFoundError as error:
-            return [f"{error.filename} is missing"] if self._path.exists() else []
-        return []
+    def differs(self, version: Version, source: Source) -> bool:
+        """Whether the arrays of the files are not what a state gives, with the vectors that are in the files."""
+        there = array_file.load(self._path).arrays
+        made = contents(source, self._go_on(version))
+        return there.keys() != made.keys() or any(not np.array_equal(there[name], made[name]) for name in made)
 
     def _about(self, version: Version) -> dict[str, Any]:
-        return {"version": list(version), "embedding": self._embedder.fingerprint}
-
-    def _opened(self) -> tuple[ArrayFile, dict[Kind, VectorFile]]:
-        found = array_file.load(self._path)
-        return found, {kind: VectorFile(self._path.parent, kind, self._embedder.dimension, found.about["vectors"][kind])
-                       for kind in _KINDS}
+        return {"version": list(version), "embedding": self._embedder.fingerprint,
+                "dimension": self._embedder.dimension}
 
     def _empty(self) -> VectorRows:
         return VectorRows({kind: VectorFile(self._path.parent, kind, self._embedder.dimension) for kind in _KINDS},
@@ -102,13 +94,30 @@ class IndexStore:
     def _go_on(self, version: Version) -> VectorRows:
         """The vectors that are written already, if they are of the same generation."""
         try:
-            found, files = self._opened()
+            found, files = _opened(self._path)
         except (FileNotFoundError, IndexDamagedError):
             return self._empty()
         before, embedding = Version(*found.about["version"]), found.about["embedding"]
         if (before.folder, embedding) != (version.folder, self._embedder.fingerprint):
             return self._empty()
         return VectorRows(files, {kind: _places(found.arrays, kind) for kind in _KINDS})
+
+
+def damages(path: Path) -> Iterator[str]:
+    """What is wrong with the files of an index; one that is missing was not written yet, or is made again."""
+    try:
+        _opened(path)
+    except IndexDamagedError as error:
+        yield str(error)
+    except FileNotFoundError as error:
+        if path.exists():
+            yield f"{error.filename} is missing"
+
+
+def _opened(path: Path) -> tuple[ArrayFile, dict[Kind, VectorFile]]:
+    found = array_file.load(path)
+    return found, {kind: VectorFile(path.parent, kind, found.about["dimension"], found.about["vectors"][kind])
+                   for kind in _KINDS}
 
 
 def _places(arrays: Arrays, kind: Kind) -> dict[str, int]:

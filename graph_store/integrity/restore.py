@@ -192,6 +192,7 @@ def _install(unpacked: Path, layout: Layout) -> None:
     try:
         _number_vectors(unpacked, layout)
         layout.graph.unlink(missing_ok=True)
+        layout.index.unlink(missing_ok=True)
         _replace(unpacked, layout)
     finally:
         lock.release()

@@ -48,13 +48,12 @@ def status_of(knowledge_base: KnowledgeBase, prices: Prices | None = None) -> St
     """The numbers of a knowledge base as it is now."""
     prices = prices or Prices({})
     steps = knowledge_base.calls.spent("step", prices)
-    kb, documents, network = knowledge_base, knowledge_base.documents, knowledge_base.graph.network
+    kb, documents = knowledge_base, knowledge_base.documents
     return Status(
         kb=kb.layout.name, documents=documents.count_documents(), chunks=documents.count(),
         chunks_waiting=documents.count("pending") + documents.count("extracted"),
         chunks_failed=documents.count("failed"), failures=tuple(documents.failures()),
-        entities=network.number_of_nodes(), triples=network.number_of_edges(),
-        attributes=kb.graph.count_attributes(), communities=kb.communities.count(),
+        **kb.counts()._asdict(), communities=kb.communities.count(),
         schema_name=kb.schemas.current().name if kb.schemas.version() else "",
         schema_version=kb.schemas.version(), candidates_waiting=kb.schema_control.count_waiting(),
         rejected=kb.extractions.rejected(), repaired=kb.extractions.repaired(), tokens=tuple(kb.calls.steps()),

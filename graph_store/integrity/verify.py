@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 
 from ..errors import StoreError
+from ..index.store import damages as index_damages
 from ..knowledge_base import KnowledgeBase
 from ..layout import Layout
 from ..ledger.database import Database
@@ -38,10 +39,11 @@ _CHECKS: tuple[tuple[str, _Check, str], ...] = (
     ("the names of entities", derived.aliases, REINDEX),
     ("the vectors", derived.vectors, REINDEX),
     ("the communities", derived.communities, REINDEX),
+    ("the index", derived.index, REINDEX),
 )
 
 
-_DERIVED = {"what waits for the schema", "the names of entities", "the vectors"}
+_DERIVED = {"what waits for the schema", "the names of entities", "the vectors", "the index"}
 """Checks that compute again what opening or the next build makes of the ledger."""
 
 _MADE_AGAIN = "opening the knowledge base made it again from the ledger; if this comes back, check the disk"
@@ -55,7 +57,8 @@ def damages_on_disk(layout: Layout) -> list[Problem]:
     with closing(Database(layout.ledger)) as database:
         generations = VectorGenerations(layout, database)
         vectors = generations.open(generations.current()).damages()
-    return [*(Problem(what=line, fix=_MADE_AGAIN) for line in derived.damaged_graph(layout.graph)),
+    return [*(Problem(what=line, fix=_MADE_AGAIN)
+              for line in (*derived.damaged_graph(layout.graph), *index_damages(layout.index))),
             *(Problem(what=line, fix=REINDEX) for line in vectors)]
 
 

@@ -5,9 +5,11 @@ from pathlib import Path
 
 import numpy as np
 
+from ...models.embedding.embedder import Vectors
 from ...schemas.naming import relation_id, triple_id
 from ..graph import snapshot
 from ..graph.knowledge_graph import KnowledgeGraph, relation_text
+from ..index import columns
 from ..knowledge_base import KnowledgeBase
 from ..ledger.communities import Community
 from ..vectors.store import KINDS, Kind
@@ -40,6 +42,27 @@ def graph(kb: KnowledgeBase) -> Iterator[Problem]:
     resolved = kb.graph_synchroniser.resolved(fresh)
     if fresh.dump() != kb.graph.mentions.dump() or resolved.dump() != kb.graph.dump():
         yield Problem(what="the graph is not what the ledger's facts give", fix=REINDEX)
+
+
+def index(kb: KnowledgeBase) -> Iterator[Problem]:
+    """The index that retrieval reads is what the graph, the vectors and the communities give."""
+    written = kb.written_index()
+    if written is None:
+        return
+    if kb.index_differs():
+        yield Problem(what="the index that retrieval reads is not what the graph gives", fix=REINDEX)
+        return
+    for kind, stored in written.vectors.items():
+        ids, texts = columns.Ids(written.arrays, kind), _texts(kb, kind)
+        vectors = stored[written.arrays[f"{kind}.places"][:_EMBEDDED_AGAIN]]
+        if other := _embedded_otherwise(kb, [texts[ids.at(row)] for row in range(len(vectors))], vectors):
+            yield Problem(what=f"the index that retrieval reads: {other} of {len(vectors)} vectors of the {kind} "
+                               "that were looked at are not those of their texts", fix=REINDEX)
+
+
+def _embedded_otherwise(kb: KnowledgeBase, texts: Sequence[str], vectors: Vectors) -> int:
+    """How many of some vectors are not those of their texts."""
+    return int((np.sum(kb.embedder.encode(texts) * vectors, axis=1) < _LEAST_COSINE).sum()) if texts else 0
 
 
 def aliases(kb: KnowledgeBase) -> Iterator[Problem]:
@@ -87,10 +110,9 @@ def _unsound(kb: KnowledgeBase, kind: Kind, ids: Sequence[str], texts: dict[str,
     if wrong.any():
         yield f"{int(wrong.sum())} are damaged: their length is not 1"
         return
-    embedded = kb.embedder.encode([texts[key] for key in ids[:_EMBEDDED_AGAIN]])
-    other = int((np.sum(embedded * stored[:len(embedded)], axis=1) < _LEAST_COSINE).sum())
-    if other:
-        yield f"{other} of {len(embedded)} looked at are not those of their texts"
+    looked_at = ids[:_EMBEDDED_AGAIN]
+    if other := _embedded_otherwise(kb, [texts[key] for key in looked_at], stored[:len(looked_at)]):
+        yield f"{other} of {len(looked_at)} looked at are not those of their texts"
     near = kb.vectors.nearest(kind, stored[:_SEARCHED], 1)
     lost = sum(not hits or hits[0][1] < _LEAST_COSINE for hits in near)
     # The index is approximate, and may miss a few.

@@ -71,6 +71,9 @@ class Documents:
                 return self.revisions.hold(document, chunks)
             self.revisions.drop(document.id)
             self._replace(document, chunks, sorted(old.keys() - new.keys()))
+            # Where a chunk stands is read with its facts: readers have to hear that it moved.
+            self._db.execute_many("INSERT INTO changes (chunk) VALUES (?)", [
+                (chunk,) for chunk, place in new.items() if chunk in old and old[chunk] != place])
         return True
 
     def _replace(self, document: Document, chunks: Sequence[Chunk], gone: list[str]) -> None:

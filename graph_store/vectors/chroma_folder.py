@@ -70,6 +70,7 @@ class ChromaFolder(Generation):
         self._collections: dict[Kind, Collection] = {}
         self._written: set[Kind] = set()
         self._lock = threading.RLock()
+        self._checked = False
 
     def read(self, kind: Kind, ask: "Callable[[Collection], _T]") -> _T:
         """Ask a collection something.
@@ -117,6 +118,7 @@ class ChromaFolder(Generation):
             from chromadb.errors import NotFoundError  # noqa: PLC0415  (chromadb takes most of a second)
 
             if self._client is None:
+                self._check()
                 try:
                     self._make_catalogue()
                     self._path = claim_path(self.folder)
@@ -134,6 +136,13 @@ class ChromaFolder(Generation):
                     kind, embedding_function=None, configuration={"hnsw": {**index_settings(kind),
                                                                            "sync_threshold": _SYNC_FIRST}})
         return self._collections[kind]
+
+    def _check(self) -> None:
+        """Look at the index files before they are first loaded: damaged ones would end the process."""
+        if not self._checked and (found := index_files.damages(self.folder)):
+            raise StoreError(f"the vectors in {self.folder} are damaged ({found[0]}): run `banyan reindex`; the "
+                             "ledger has all that it takes")
+        self._checked = True
 
     def _make_catalogue(self) -> None:
         """Create the empty file of Chroma's catalogue: its page size can only be set before its tables."""
@@ -173,7 +182,8 @@ class ChromaFolder(Generation):
             return True  # another process holds it: busy is not damaged
         except sqlite3.DatabaseError:
             return False
-        return not index_files.damages(self.folder)
+        self._checked = not index_files.damages(self.folder)
+        return self._checked
 
     def mark(self, state: str) -> None:  # noqa: ARG002
         """Note that the index files are sound; which state they reflect is noted by the ledger, in the same folder."""

@@ -43,10 +43,10 @@ def _entry(name: str, service: Service) -> KnowledgeBaseEntry:
     building = service.builds.building(name)
     try:
         kb = service.resources.knowledge_base(name)
-        network = kb.graph.network
+        counts = kb.counts()
         return KnowledgeBaseEntry(
             name=name, documents=kb.documents.count_documents(), chunks=kb.documents.count(),
-            entities=network.number_of_nodes(), triples=network.number_of_edges(), communities=kb.communities.count(),
+            entities=counts.entities, triples=counts.triples, communities=kb.communities.count(),
             schema_version=kb.schemas.version(), building=building)
     except BanyanError as error:
         # One that is damaged must not hide the others.
