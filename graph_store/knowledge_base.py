@@ -103,6 +103,7 @@ class KnowledgeBase:
         try:
             if not any_embedding:
                 self.vector_synchroniser.check_embedding()
+            self.vector_synchroniser.prepare()
         except BaseException:
             self.close()
             raise
@@ -131,9 +132,11 @@ class KnowledgeBase:
 
     def _make_up(self) -> None:
         """Bring up derived files that a killed writer, or damage, has left behind the ledger."""
-        if not self.extractions.position() or (self.written_index() is not None and self.layout.graph.exists()):
+        if not self.extractions.position():
             return
-        if self.vector_synchroniser.is_behind() or not self.layout.graph.exists():
+        # Readers need nothing of Chroma's folder, which the next writer looks at; a server has others who ask it.
+        whole = self.written_index() is not None and self.layout.server is None
+        if not self.layout.graph.exists() or (not whole and self.vector_synchroniser.is_behind()):
             with self.writing():
                 self.vector_synchroniser.sync()
                 self.save_graph()
@@ -144,6 +147,7 @@ class KnowledgeBase:
             except OSError as error:
                 _LOG.info("the index of %s cannot be written (%s); it is made in memory", self.layout.name, error)
         self.graph_synchroniser.unload()
+        self._took_over = False
 
     def close(self) -> None:
         """Release the lock and the files."""

@@ -49,6 +49,15 @@ class VectorSynchroniser:
                 f"{self._layout.name!r} was built with the embedding model {name!r} and {self._embedder.name!r} is "
                 "in use: set BANYAN_EMBEDDING_MODEL to the former, or run `banyan reindex` to embed it again")
 
+    def prepare(self) -> None:
+        """Look for the place of the first vectors, if there are none yet.
+
+        Raises:
+            StoreError: it is a server that cannot be used.
+        """
+        if not self.position():
+            self.store.generation.prepare()
+
     # What is known of the difference to the graph.
 
     def position(self) -> int:
@@ -61,8 +70,6 @@ class VectorSynchroniser:
         Vectors that reflect another position than the snapshot or the present graph may contain what came and went in
         between, which nothing else knows of any more.
         """
-        if not self.position():
-            self.store.generation.prepare()
         state = self._graph.state
         self._reconcile = (self._reconcile or self.position() not in (loaded, state.position) or self._lost()
                            or self._number("vectors_resolution") != state.resolution)
