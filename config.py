@@ -143,6 +143,7 @@ class Settings(BaseSettings):
     max_tool_calls: int = Field(64, ge=1, description="searches of a sub-query along a route, over all rounds")
     abstain_below: float = Field(0.5, ge=0, le=1, description="confidence below which mode reject abstains")
     context_tokens: int = Field(3000, ge=100, description="budget of the passages given to the answer")
+    context_passages: int | None = Field(None, ge=1, description="most passages among them; none: as many as fit")
     top_k: int = Field(100, ge=1, description="chunks ranked for a question")
     reranker: str = Field("", description="sentence-transformers CrossEncoder, name or folder; empty: none")
     reranker_base_url: str | None = Field(None, description="endpoint with a `/rerank` path that has this model; none: "

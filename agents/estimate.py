@@ -12,7 +12,7 @@ from ..ingest.chunking import chunk_document
 from ..ingest.loaders import load_documents
 from ..models.llm.reasoner import extraction_prompt, prompt_language, summary_batches, summary_prompt
 from ..models.rules.tables import read_rows
-from ..schemas.documents import Chunk, Frozen
+from ..schemas.documents import Chunk, Document, Frozen
 from ..schemas.extraction import ExtractionRequest
 from ..schemas.formats.loading import load_schema
 from ..schemas.graph_schema import GraphSchema
@@ -99,12 +99,18 @@ def estimate_build(resources: Resources, name: str, paths: Sequence[Path], schem
     Raises:
         PricesError: the price file cannot be used.
     """
+    return estimate_documents(resources, name, load_documents(paths, on_failure=lambda _: None,
+                                                              limits=resources.limits), schema)
+
+
+def estimate_documents(resources: Resources, name: str, given: Iterable[Document], schema: str) -> BuildEstimate:
+    """As `estimate_build`, of documents."""
     settings = resources.settings
     stored = resources.knowledge_base(name) if Layout.of(settings.home, name).ledger.is_file() else None
     known = stored.documents.extracted() if stored else set[str]()
     graph_schema = stored.schemas.base() if stored else load_schema(schema or DEFAULT_SCHEMA)
     documents, chunks = 0, list[Chunk]()
-    for document in load_documents(paths, on_failure=lambda _: None, limits=resources.limits):
+    for document in given:
         documents += 1
         chunks += [chunk for chunk in chunk_document(document, max_tokens=settings.chunk_tokens,
                                                      overlap_tokens=settings.chunk_overlap) if chunk.id not in known]

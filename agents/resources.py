@@ -180,10 +180,15 @@ class Resources:
         Args:
             token_limit: no further call is paid once this many tokens were, from now on; none: unlimited.
         """
+        with self.standalone_calls(token_limit) as calls:
+            yield self._make_reasoner(calls), calls
+
+    @contextmanager
+    def standalone_calls(self, token_limit: int | None = None) -> Iterator[Calls]:
+        """The accounts of calls outside any knowledge base; as for `standalone_reasoner`."""
         self.settings.home.mkdir(parents=True, exist_ok=True)
         with closing(Database(self.settings.home / STANDALONE_LEDGER)) as database:
-            calls = Calls(database, None if token_limit is None else Budget(token_limit))
-            yield self._make_reasoner(calls), calls
+            yield Calls(database, None if token_limit is None else Budget(token_limit))
 
     # Changes, each a run of one step that ends with all that follows from it.
 

@@ -39,6 +39,8 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "restore": ("banyan restore papers.zip --kb papers-again",),
     "key": ("banyan key alice --scope read --scope ask", "banyan key alice --revoke", "banyan key"),
     "mcp": ("banyan mcp --kb papers --read-only",),
+    "bench": ("banyan bench musique --data ~/musique -o ~/musique-report --dry-run",
+              "banyan bench hotpotqa --data ~/hotpotqa --limit 100 --arms full,naive-dense -o ~/report"),
     "eval": ("banyan eval retrieval --kb papers --questions questions.jsonl --format generic",),
     "eval retrieval": ("banyan eval retrieval --kb papers --questions questions.jsonl --format generic --k 2,5",),
     "eval extraction": ("banyan eval extraction --ontology ontology.json --gold gold.jsonl",),

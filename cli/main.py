@@ -39,6 +39,7 @@ _COMMANDS = {
             "Serve search, ask, documents and schema to an agent over MCP, on standard input and output."),
     "key": ("keys", _OTHERS, "Make, list or revoke API keys of the server."),
     "import": ("build", _OTHERS, "Import triples that an LLM extracted earlier, with their passages; no LLM is asked."),
+    "bench": ("bench", _OTHERS, "Measure a published dataset by several arms, and write the papers' tables."),
     "eval": ("evaluation", _OTHERS, "Measure a knowledge base, or the extraction of facts."),
 }
 """The module, the panel and the short help of each command, in the order in which they are needed. Importing all

@@ -56,9 +56,14 @@ NoDecompose = Annotated[bool, typer.Option("--no-decompose", help="The question 
 
 
 @contextmanager
-def opened(*, reasons: bool = True) -> Iterator[Resources]:
-    """The resources of a command. With `reasons` it needs a reasoner, and is told which one is used."""
-    settings = Settings()
+def opened(*, reasons: bool = True, settings: Settings | None = None) -> Iterator[Resources]:
+    """The resources of a command. With `reasons` it needs a reasoner, and is told which one is used.
+
+    Args:
+        reasons: whether the command needs a reasoner.
+        settings: none: those of the environment.
+    """
+    settings = settings or Settings()
     set_up_logs(settings)
     with cancelled_by_ctrl_c(), Resources(settings) as resources:
         if reasons and not resources.settings.uses_llm:

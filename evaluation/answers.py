@@ -19,6 +19,11 @@ from .datasets import AnsweredQuestion, GoldPassage
 _MARKS = re.compile(r"(?:(?<!\s)\s++)?+\[\d++\]")
 
 
+def without_marks(answer: str) -> str:
+    """An answer without the numbers of its citations."""
+    return _MARKS.sub("", answer)
+
+
 class AnswerRecord(Frozen):
     """What was answered to one question, were there no threshold; scores 0 to 1.
 
@@ -97,7 +102,7 @@ def evaluate(resources: Resources, name: str, questions: Sequence[AnsweredQuesti
 
 
 def _record(question: AnsweredQuestion, reply: dict[str, Any], documents: Documents, threshold: float) -> AnswerRecord:
-    answer = "" if reply["abstained"] else _MARKS.sub("", reply["answer"])
+    answer = "" if reply["abstained"] else without_marks(reply["answer"])
     short = reply["short"] or answer.partition("\n")[0]
     cited = tuple(dict.fromkeys(citation["document"] for citation in reply["citations"]))
     passages = [_CitedPassage(documents, citation) for citation in reply["citations"]]

@@ -60,7 +60,7 @@ def run(search: Search, chunks: Mapping[str, Chunk], questions: Sequence[Questio
         ranked = [chunks[key] for key in ranking]
         records.append(QuestionRecord(
             id=question.id, question=question.question, type=question.group, milliseconds=round(elapsed, 2),
-            ranks=tuple(_rank(gold, ranked) for gold in question.gold)))
+            ranks=tuple(gold_rank(gold, ranked) for gold in question.gold)))
         progress(number, len(questions))
     return records
 
@@ -118,7 +118,7 @@ def _filled(question: Question) -> Iterator[str]:
         yield replaced(step.question, lambda number: literal(question.steps[number - 1].answer))
 
 
-def _rank(gold: GoldPassage, ranked: Sequence[Chunk]) -> int | None:
+def gold_rank(gold: GoldPassage, ranked: Sequence[Chunk]) -> int | None:
     """The place of a gold passage, counting each document once, from 1."""
     seen: dict[str, None] = {}
     for chunk in ranked:

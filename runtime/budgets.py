@@ -67,6 +67,13 @@ class Budget:
             self._completion[model] += completion
             self._cached[model] += cached
 
+    @property
+    def tokens_left(self) -> int | None:
+        """How many more tokens may be spent; None: any number."""
+        with self._lock:
+            spent = self._prompt.total() + self._completion.total()
+        return None if self._max_tokens is None else max(0, self._max_tokens - spent)
+
     def check(self) -> None:
         """Refuse further calls once the budget is reached.
 
@@ -91,6 +98,21 @@ class Budget:
                                  "command again to go on from here, with a --max-cost for what is left")
 
 
+class Usage:
+    """What a block's calls take, whether they are paid for now or were before. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self.calls = self.prompt = self.completion = 0
+        self._lock = Lock()
+
+    def add(self, prompt: int, completion: int) -> None:
+        """Count a call."""
+        with self._lock:
+            self.calls += 1
+            self.prompt += prompt
+            self.completion += completion
+
+
 @dataclass(frozen=True)
 class Charge:
     """Where paid calls are put down, and the budget they are taken from."""
@@ -100,6 +122,8 @@ class Charge:
     document: str = ""
     """The document that was read; empty: the knowledge base as a whole."""
     budget: Budget | None = None
+    usage: Usage | None = None
+    """Told of every call, those among them that were paid before."""
 
 
 _CHARGE: ContextVar[Charge] = ContextVar("banyan_charge", default=Charge())  # noqa: B039  (frozen)
@@ -111,9 +135,10 @@ def charge() -> Charge:
 
 
 @contextmanager
-def charged(*, build: str = "", document: str = "", budget: Budget | None = None) -> Iterator[None]:
+def charged(*, build: str = "", document: str = "", budget: Budget | None = None,
+            usage: Usage | None = None) -> Iterator[None]:
     """Put down the calls of a block, and of the threads that it hands its context to, to a build and a document."""
-    token = _CHARGE.set(Charge(build, document, budget))
+    token = _CHARGE.set(Charge(build, document, budget, usage))
     try:
         yield
     finally:

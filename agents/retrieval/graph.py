@@ -95,7 +95,9 @@ class _Nodes:
         retriever = self._retriever(state)
         queries = retriever.queries([SubQuery(**data) for data in state["asked"]])
         evidence = [Evidence(**item) for found in state["found"] for item in found["evidence"]]
-        return build_context(retriever, state["ranking"], queries, evidence, self._resources.settings.context_tokens)
+        settings = self._resources.settings
+        return build_context(retriever, state["ranking"][:settings.context_passages], queries, evidence,
+                             settings.context_tokens)
 
     def _caps(self, context: AskContext) -> Caps:
         """The context's caps; those that it does not set are the settings'."""

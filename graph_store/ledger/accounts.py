@@ -66,8 +66,13 @@ class Calls:
 
     def lookup(self, key: str) -> str | None:
         """The response to an equal call made before, or None."""
-        response = self._db.scalar("SELECT response FROM calls WHERE key = ?", key)
-        return None if response is None else str(response)
+        rows = self._db.rows("SELECT response, prompt_tokens, completion_tokens FROM calls WHERE key = ?", key)
+        if not rows:
+            return None
+        response, *tokens = rows[0]
+        if usage := charge().usage:
+            usage.add(*tokens)
+        return str(response)
 
     def record(self, *, key: str, step: str, response: str, prompt_tokens: int, completion_tokens: int,
                cached_tokens: int = 0, wasted: bool = False, model: str = "") -> None:
@@ -87,6 +92,8 @@ class Calls:
                 "cached = cached + excluded.cached, wasted_calls = wasted_calls + excluded.wasted_calls, "
                 "wasted = wasted + excluded.wasted", where.build, where.document, step, model, prompt_tokens,
                 completion_tokens, cached_tokens, int(wasted), int(wasted) * (prompt_tokens + completion_tokens))
+        if where.usage:
+            where.usage.add(prompt_tokens, completion_tokens)
         budget = where.budget or self._budget
         if budget is not None:
             budget.add(model, prompt_tokens, completion_tokens, cached_tokens)

@@ -93,7 +93,7 @@ class LlmReasoner:
             raise ValueError("no LLM is set: set BANYAN_LLM_BASE_URL, or use the rules reasoner")
         self._settings = settings
         models = {step: settings.model_of(step) for step in LLM_STEPS}
-        chats = {model: StructuredChat(model, endpoint or _limited(settings, model), ledger)
+        chats = {model: StructuredChat(model, endpoint or limited_endpoint(settings, model), ledger)
                  for model in dict.fromkeys(models.values())}
         self._chats: dict[LlmStep, StructuredChat] = {step: chats[model] for step, model in models.items()}
 
@@ -218,7 +218,7 @@ async def in_parallel(ask: Callable[[_I], Awaitable[_T]], items: Sequence[_I], w
     return cast("list[_T]", outcomes)
 
 
-def _limited(settings: Settings, model: str) -> Endpoint:
+def limited_endpoint(settings: Settings, model: str) -> Endpoint:
     """The settings' endpoint, asked for a model, within its limits."""
     settings = settings.model_copy(update={"llm_model": model})
 

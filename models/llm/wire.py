@@ -28,6 +28,7 @@ from ...schemas.retrieval import (
 )
 
 T = TypeVar("T")
+_M = TypeVar("_M", bound=BaseModel)
 
 UNPROPOSED = 0.5
 """Confidence of a label that is not in the schema and was not proposed either: as likely a slip as a
@@ -93,6 +94,7 @@ _DRAFT = _answer("answer", thought=_TEXT, claims=_list(_object(
     text=_TEXT, quotes=_list(_object(passage=_INTEGER, words=_TEXT)))), answerable=_FLAG, short=_TEXT,
     confidence=_NUMBER)
 _QUESTION = _answer("question", question=_TEXT)
+_JUDGEMENT = _answer("judgement", reason=_TEXT, correct=_FLAG)
 
 
 class _Terms:
@@ -282,3 +284,8 @@ def draft_answer() -> Shape[DraftAnswer]:
 def standalone_question() -> Shape[str]:
     """A rewritten question."""
     return Shape(_QUESTION, lambda data: _Question.model_validate(data).question)
+
+
+def verdict(model: type[_M]) -> Shape[_M]:
+    """Whether a prediction is right, with the reason first."""
+    return Shape(_JUDGEMENT, model.model_validate)

@@ -4,6 +4,7 @@ Also the generic form: `questions.jsonl` (`id`, `question`, `answers`, `gold`, o
 `kind`) and `corpus.jsonl` (`id`, `title`, `text`).
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -46,7 +47,14 @@ def read_questions(folder: Path, form: QuestionFormat) -> list[BenchQuestion]:
     if form == "generic":
         kinds = [validated(where, {key: row[key] for key in ("kind",) if key in row}, _Kind, DatasetError).kind
                  for where, row in rows(path)]
-    return [BenchQuestion(**dict(question), kind=kind) for question, kind in zip(questions, kinds, strict=True)]
+    counted = Counter[str]()
+    made = []
+    for question, kind in zip(questions, kinds, strict=True):
+        counted[question.id] += 1
+        again = counted[question.id] > 1 or not question.id  # results are kept by id
+        name = f"{question.id}#{counted[question.id]}" if again else question.id
+        made.append(BenchQuestion(**dict(question) | {"id": name}, kind=kind))
+    return made
 
 
 def read_documents(folder: Path, form: QuestionFormat, asked: Sequence[AnsweredQuestion]) -> tuple[BenchDocument, ...]:

@@ -1,0 +1,128 @@
+"""`banyan bench`: the papers' datasets, arms and tables by one command."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from rich import box
+from rich.table import Table
+
+from ..agents.resources import Resources
+from ..api.progress import track
+from ..config import Settings
+from ..evaluation.bench.arms import ARMS, DEFAULT_ARMS, chosen_arms
+from ..evaluation.bench.estimating import BenchEstimate, estimate
+from ..evaluation.bench.markdown import to_markdown
+from ..evaluation.bench.page import to_page
+from ..evaluation.bench.reading import load_dataset
+from ..evaluation.bench.records import Dataset, DatasetName
+from ..evaluation.bench.report import BenchReport, make_report
+from ..evaluation.bench.results import Results
+from ..evaluation.bench.running import Plan, identity, run
+from ..evaluation.bench.tables import headline, tables
+from ..export.files import write_file
+from .console import err, escape, on_a_line, out, print_json
+from .errors import CommandError
+from .session import AnswerMode, AsJson, MaxTokens, opened
+
+app = typer.Typer()
+
+Data = Annotated[Path, typer.Option("--data", help="Folder with the dataset's files, as published.")]
+Output = Annotated[Path, typer.Option("-o", "--output", help="Folder of the report; what is in it is not measured "
+                                                             "again.")]
+
+
+@app.command()
+def bench(  # noqa: PLR0913, PLR0917  (its options)
+    dataset: Annotated[DatasetName, typer.Argument(help="The dataset.")],
+    data: Data,
+    output: Output,
+    limit: Annotated[int | None, typer.Option(min=1, help="Ask only so many questions, spread evenly.")] = None,
+    mode: AnswerMode = "reject",
+    top_k: Annotated[Literal["10", "20"], typer.Option(help="Most passages that an answer is given.")] = "20",
+    arms: Annotated[str, typer.Option(help=f"Arms, or all: {', '.join(arm.name for arm in ARMS)}.")] = DEFAULT_ARMS,
+    judge: Annotated[str, typer.Option(help="Model that judges answers; none: nothing is judged. [default: the "
+                                            "model that answers]")] = "",
+    schema: Annotated[str, typer.Option(help="Seed schema, or a file.")] = "general",
+    recorded: Annotated[Path | None, typer.Option(help="Triples that a model extracted earlier, in HippoRAG's form: "
+                                                       "imported instead of building.")] = None,
+    *,
+    max_tokens: MaxTokens = None,
+    retrieval_only: Annotated[bool, typer.Option("--retrieval-only", help="Rank passages and answer nothing.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Estimate calls and tokens; pay nothing.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Measure a published dataset: build, ask by every arm, judge, and write report.json, report.md and report.html.
+
+    Killed or stopped, the same command goes on where it ended; nothing is paid twice.
+    """
+    questions = load_dataset(dataset, data, limit)
+    settings = _settings(int(top_k))
+    if recorded is not None and not recorded.is_file():
+        raise CommandError(f"there is no file {recorded}: name recorded triples in HippoRAG's form (--recorded)")
+    with opened(settings=settings) as resources:
+        plan = Plan(arms=chosen_arms(arms, with_llm=settings.uses_llm), mode=mode, schema=schema, recorded=recorded,
+                    max_tokens=max_tokens, answers=not retrieval_only,
+                    judge=None if retrieval_only else _judge(judge, settings))
+        if dry_run:
+            _print_estimate(estimate(resources, questions, plan), as_json=as_json)
+            return
+        report = _measure(resources, questions, plan, output)
+    _finish(report, output, as_json=as_json)
+
+
+def _settings(top_k: int) -> Settings:
+    """The environment's, with room for so many passages."""
+    settings = Settings()
+    return settings.model_copy(update={"context_passages": top_k,
+                                       "context_tokens": max(settings.context_tokens, top_k * settings.chunk_tokens),
+                                       "top_k": max(settings.top_k, top_k)})
+
+
+def _judge(named: str, settings: Settings) -> str | None:
+    if not settings.uses_llm and named not in ("", "none"):
+        raise CommandError("a judge is a model: set BANYAN_LLM_BASE_URL, or leave --judge out")
+    return None if named == "none" or not settings.uses_llm else named or settings.llm_model
+
+
+def _measure(resources: Resources, dataset: Dataset, plan: Plan, output: Path) -> BenchReport:
+    this_run = identity(resources, dataset, plan)
+    with Results(output, this_run) as results:
+        done = run(resources, dataset, plan, results, watch=lambda name: track(err, name))
+        report = make_report(dataset, this_run, results, {arm.name: arm.about for arm in plan.arms},
+                             judge=plan.judge or "", bases=done.bases, failures=done.failures, stopped=done.stopped)
+    write_file(output / "report.json", [report.model_dump_json(indent=1) + "\n"])
+    write_file(output / "report.md", [to_markdown(report)])
+    write_file(output / "report.html", [to_page(report)])
+    return report
+
+
+def _finish(report: BenchReport, output: Path, *, as_json: bool) -> None:
+    if as_json:
+        print_json(report.model_dump())
+    else:
+        out.print(escape(headline(report)), soft_wrap=True)
+        for made in tables(report):
+            shown = Table(*map(escape, made.head), title=escape(made.title), box=box.SIMPLE)
+            for row in made.rows:
+                shown.add_row(*map(on_a_line, row))
+            out.print(shown)
+        out.print(f"written: {escape(str(output))}/report.html, report.md, report.json", soft_wrap=True)
+    if report.failures:
+        err.print(f"[red]{len(report.failures)} failed[/red], the first: {on_a_line(report.failures[0])}; run the same "
+                  "command again to try them again", soft_wrap=True)
+    if report.stopped:
+        err.print(f"[red]stopped:[/red] {escape(report.stopped)}", soft_wrap=True)
+    if not report.complete:
+        raise typer.Exit(1)
+
+
+def _print_estimate(amount: BenchEstimate, *, as_json: bool) -> None:
+    if as_json:
+        print_json(amount.model_dump())
+        return
+    out.print(f"{amount.questions} questions over {amount.documents} documents: at most about {amount.calls} calls and "
+              f"{amount.tokens} tokens are left to be paid")
+    for what, tokens in (*((f"building ({schema})", count) for schema, count in amount.building.items()),
+                         *amount.asking.items(), ("judging", amount.judging)):
+        out.print(f"  {escape(what)}: {tokens} tokens")

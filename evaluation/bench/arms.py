@@ -1,0 +1,89 @@
+"""The arms: ways to answer the same questions from the same documents, as the papers compare them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ...schemas.retrieval import ROUTES, Route, Switches
+from ..datasets import DatasetError
+from ..retrieval import Setting
+
+Method = Literal["zero-shot", "BM25", "dense passages", "BM25 and dense", "HippoRAG 2", "graph"]
+"""What finds the passages: nothing, one of `baselines` (or two of them, fused), or the retrieval graph."""
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One row of the table.
+
+    `schema`: the knowledge base is bounded by the seed schema; else it was built under an open one.
+    """
+
+    name: str
+    about: str
+    method: Method = "graph"
+    setting: Setting = field(default_factory=Setting)
+    schema: bool = True
+
+    @property
+    def needs_llm(self) -> bool:
+        """Whether it has nothing to go by without a model."""
+        return self.method == "zero-shot"
+
+
+def _without(route: Route) -> Setting:
+    return Setting(switches=Switches(routes=tuple(other for other in ROUTES if other != route)))
+
+
+ARMS: tuple[Arm, ...] = (
+    Arm("full", "everything on"),
+    Arm("zero-shot", "the model's own knowledge, no passages", "zero-shot"),
+    Arm("naive-dense", "naive RAG: the nearest passages", "dense passages"),
+    Arm("naive-bm25", "naive RAG: passages by their words", "BM25"),
+    Arm("naive-both", "naive RAG: both, by reciprocal rank", "BM25 and dense"),
+    Arm("pagerank", "HippoRAG 2's walk over the same triples, without its filter", "HippoRAG 2"),
+    Arm("no-agent", "Youtu: w/o agent (one round, no decomposition)", setting=Setting(agent=False, decompose=False)),
+    Arm("no-schema", "Youtu: w/o schema; UniAI: w/o ontology (an open schema)", schema=False),
+    Arm("no-community", "Youtu: w/o community; UniAI: w/o community reports", setting=_without("community")),
+    Arm("no-entity", "without the entity route", setting=_without("entity")),
+    Arm("no-triple", "without the triple route", setting=_without("triple")),
+    Arm("no-dfs", "without the path route", setting=_without("dfs")),
+    Arm("no-spreading", "without the walk over the graph", setting=Setting(switches=Switches(spreading=False))),
+    Arm("no-lexical", "passages not found by their words", setting=Setting(switches=Switches(lexical=False))),
+    Arm("no-dense", "passages not found by their vectors", setting=Setting(switches=Switches(dense=False))),
+    Arm("fixed-beta", "UniAI: channels weighed alike, whatever the question",
+        setting=Setting(switches=Switches(beta=0.5))),
+    Arm("graph-channel", "UniAI: the graph's channel alone", setting=Setting(switches=Switches(beta=1.0))),
+    Arm("report-channel", "UniAI: the communities' channel alone", setting=Setting(switches=Switches(beta=0.0))),
+)
+DEFAULT_ARMS = "full,zero-shot,naive-dense,naive-bm25,naive-both,no-agent,no-schema,no-community"
+
+
+def chosen_arms(names: str, *, with_llm: bool) -> list[Arm]:
+    """The arms of a list of names with commas between, or "all", in the table's order.
+
+    Args:
+        names: those wanted.
+        with_llm: whether a model is set; arms that need one are left out else.
+
+    Raises:
+        DatasetError: there is no arm of a name, or none is left.
+    """
+    known = {arm.name: arm for arm in ARMS}
+    wanted = set(known) if names == "all" else {name.strip() for name in names.split(",") if name.strip()}
+    if unknown := sorted(wanted - set(known)):
+        raise DatasetError(f"there is no arm {unknown[0]!r}; there are: all, {', '.join(known)}")
+    arms = [arm for arm in ARMS if arm.name in wanted and (with_llm or not arm.needs_llm)]
+    if not arms:
+        raise DatasetError("no arm is left that can be measured: name one (--arms), or set BANYAN_LLM_BASE_URL for "
+                           "those that need a model")
+    return arms
+
+
+def fused(rankings: Sequence[Sequence[str]]) -> list[str]:
+    """Rankings joined by reciprocal rank (Cormack et al. 2009, k = 60)."""
+    scores: dict[str, float] = {}
+    for ranking in rankings:
+        for rank, key in enumerate(ranking, 1):
+            scores[key] = scores.get(key, 0.0) + 1 / (60 + rank)
+    return sorted(scores, key=lambda key: (-scores[key], key))

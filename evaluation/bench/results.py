@@ -1,0 +1,178 @@
+"""What was measured so far, in a file of JSON lines: a killed run goes on where it ended."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from threading import Lock
+from typing import Any, BinaryIO
+
+from filelock import FileLock, Timeout
+from pydantic import Field
+
+from ...schemas.documents import Frozen
+from ...schemas.formats.reading import json_lines, validated
+from ..datasets import DatasetError
+
+FILE = "results.jsonl"
+
+
+class Run(Frozen):
+    """What results belong to: those of another run are not mixed with them."""
+
+    dataset: str
+    corpus: str = Field(description="hash of the documents")
+    mode: str
+    top_k: int
+    schema_name: str
+    model: str = Field(description="the models of all steps, or the rules")
+    embedding: str
+    recorded: str = ""
+    answers: bool = Field(True, description="whether questions are answered; else passages are ranked, and that is all")
+
+
+class Base(Frozen):
+    """A knowledge base that was built, and what that took."""
+
+    name: str
+    documents: int
+    entities: int
+    triples: int
+    communities: int
+    seconds: float
+    tokens: dict[str, int] = Field(description="prompt and completion tokens by step")
+    by_document: tuple[int, ...] = Field((), description="tokens paid for extracting each document, in order")
+
+
+class Outcome(Frozen):
+    """What an arm answered to a question, and what it found.
+
+    `ranks`: of each gold passage its place among the ranked documents, from 1; None beyond the last. `facts`: for each
+    of the first passages the numbers of the question's facts that stand in it. `gold`: whether each of those is of a
+    gold document.
+    """
+
+    arm: str
+    id: str
+    answer: str = ""
+    short: str = ""
+    declined: bool = False
+    ranks: tuple[int | None, ...] = ()
+    facts: tuple[tuple[int, ...], ...] = ()
+    gold: tuple[bool, ...] = ()
+    passages: int = 0
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    seconds: float = 0.0
+
+
+class Judged(Frozen):
+    """A judge's verdict on an outcome."""
+
+    arm: str
+    id: str
+    judge: str
+    correct: bool
+    reason: str
+    tokens: int = 0
+
+
+class _Line(Frozen):
+    run: Run | None = None
+    base: Base | None = None
+    outcome: Outcome | None = None
+    judged: Judged | None = None
+
+
+class Results:
+    """The results in a folder. Every one is on the disk before the next is asked for; safe to use from threads.
+
+    Args:
+        folder: where the report goes; it is made if it is not there.
+        run: what is measured.
+
+    Raises:
+        DatasetError: the folder has results of another run, damaged ones, or another process writes to it.
+    """
+
+    def __init__(self, folder: Path, run: Run) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.path = folder / FILE
+        self._lock = Lock()
+        self._file_lock = FileLock(f"{self.path}.lock")
+        self.bases: dict[str, Base] = {}
+        self.outcomes: dict[tuple[str, str], Outcome] = {}
+        self.verdicts: dict[tuple[str, str, str], Judged] = {}
+        try:
+            self._file_lock.acquire(timeout=0)
+        except Timeout as error:
+            raise DatasetError(f"another process writes to {folder}: wait for it, or name another folder") from error
+        try:
+            self._stream = self._open(run)
+        except BaseException:
+            self._file_lock.release()
+            raise
+
+    def _open(self, run: Run) -> BinaryIO:
+        if not self.path.exists():
+            stream = self.path.open("ab")
+            self._write(stream, _Line(run=run))
+            return stream
+        # A line that was being written when the process ended has no end, and is not believed.
+        data = self.path.read_bytes()
+        if whole := data[:data.rfind(b"\n") + 1]:
+            os.truncate(self.path, len(whole))
+            self._read(run)
+            return self.path.open("ab")
+        self.path.unlink()
+        return self._open(run)
+
+    def _read(self, run: Run) -> None:
+        lines = [validated(where, value, _Line, DatasetError) for where, value in json_lines(self.path, DatasetError)]
+        there = lines[0].run
+        if there != run:
+            different = [name for name, value in run if there is None or getattr(there, name) != value]
+            raise DatasetError(f"{self.path.parent} has results of another run ({', '.join(different)}): name another "
+                               "folder (-o), or delete this one")
+        for line in lines:
+            if line.base:
+                self.bases[line.base.name] = line.base
+            if line.outcome:
+                self.outcomes[line.outcome.arm, line.outcome.id] = line.outcome
+            if line.judged:
+                self.verdicts[line.judged.judge, line.judged.arm, line.judged.id] = line.judged
+
+    def add_base(self, base: Base) -> None:
+        """Keep that a knowledge base is complete."""
+        self._add(_Line(base=base), lambda: self.bases.__setitem__(base.name, base))
+
+    def add_outcome(self, outcome: Outcome) -> None:
+        """Keep an answer."""
+        self._add(_Line(outcome=outcome), lambda: self.outcomes.__setitem__((outcome.arm, outcome.id), outcome))
+
+    def add_verdict(self, judged: Judged) -> None:
+        """Keep a verdict."""
+        key = (judged.judge, judged.arm, judged.id)
+        self._add(_Line(judged=judged), lambda: self.verdicts.__setitem__(key, judged))
+
+    def _add(self, line: _Line, keep: Callable[[], None]) -> None:
+        with self._lock:
+            self._write(self._stream, line)
+            keep()
+
+    @staticmethod
+    def _write(stream: BinaryIO, line: _Line) -> None:
+        stream.write(line.model_dump_json(exclude_none=True).encode() + b"\n")
+        stream.flush()
+        os.fsync(stream.fileno())
+
+    def close(self) -> None:
+        """Let others write."""
+        self._stream.close()
+        self._file_lock.release()
+
+    def __enter__(self) -> "Results":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()

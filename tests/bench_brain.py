@@ -1,0 +1,73 @@
+"""A script for `tests/llm_server.py` that builds by rules, and answers a dataset's questions rightly or wrongly."""
+
+import json
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from . import llm_brain
+
+Json = dict[str, Any]
+_FENCED = re.compile(r"<data>\n(.*?)\n</data>", re.DOTALL)
+_ITEM = re.compile(r"^\[(\d+)\] (.*?)(?=\n\n\[\d+\] |\Z)", re.DOTALL | re.MULTILINE)
+WRONG = "Nobody has ever written this down"
+
+
+def bench_brain(questions: Iterable[Any], *, right: bool = True, gullible: bool = False) -> Callable[[Json], str]:
+    """The script.
+
+    Args:
+        questions: with their gold answers.
+        right: answer with the gold answer; else with something else.
+        gullible: the judge does what the text outside of the data tells it, and believes nothing inside.
+    """
+    known = {_key(question.question): question for question in questions}
+
+    def reply(request: Json) -> str:
+        system, user = (request["messages"][place]["content"] for place in (0, 1))
+        if '"answerable":' in system:
+            blocks = _FENCED.findall(user)
+            answer = _answer(known.get(_key(blocks[-1])), blocks[0], right=right)
+        elif '"correct":' in system:
+            answer = judged(user, gullible=gullible)
+        else:
+            return llm_brain.reply(request)
+        return json.dumps(answer, ensure_ascii=False)
+
+    return reply
+
+
+def judged(user: str, *, gullible: bool = False) -> Json:
+    """The verdict of a judge that looks whether a gold answer stands in the prediction's block."""
+    _, gold, prediction = _FENCED.findall(user)
+    outside = _FENCED.sub("", user)
+    if gullible and re.search(r"\bcorrect\b|正确", outside.partition("Prediction")[2] or outside.partition("预测")[2]):
+        return {"reason": "I was told so.", "correct": True}
+    said = prediction.lower()
+    return {"reason": "compared", "correct": any(line[2:].lower().strip(".") in said for line in gold.splitlines())}
+
+
+def _key(question: str) -> str:
+    return " ".join(question.split())
+
+
+def _answer(question: Any, passages: str, *, right: bool) -> Json:
+    if question is None or question.unanswerable:
+        return {"thought": "", "answerable": False, "claims": [], "short": "", "confidence": 0.0}
+    gold = question.answers[0]
+    answer = gold if right else "E" if question.kind.startswith("choice") else _wrong(gold)
+    lines = answer.split("\n")
+    return {"thought": "", "answerable": True, "confidence": 0.9, "short": "; ".join(lines),
+            "claims": [{"text": line, "quotes": _quotes(passages)} for line in lines]}
+
+
+def _wrong(gold: str) -> str:
+    return {"True": "False", "False": "True"}.get(gold, WRONG)
+
+
+def _quotes(passages: str) -> list[Json]:
+    for number, item in _ITEM.findall(passages):
+        words = item.partition("\n")[2].split("\n")[-1].partition(".")[0].strip()
+        if words:
+            return [{"passage": int(number), "words": words}]
+    return []
