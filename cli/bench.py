@@ -52,9 +52,10 @@ def bench(  # noqa: PLR0913, PLR0917  (its options)
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Estimate calls and tokens; pay nothing.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Measure a published dataset: build, ask by every arm, judge, and write report.json, report.md and report.html.
+    """Measure a published dataset by several arms, and write the papers' tables.
 
-    Killed or stopped, the same command goes on where it ended; nothing is paid twice.
+    It builds, asks, judges, and writes report.json, report.md and report.html. Killed or stopped, the
+    same command goes on where it ended; nothing is paid twice.
     """
     questions = load_dataset(dataset, data, limit)
     settings = _settings(int(top_k))
