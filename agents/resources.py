@@ -11,10 +11,12 @@ from ..graph_store import moving
 from ..graph_store.bounding.labels import Bounds
 from ..graph_store.bounding.similar_labels import SimilarLabels
 from ..graph_store.edits import Editing
+from ..graph_store.evolution.control import Policy
 from ..graph_store.evolution.editing import KIND_NAMES
 from ..graph_store.evolution.growth import Thresholds
+from ..graph_store.evolution.replacing import decisions_to
 from ..graph_store.knowledge_base import KnowledgeBase
-from ..graph_store.layout import Layout
+from ..graph_store.layout import Layout, knowledge_bases
 from ..graph_store.ledger.accounts import Calls
 from ..graph_store.ledger.communities import Community
 from ..graph_store.ledger.database import Database
@@ -247,6 +249,28 @@ class Resources:
             changed = kb.schema_control.decide(decisions, who, self.settings.schema_support)
             follow_facts(kb)
             return changed
+
+    def set_schema(self, name: str, schema: GraphSchema, who: str) -> bool:
+        """Put a schema in the place of the one in force; a knowledge base is made of it where there is none.
+
+        Returns:
+            Whether it changed; entities and tree are left as they are (see `decide`).
+
+        Raises:
+            DecisionError: it cannot be put there; nothing has changed.
+        """
+        if name not in knowledge_bases(self.settings.home):
+            with self.runs.single_step(name) as kb:
+                kb.schemas.append(schema, (), "seed")
+                return True
+        return self.decide(name, decisions_to(self.knowledge_base(name).schemas.current(), schema), who)
+
+    def configure(self, name: str, growth: Policy, *, resolve: bool) -> None:
+        """Set who lets a knowledge base's schema grow, and whether names are resolved, and bring it up to that."""
+        with self._change(name) as kb:
+            kb.schema_control.set_policy(growth)
+            kb.entities.set_active(active=resolve)
+            bring_up_to_date(kb, self.reasoner(name), self.thresholds)
 
     def update_tree(self, name: str) -> None:
         """Bring entities and tree up to the facts, where they are behind."""

@@ -84,7 +84,8 @@ def _print_answer(answer: dict[str, Any]) -> None:
     out.print(escape(answer["answer"]), style="dim" if answer["abstained"] else "", width=_width())
     for citation in answer["citations"]:
         number = f"\\[{citation['id']}]"
-        said = (f"[dim]{on_a_line(citation['document'])} {citation['start']}-{citation['end']}:[/dim] "
+        page = f", page {citation['page']}" if citation["page"] else ""
+        said = (f"[dim]{on_a_line(citation['document'])}{page} {citation['start']}-{citation['end']}:[/dim] "
                 f"{on_a_line(citation['quote'])}")
         if out.is_terminal:
             # What does not fit a line goes on below its own beginning, not below its number.

@@ -19,6 +19,8 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "schema show": ("banyan schema show --kb papers",),
     "schema history": ("banyan schema history --kb papers",),
     "schema review": ("banyan schema review --kb papers",),
+    "schema set": ("banyan schema set schema.yaml --kb papers --dry-run",
+                   "banyan schema set schema.yaml --kb papers"),
     "schema infer": ("banyan schema infer ~/papers -o schema.json",),
     "entities": ("banyan entities --kb papers --search curie",),
     "entities merge": ('banyan entities merge "Marie Curie" "Maria Skłodowska" --kb papers --why "her maiden name"',),

@@ -133,6 +133,27 @@ def history(kb: Kb, *, as_json: AsJson = False) -> None:
                 print_evidence(decided.evidence, indent="        ")
 
 
+@schema_app.command("set")
+def set_schema(
+    schema: Annotated[str, typer.Argument(help="A seed schema or a file, as `schema show -o` writes it.")], kb: Kb,
+    by: Annotated[str, typer.Option(help="Who decides; none: your user name.")] = "",
+    *, dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would change.")] = False,
+) -> None:
+    """Put a schema in the place of the one in force; facts are bounded by it again, without a call to an LLM."""
+    wanted = load_schema(schema)
+    with opened(reasons=not dry_run) as resources:
+        current = resources.knowledge_base(kb).schemas.current()
+        for change in differences(current, wanted):
+            out.print(_line(change), soft_wrap=True)
+        if dry_run:
+            return
+        with err.status("bounding the facts again"):
+            changed = resources.set_schema(kb, wanted, by or getpass.getuser())
+            resources.update_tree(kb)
+        out.print(f"the schema {'is now version' if changed else 'stays version'} "
+                  f"{resources.knowledge_base(kb).schemas.version()}")
+
+
 @schema_app.command()
 def review(
     kb: Kb,

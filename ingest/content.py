@@ -5,8 +5,12 @@ from typing import NamedTuple
 
 
 class Content(NamedTuple):
-    """A file that is one document: its text, not yet cleaned, its title or "", and what else it says of itself."""
+    """A file that is one document: its text, not yet cleaned, its title or "", and what else it says of itself.
+
+    The pages of a printed work end with a form feed each.
+    """
 
     text: str
     title: str = ""
     metadata: Mapping[str, object] = {}
+    paged: bool = False

@@ -14,6 +14,7 @@ from .formats import PARSED, PLAIN
 from .limits import DEFAULT_LIMITS, Limits
 from .markdown_tables import with_rows
 from .metadata import clean_metadata, with_metadata
+from .pages import joined
 from .reading_process import ReadingProcess
 from .records import Record, Report, read_csv, read_json, read_jsonl
 
@@ -132,7 +133,8 @@ def _documents(file: _File, process: ReadingProcess, on_failure: OnFailure, limi
             read = PLAIN.get(suffix)
             content = read(read_bytes(file.path, limits), limits) if read else process.read(file.path)
             title = " ".join(clean_text(content.title).split())[:limits.title] or file.path.stem
-            yield from _document(file.id, title, content.text, str(file.path), clean_metadata(content.metadata), report)
+            yield from _document(file.id, title, content.text, str(file.path), clean_metadata(content.metadata), report,
+                                 paged=content.paged)
     except UnreadableError as error:
         report(str(error))
     except UnicodeDecodeError as error:
@@ -164,16 +166,19 @@ def _records(file: _File, read: Callable[[Path, Limits, Report], Iterator[Record
         report("no records in it: fill it or take it out")
 
 
-def _document(document_id: str, title: str, text: str, source: str, metadata: dict[str, str], report: Report,
-              ) -> Iterator[Document]:
+def _document(document_id: str, title: str, text: str, source: str, metadata: dict[str, str], report: Report, *,
+              paged: bool = False) -> Iterator[Document]:
     """The document, unless it has no text or an id that cannot be stored."""
-    text = with_rows(clean_text(text), title)
+    parts = [with_rows(clean_text(part), title) for part in (text.split("\f") if paged else [text])]
+    text, pages = joined(parts) if paged else (parts[0], ())
     if not text.strip():
         report("no text in it: fill it or take it out")
         return
+    whole = with_metadata(text, document_id, title, metadata)
+    above = len(whole) - len(text)  # a row with the metadata
     try:
-        yield Document(id=document_id, title=title, text=with_metadata(text, document_id, title, metadata),
-                       source=clean_text(source), metadata=metadata)
+        yield Document(id=document_id, title=title, text=whole, source=clean_text(source), metadata=metadata,
+                       pages=tuple(above + start for start in pages))
     except ValidationError as error:
         report(f"the id {clean_text(document_id)[:60]!r} cannot be stored ({error.errors()[0]['msg']}): "
                "choose one of at most 1000 characters of valid Unicode")

@@ -149,7 +149,9 @@ def _answer(path: Path, limits: Limits) -> dict[str, Any]:
     except Exception as error:  # noqa: BLE001 - a parser lets through whatever a broken structure makes its code raise
         return {"error": f"a broken {path.suffix[1:].lower()} file ({type(error).__name__}: {str(error)[:200]}): save "
                          "it again with its program, or convert it to text"}
-    return {"text": clean_text(content.text), "title": content.title,
+    # Cleaned, the form feeds between pages would be line breaks.
+    pages = content.text.split("\f") if content.paged else [content.text]
+    return {"text": "\f".join(map(clean_text, pages)), "title": content.title, "paged": content.paged,
             "metadata": clean_metadata(content.metadata)}
 
 

@@ -2,14 +2,14 @@
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, JsonValue
 
 from .documents import Frozen
 
 ElementKind = Literal["entity_type", "relation", "attribute"]
 LabelKind = ElementKind | Literal["name"]
 """What a label names: an element of the schema, or an entity."""
-Verdict = Literal["accept", "reject", "rename", "merge", "edit"]
+Verdict = Literal["accept", "reject", "rename", "merge", "edit", "define"]
 
 
 class Example(Frozen):
@@ -51,7 +51,8 @@ class Decision(Frozen):
     accept: a candidate joins. reject: a candidate is never proposed again; an element leaves.
     rename: it is called `new_name`. merge: its labels and facts become those of the element `into`.
     edit: `domain` and `range` replace what was observed (an attribute's `domain` is its owners);
-    accept and rename take them too.
+    accept and rename take them too. define: the element is what `element` says, new or in the place of
+    the one of its name.
     """
 
     kind: ElementKind
@@ -61,6 +62,8 @@ class Decision(Frozen):
     into: str = ""
     domain: tuple[str, ...] | None = None
     range: tuple[str, ...] | None = None
+    element: dict[str, JsonValue] | None = Field(default=None, description="the fields of an element, as schema files "
+                                                                          "have them")
     why: str = ""
 
 

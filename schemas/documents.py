@@ -22,6 +22,7 @@ class Document(Frozen):
     source: str = Field(description="where it was read from, for people")
     metadata: dict[str, str] = Field(default_factory=dict, description="what it says of itself: author, date, any "
                                      "other field; stands as a row at the beginning of its text, too")
+    pages: tuple[int, ...] = Field(default=(), description="of a printed work: where each page begins in it")
 
 
 class Chunk(Frozen):
@@ -59,3 +60,4 @@ class Citation(Frozen):
     end: int = Field(ge=0)
     quote: str
     metadata: dict[str, str] = Field(default_factory=dict, description="what the document says of itself")
+    page: int | None = Field(default=None, description="of a printed work: the page on which the quote begins")

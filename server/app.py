@@ -11,6 +11,7 @@ from ..subagent.mcp_server import mcp_http_app
 from .errors import add_error_handlers
 from .pages import add_pages
 from .routes import asking as routes_asking
+from .routes import base_settings as routes_settings
 from .routes import builds as routes_builds
 from .routes import conversations as routes_conversations
 from .routes import edits as routes_edits
@@ -31,7 +32,7 @@ from .service import Service
 _ROUTERS = (routes_reading.router, routes_builds.router, routes_asking.router, routes_conversations.router,
             routes_graph.router, routes_evidence.router, routes_schema.router, routes_suggestions.router,
             routes_model.router, routes_managing.router, routes_entities.router,
-            routes_edits.router)
+            routes_edits.router, routes_settings.router)
 
 
 def create_app(resources: Resources | None = None, *, hosted: bool = False, hosts: Hosts | None = None,

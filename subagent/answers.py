@@ -76,6 +76,7 @@ class DocumentText(Frozen):
     end: int
     characters: int = Field(description="length of the whole text")
     text: str = Field(description="characters `start` to `end`")
+    pages: list[int] = Field(default=[], description="of a printed work: where each page of the whole begins")
 
 
 class AddedDocument(Frozen):

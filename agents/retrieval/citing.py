@@ -114,7 +114,7 @@ def _cited(claim: Claim, passages: Sequence[Passage], documents: Documents, cita
             number = next(same, len(citations) + 1)
             if number > len(citations):
                 citations.append(Citation(id=number, document=document, start=start, end=end, quote=words,
-                                          metadata=documents.metadata(document)))
+                                          metadata=documents.metadata(document), page=documents.page(document, start)))
             numbers.append(number)
     return list(dict.fromkeys(numbers))
 

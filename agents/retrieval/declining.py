@@ -81,5 +81,6 @@ def _closest(question: str, passages: Sequence[Passage], documents: Documents) -
         spot = located(Quote(passage=number, words=words), passages, documents) if words else None
         if spot is not None:
             document, start, end, quote = spot
-            citations.append(Citation(id=len(citations) + 1, document=document, start=start, end=end, quote=quote))
+            citations.append(Citation(id=len(citations) + 1, document=document, start=start, end=end, quote=quote,
+                                      page=documents.page(document, start)))
     return citations

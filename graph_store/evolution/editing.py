@@ -4,7 +4,7 @@ Whatever joins an element keeps its names as aliases, so that what reasoners sai
 admitted: facts move with their labels and nobody is asked again.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
 
 from pydantic import ValidationError
@@ -26,6 +26,8 @@ Names = tuple[str, ...]
 
 _GROUPS: dict[ElementKind, str] = {"entity_type": "entity_types", "relation": "relation_types",
                                    "attribute": "attribute_types"}
+_CLASSES: dict[ElementKind, type[SchemaElement]] = {"entity_type": EntityType, "relation": RelationType,
+                                                    "attribute": AttributeType}
 KIND_NAMES: dict[ElementKind, str] = {"entity_type": "entity type", "relation": "relation", "attribute": "attribute"}
 
 
@@ -87,6 +89,30 @@ def add(schema: GraphSchema, kind: ElementKind, element: SchemaElement) -> Graph
     return replaced(schema, kind, same, _joined(same, element, schema))
 
 
+def defined(kind: ElementKind, name: str, fields: Mapping[str, Any]) -> SchemaElement:
+    """An element from its fields, as schema files have them.
+
+    Raises:
+        DecisionError: they are not those of an element of that kind.
+    """
+    try:
+        return _CLASSES[kind].model_validate({**fields, "name": name})
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise DecisionError(f"{KIND_NAMES[kind]} {name!r}, {'.'.join(map(str, first['loc'])) or 'as a whole'}: "
+                            f"{first['msg']}") from error
+
+
+def put(schema: GraphSchema, kind: ElementKind, element: SchemaElement) -> GraphSchema:
+    """The schema with an element in the place of the one of its name, or at the end; see `checked`."""
+    others = schema.elements(kind)
+    if any(other.name == element.name for other in others):
+        changed = tuple(element if other.name == element.name else other for other in others)
+    else:
+        changed = (*others, element)
+    return schema.model_copy(update={_GROUPS[kind]: changed})
+
+
 def rename(schema: GraphSchema, kind: ElementKind, name: str, new_name: str) -> GraphSchema:
     """The schema with an element under another name; the old one stays an alias.
 
@@ -102,7 +128,7 @@ def rename(schema: GraphSchema, kind: ElementKind, name: str, new_name: str) -> 
     renamed = old.model_copy(update={"name": new_name, "aliases": aliases})
     schema = schema.model_copy(update={_GROUPS[kind]: tuple(
         renamed if e.name == old.name else e for e in schema.elements(kind))})
-    return _checked(_repointed(schema, kind, old.name, (new_name,)))
+    return checked(_repointed(schema, kind, old.name, (new_name,)))
 
 
 def merge(schema: GraphSchema, kind: ElementKind, name: str, into: str) -> GraphSchema:
@@ -250,10 +276,15 @@ def replaced(schema: GraphSchema, kind: ElementKind, old: SchemaElement, new: Sc
 
 
 def _with_elements(schema: GraphSchema, kind: ElementKind, changed: Iterable[SchemaElement]) -> GraphSchema:
-    return _checked(schema.model_copy(update={_GROUPS[kind]: tuple(changed)}))
+    return checked(schema.model_copy(update={_GROUPS[kind]: tuple(changed)}))
 
 
-def _checked(schema: GraphSchema) -> GraphSchema:
+def checked(schema: GraphSchema) -> GraphSchema:
+    """The schema, if it holds together.
+
+    Raises:
+        DecisionError: it does not; names the element and the fix.
+    """
     try:
         return GraphSchema.model_validate(schema.model_dump())
     except ValidationError as error:

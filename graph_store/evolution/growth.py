@@ -23,7 +23,7 @@ _COMPARED = 20
 _COLUMNS = 5
 """How many times as many columns of tables as labels of sentences may join: a few tables have dozens."""
 # Elements that stay are made and widened before others lean on them or go.
-_ORDER: tuple[Verdict, ...] = ("accept", "rename", "edit", "merge", "reject")
+_ORDER: tuple[Verdict, ...] = ("define", "accept", "rename", "edit", "merge", "reject")
 _KINDS: tuple[ElementKind, ...] = ("entity_type", "relation", "attribute")
 
 
@@ -148,7 +148,7 @@ def decide(base: GraphSchema, schema: GraphSchema, grounds: Grounds, support: in
         candidates = _candidates(outcome.schema, grounds, support, step) if step else {}
         for decision in sorted(step, key=_order):
             outcome = _carry_out(outcome, decision, candidates.get((decision.kind, label_key(decision.name))))
-    return outcome
+    return _checked(outcome)
 
 
 def replay(base: GraphSchema, schema: GraphSchema, decided: Sequence[Decided]) -> Outcome:
@@ -160,6 +160,13 @@ def replay(base: GraphSchema, schema: GraphSchema, decided: Sequence[Decided]) -
     outcome = Outcome(base, schema, (), frozenset(), frozenset())
     for item in decided:
         outcome = _carry_out(outcome, item.decision, item.evidence)
+    return _checked(outcome)
+
+
+def _checked(outcome: Outcome) -> Outcome:
+    """The same; elements that are defined together may lean on each other, so that they are checked at the end."""
+    for schema in (outcome.base, outcome.schema):
+        editing.checked(schema)
     return outcome
 
 
@@ -182,6 +189,13 @@ def _candidates(schema: GraphSchema, grounds: Grounds, support: int, decisions: 
 def _carry_out(before: Outcome, decision: Decision, candidate: Candidate | None) -> Outcome:
     kind = decision.kind
     known = editing.find_element(before.schema, kind, decision.name)
+    if decision.verdict == "define":
+        element = editing.defined(kind, decision.name, decision.element or {})
+        labels = frozenset((kind, label_key(name)) for name in element.all_names())
+        base, schema = (editing.put(_with_types(s, before.schema, editing.types_of(element)), kind, element)
+                        for s in (before.base, before.schema))
+        return Outcome(base, schema, (*before.decided, Decided(decision=decision)), before.declined - labels,
+                       before.wanted | labels)
     if known is None and candidate is None:
         raise DecisionError(f"there is no {editing.KIND_NAMES[kind]} {decision.name!r}, neither in the schema nor "
                             "among the candidates; `banyan schema review` lists them")

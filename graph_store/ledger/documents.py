@@ -2,13 +2,14 @@
 
 import json
 import sqlite3
+from bisect import bisect_right
 from collections.abc import Collection, Iterable, Sequence
 from typing import Literal, NamedTuple, cast
 
 from ...schemas.documents import Chunk, Document, Frozen
 from ..errors import UnknownDocumentError
 from .database import Database
-from .revisions import Revisions, contents_of, document_of
+from .revisions import CONTENTS, Revisions, contents_of, document_of
 
 Status = Literal["pending", "extracted", "done", "failed"]
 
@@ -62,7 +63,7 @@ class Documents:
         new = {chunk.id: (chunk.ordinal, chunk.start) for chunk in chunks}
         with self._db.transaction():
             self._edits += 1
-            before = self._db.rows("SELECT title, text, source, metadata FROM documents WHERE id = ?", document.id)
+            before = self._db.rows(f"SELECT {CONTENTS} FROM documents WHERE id = ?", document.id)  # noqa: S608
             old = {str(row["id"]): (row["ordinal"], row["start"]) for row in self._db.rows(
                 "SELECT id, ordinal, start FROM chunks WHERE document = ? AND revision = 0", document.id)}
             if before and tuple(before[0]) == contents_of(document) and old == new:
@@ -78,9 +79,9 @@ class Documents:
 
     def _replace(self, document: Document, chunks: Sequence[Chunk], gone: list[str]) -> None:
         self._db.execute(
-            "INSERT INTO documents (id, title, text, source, metadata) VALUES (?, ?, ?, ?, ?) "
+            f"INSERT INTO documents (id, {CONTENTS}) VALUES (?, ?, ?, ?, ?, ?) "  # noqa: S608
             "ON CONFLICT (id) DO UPDATE SET title = excluded.title, text = excluded.text, source = excluded.source, "
-            "metadata = excluded.metadata",
+            "metadata = excluded.metadata, pages = excluded.pages",
             document.id, *contents_of(document))
         self._drop_chunks(gone)
         self._db.execute_many(
@@ -144,6 +145,11 @@ class Documents:
         """What a document says of itself; nothing if there is no such document."""
         stored = self._db.scalar("SELECT metadata FROM documents WHERE id = ?", document_id)
         return dict(json.loads(str(stored))) if stored else {}
+
+    def page(self, document_id: str, character: int) -> int | None:
+        """The page on which a character of a document stands, from 1; None where it has no pages."""
+        stored = self._db.scalar("SELECT pages FROM documents WHERE id = ?", document_id)
+        return bisect_right(json.loads(str(stored or "[]")), character) or None
 
     def known(self, document_id: str) -> bool:
         """Whether there is a document of that id."""
@@ -260,7 +266,7 @@ class Documents:
 
 
 _DELETING = "deleting"
-_DOCUMENT = "SELECT id, title, text, source, metadata FROM documents"
+_DOCUMENT = f"SELECT id, {CONTENTS} FROM documents"  # noqa: S608
 _AMONG = "id IN (SELECT value FROM json_each(?))"
 _CHUNK = 'chunks.id AS id, document, ordinal, start, "end", heading, revision'
 

@@ -13,13 +13,17 @@ from .database import Database
 
 
 def document_of(row: sqlite3.Row) -> Document:
-    """A document from a row with its id, title, text, source and metadata."""
-    return Document(**{**dict(row), "metadata": json.loads(row["metadata"])})
+    """A document from a row with its id and contents (see `contents_of`)."""
+    return Document(**{**dict(row), "metadata": json.loads(row["metadata"]), "pages": json.loads(row["pages"])})
 
 
-def contents_of(document: Document) -> tuple[str, str, str, str]:
-    """A document's title, text, source and metadata as the ledger keeps them."""
-    return document.title, document.text, document.source, json.dumps(document.metadata, ensure_ascii=False)
+CONTENTS = "title, text, source, metadata, pages"
+
+
+def contents_of(document: Document) -> tuple[str, str, str, str, str]:
+    """A document's `CONTENTS` as the ledger keeps them."""
+    return (document.title, document.text, document.source, json.dumps(document.metadata, ensure_ascii=False),
+            json.dumps(document.pages))
 
 
 class Revisions:
@@ -30,7 +34,7 @@ class Revisions:
 
     def get(self, document_id: str) -> Document | None:
         """The new content of a document, or None if none waits."""
-        rows = self._db.rows("SELECT document AS id, title, text, source, metadata FROM revisions WHERE document = ?",
+        rows = self._db.rows(f"SELECT document AS id, {CONTENTS} FROM revisions WHERE document = ?",  # noqa: S608
                              document_id)
         return document_of(rows[0]) if rows else None
 
@@ -50,11 +54,11 @@ class Revisions:
         placed = json.dumps([[c.id, c.ordinal, c.start, c.end] for c in chunks])
         wanted = (*contents_of(document), placed)
         with self._db.transaction():
-            rows = self._db.rows("SELECT title, text, source, metadata, chunks FROM revisions WHERE document = ?",
+            rows = self._db.rows(f"SELECT {CONTENTS}, chunks FROM revisions WHERE document = ?",  # noqa: S608
                                  document.id)
             if rows and tuple(rows[0]) == wanted:
                 return False
-            self._db.execute("INSERT OR REPLACE INTO revisions VALUES (?, ?, ?, ?, ?, ?)", document.id, *wanted)
+            self._db.execute("INSERT OR REPLACE INTO revisions VALUES (?, ?, ?, ?, ?, ?, ?)", document.id, *wanted)
             self._db.execute("DELETE FROM chunks WHERE document = ? AND revision = 1 AND id NOT IN "
                              "(SELECT value FROM json_each(?))", document.id, json.dumps([c.id for c in chunks]))
             self._db.execute_many(
@@ -94,8 +98,8 @@ class Revisions:
             self._db.execute(f"DELETE FROM chunks WHERE {gone}", document_id, kept)  # noqa: S608
             new = [str(chunk[0]) for chunk in self._db.rows(
                 "SELECT id FROM chunks WHERE document = ? AND revision = 1 ORDER BY ordinal", document_id)]
-            self._db.execute("UPDATE documents SET title = ?, text = ?, source = ?, metadata = ? WHERE id = ?",
-                             row["title"], row["text"], row["source"], row["metadata"], document_id)
+            self._db.execute(f"UPDATE documents SET ({CONTENTS}) = (?, ?, ?, ?, ?) WHERE id = ?",  # noqa: S608
+                             row["title"], row["text"], row["source"], row["metadata"], row["pages"], document_id)
             self._db.execute_many('UPDATE chunks SET revision = 0, ordinal = ?, start = ?, "end" = ? WHERE id = ?',
                                   [(ordinal, start, end, chunk) for chunk, ordinal, start, end in placed])
             self._db.execute("DELETE FROM revisions WHERE document = ?", document_id)

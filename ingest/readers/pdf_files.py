@@ -30,7 +30,7 @@ def read_pdf(data: bytes, limits: Limits) -> Content:
         limits: the largest size of its text.
 
     Returns:
-        The text of its pages with a blank line between them, as far as the file holds text rather
+        The text of its pages with a form feed between them, as far as the file holds text rather
         than pictures of it; and the title in its metadata where that is one, else an empty string.
 
     Raises:
@@ -52,11 +52,12 @@ def read_pdf(data: bytes, limits: Limits) -> Content:
         raise UnreadableError(f"a broken PDF file ({error}): print it to a new PDF") from error
     if locked:
         raise UnreadableError("protected by a password: save it without one")
-    text = "\n\n".join(page.strip() for page in pages if page.strip())
-    if not text:
+    text = "\f".join(page.replace("\f", "\n") for page in pages)
+    if not text.strip():
         raise UnreadableError("no text in it, perhaps only pictures of pages: run text recognition (OCR) on it")
     title = title.strip()
-    return Content(text, "" if len(title) > _MAX_TITLE or _NO_TITLE.fullmatch(title) else title, about)
+    return Content(text, "" if len(title) > _MAX_TITLE or _NO_TITLE.fullmatch(title) else title, about,
+                   paged=True)
 
 
 def _pages(reader: PdfReader, limits: Limits) -> list[str]:

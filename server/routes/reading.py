@@ -87,7 +87,7 @@ def show_document(
     first = min(start, len(document.text))
     last = min(len(document.text) if end is None else max(end, first), first + _MOST_TEXT, len(document.text))
     return DocumentText(id=document.id, title=document.title, text=document.text[first:last], start=first, end=last,
-                        characters=len(document.text))
+                        characters=len(document.text), pages=list(document.pages))
 
 
 @router.delete("/knowledge-bases/{kb}/document", status_code=204, responses=errors(404, 409), response_class=Response,

@@ -1,14 +1,36 @@
 """The schema in force, its history, pending candidates, and a person's decisions."""
 
 from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict, Field
 
 from ...agents.construction.review import REVIEWED_AT_ONCE
+from ...graph_store.layout import check_name, knowledge_bases
 from ...schemas.delta import Candidate
+from ...schemas.diff import ElementChange, diff
+from ...schemas.formats.loading import MAX_SCHEMA_BYTES, parse_schema
 from ...subagent.answers import SchemaDecided
 from ..answers import Decisions, Items, SchemaAnswer, SchemaChange
 from ..parameters import KbName, errors
 from ..security.access import may
 from ..service import Serving
+
+
+class SchemaFile(BaseModel):
+    """A schema as a file has it, in any form that `banyan build --schema` reads."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    text: str = Field(min_length=1, max_length=MAX_SCHEMA_BYTES)
+    file: str = Field(default="schema.json", max_length=200, description="its name: YAML if it ends in .yaml or .yml")
+    who: str = Field(min_length=1, max_length=100)
+    dry_run: bool = Field(default=False, description="only tell what would change")
+
+
+class SchemaReplaced(SchemaDecided):
+    """What differs from the schema that was in force; nothing for a new knowledge base."""
+
+    changes: tuple[ElementChange, ...]
+
 
 router = APIRouter(prefix="/api/knowledge-bases/{kb}/schema", tags=["schema"], dependencies=[may("read")])
 
@@ -35,6 +57,23 @@ def schema_candidates(kb: KbName, service: Serving) -> Items[Candidate]:
     support = service.resources.settings.schema_support
     control = service.resources.knowledge_base(kb).schema_control
     return Items(items=control.waiting(support, REVIEWED_AT_ONCE))
+
+
+@router.put("", responses=errors(404, 409, 413), dependencies=[may("review")])
+def set_schema(kb: KbName, given: SchemaFile, service: Serving) -> SchemaReplaced:
+    """Put a schema in the place of the one in force, with all that follows; a new knowledge base begins with it."""
+    check_name(kb)
+    schema, resources = parse_schema(given.text, given.file), service.resources
+    known = kb in knowledge_bases(resources.settings.home)
+    current = resources.knowledge_base(kb).schemas.current() if known else None
+    changes = diff(current, schema) if current else []
+    if given.dry_run:
+        return SchemaReplaced(version=resources.knowledge_base(kb).schemas.version() if known else 0,
+                              changed=not known or bool(changes), changes=changes)
+    changed = resources.set_schema(kb, schema, given.who)
+    if known:
+        resources.update_tree(kb)
+    return SchemaReplaced(version=resources.knowledge_base(kb).schemas.version(), changed=changed, changes=changes)
 
 
 @router.post("/decisions", responses=errors(404, 409, 413), dependencies=[may("review")])

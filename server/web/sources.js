@@ -24,6 +24,9 @@ let open = null;
 export const sourceHref = ({ document, start = null, end = null, words = null }) =>
   here({ doc: document, start, end, words });
 
+/** A document as a citation names it: with the page, where it has pages. */
+export const placeOf = ({ document, page }) => (page ? t("source.page", { document, page: String(page) }) : document);
+
 /** Open or close the reader as the address says. */
 export async function followSource(base) {
   const { parameters } = route();
@@ -75,7 +78,14 @@ function reader(base, id, parameters, close) {
       fetched.points = [...fetched.points, ...added];
     }
     quoted ??= words ? place(fetched.points.join(""), words) : null;
-    about.textContent = [found.title, t("source.characters", { n: found.characters })].filter(Boolean).join(" · ");
+    const page = pageOf(found.pages, quoted?.start ?? start);
+    about.textContent = [
+      found.title,
+      page && t("source.page.of", { page, pages: found.pages.length }),
+      t("source.characters", { n: found.characters }),
+    ]
+      .filter(Boolean)
+      .join(" · ");
     draw();
   };
   const draw = () => show(body, fetched, quoted, { widen, marked });
@@ -102,6 +112,9 @@ function reader(base, id, parameters, close) {
     ),
   ];
 }
+
+/** The page on which a character stands, from 1; 0 where there are none. */
+const pageOf = (pages, character) => pages.filter((start) => start <= character).length;
 
 /** Where words stand in a text, in characters, or null. */
 function place(text, words) {

@@ -117,8 +117,8 @@ def test_a_backup_while_a_build_commits_is_the_state_when_it_began(stored, monke
     with closing(Database(home / "kb" / "ledger.sqlite")) as building:
         def commit(done, total):
             steps.append((done, total))
-            building.execute("INSERT INTO documents (id, title, text, source, metadata) "
-                             "VALUES (?, '', ?, 'test', '{}')", f"new{len(steps)}", "word " * 500)
+            building.execute("INSERT INTO documents (id, title, text, source, metadata, pages) "
+                             "VALUES (?, '', ?, 'test', '{}', '[]')", f"new{len(steps)}", "word " * 500)
 
         back_up(Layout.of(home, "kb"), stored.folder / "during.zip", commit)
     assert len(steps) > 10

@@ -4,6 +4,8 @@ Every test fails if the page logs an error or warning, throws, or asks any host 
 (see tests/browsing.py).
 """
 
+import json
+
 import pytest
 
 from ..conftest import load_test_module
@@ -60,3 +62,55 @@ def test_what_stands_in_the_schema_is_changed(web_browser, web_server):
         dialog.get_by_label("New name").fill("married_to")
         dialog.get_by_role("button", name="Change", exact=True).click()
         expect(page.get_by_role("rowheader", name="married to")).to_be_visible()
+
+
+def test_elements_are_defined_and_a_schema_file_takes_the_place_of_the_schema(web_browser, web_server, uploaded):
+    with browsing.opened(web_browser, web_server, f"#/schema?kb={uploaded}", expected=("422",)) as page:
+        page.get_by_role("button", name="Add a relation…").click()
+        dialog = page.get_by_role("dialog")
+        dialog.get_by_label("Name", exact=True).fill("synthesised")
+        dialog.get_by_label("From", exact=True).select_option("Person")
+        dialog.get_by_label("To", exact=True).select_option(["Product", "Concept"])
+        dialog.get_by_label("Description", exact=True).fill("made in a laboratory")
+        dialog.get_by_label("Decided by").fill("Mira")
+        browsing.shoot(page, "define-relation")
+        dialog.get_by_role("button", name="Save").click()
+        row = page.get_by_role("row").filter(has_text="synthesised")
+        expect(row).to_contain_text("Person → Product, Concept")
+        with page.expect_download() as saved:
+            page.get_by_role("button", name="Save as a file").click()
+        schema = json.loads(saved.value.path().read_text("utf-8"))
+        schema["relation_types"] = [one for one in schema["relation_types"] if one["name"] != "synthesised"]
+        melting = {"name": "melting_point", "owners": ["Concept"], "kind": "number", "unit": "K"}
+        schema["attribute_types"].append(melting)
+        file = {"name": "mine.json", "mimeType": "application/json", "buffer": json.dumps(schema).encode()}
+        page.locator("#schema-file").set_input_files(file)
+        expect(dialog.locator(".changes li")).to_have_count(2)
+        browsing.shoot(page, "replace-schema")
+        dialog.get_by_role("button", name="Put it in force").click()
+        expect(page.get_by_role("row").filter(has_text="melting point")).to_contain_text("Concept · number K")
+        expect(row).to_have_count(0)
+        wrong = {**file, "buffer": b'{"name": "x", "relation_types": [{"name": "r", "domain": ["Nobody"]}]}'}
+        page.locator("#schema-file").set_input_files(wrong)
+        expect(page.get_by_role("alert")).to_contain_text("mine.json: line 1")
+
+
+def test_a_knowledge_base_begins_with_a_schema_of_ones_own_and_its_settings_are_changed(web_browser, web_server):
+    own = {"name": "cities", "entity_types": [{"name": "City"}, {"name": "River"}],
+           "relation_types": [{"name": "lies_on", "domain": ["City"], "range": ["River"]}]}
+    with browsing.opened(web_browser, web_server, "#/documents?kb=cities") as page:
+        page.get_by_label("Schema to begin with").select_option("a file of your own…")
+        page.get_by_label("Schema file (JSON or YAML)").set_input_files(
+            {"name": "cities.json", "mimeType": "application/json", "buffer": json.dumps(own).encode()})
+        web.upload(page, [{"name": "ulm.md", "mimeType": "text/markdown", "buffer": b"Ulm lies on the Danube."}])
+        expect(page.locator(".build .state")).to_have_text("done")
+        page.get_by_text("Settings", exact=True).click()
+        page.get_by_label("The schema grows", exact=True).select_option("not at all")
+        browsing.shoot(page, "settings")
+        page.get_by_role("button", name="Save the settings").click()
+        expect(page.locator("form.settings")).to_contain_text("The settings are saved")
+        page.reload()
+        page.get_by_text("More options").click()
+        expect(page.get_by_label("Let the schema grow with the documents")).not_to_be_checked()
+        page.get_by_role("link", name="Schema", exact=True).click()
+        expect(page.get_by_text("cities, version 1")).to_be_visible()

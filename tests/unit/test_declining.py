@@ -19,7 +19,7 @@ def index():
                            names=NameTrie.of((name, name) for name in NAMES))
 
 
-DOCUMENTS = SimpleNamespace(get=lambda _: SimpleNamespace(text=TEXT))
+DOCUMENTS = SimpleNamespace(get=lambda _: SimpleNamespace(text=TEXT), page=lambda *_: None)
 PASSAGE = Passage(chunk_id="c", document="d", title="Ferry", text=TEXT, start=0, score=1.0)
 NONE = Answer(answer="", abstained=True)
 

@@ -2,7 +2,7 @@
 
 import { h } from "../dom.js";
 import { href } from "../route.js";
-import { sourceHref } from "../sources.js";
+import { placeOf, sourceHref } from "../sources.js";
 import { percent, t } from "../strings.js";
 
 const MARK = /\[(\d+)\]/g;
@@ -41,7 +41,7 @@ function declined(lines, cited) {
         "ul",
         { class: "closest" },
         passages.map((one) =>
-          h("li", {}, h("a", { href: sourceHref(one) }, h("q", {}, one.quote), h("cite", {}, one.document))),
+          h("li", {}, h("a", { href: sourceHref(one) }, h("q", {}, one.quote), h("cite", {}, placeOf(one)))),
         ),
       ),
     rest.slice(Math.max(at, 1)).map(words),
@@ -69,7 +69,7 @@ function link(citation) {
       class: "mark",
       href: sourceHref(citation),
       title: citation.quote,
-      "aria-label": t("answer.citation", { id: citation.id, document: citation.document }),
+      "aria-label": t("answer.citation", { id: citation.id, document: placeOf(citation) }),
     },
     String(citation.id),
   );
@@ -88,7 +88,7 @@ function citations(all, text) {
           "a",
           { href: sourceHref(one) },
           h("span", { class: "number", "aria-hidden": "true" }, String(one.id)),
-          h("span", {}, !text.includes(one.quote) && h("q", {}, one.quote), h("cite", {}, one.document)),
+          h("span", {}, !text.includes(one.quote) && h("q", {}, one.quote), h("cite", {}, placeOf(one))),
         ),
       ),
     ),

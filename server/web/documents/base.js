@@ -1,12 +1,14 @@
 // The knowledge base as a whole: saved as a file, renamed, deleted.
 
-import { download, of, put, remove } from "../api.js";
+import { download, get, of, put, remove } from "../api.js";
 import { refreshBases } from "../bases.js";
 import { confirmed, dialog } from "../dialogs.js";
 import { announce, button, failure, field, fill, h } from "../dom.js";
 import { go, href } from "../route.js";
 import { t } from "../strings.js";
 
+/** Who lets a schema grow. */
+const GROWTH = ["auto", "review", "off"];
 const FORMATS = ["json", "graphml", "cypher", "html"];
 /** What a knowledge base can be called; the server checks it, too. */
 const NAME = "[\\p{L}\\p{N}]([\\p{L}\\p{N}_\\-]{0,62}[\\p{L}\\p{N}])?";
@@ -55,6 +57,52 @@ export function baseView(base) {
       button(t("base.drop"), () => drop(base), { class: "danger" }),
     ),
     h("p", { class: "soft" }, t("base.backup.why")),
+    settingsView(base),
+  );
+}
+
+/** How it is built: who lets its schema grow, and whether names are resolved. */
+function settingsView(base) {
+  const body = h("div");
+  const fold = h("details", {}, h("summary", {}, t("base.settings")), body);
+  const show = async () => {
+    try {
+      fill(body, settingsForm(base, await get(of(base, "/settings"))));
+    } catch (error) {
+      fill(body, failure(error));
+    }
+  };
+  fold.addEventListener("toggle", () => fold.open && show());
+  return fold;
+}
+
+function settingsForm(base, set) {
+  const growth = h(
+    "select",
+    {},
+    GROWTH.map((one) => h("option", { value: one }, t(`base.growth.${one}`))),
+  );
+  growth.value = set.growth;
+  const resolve = h("input", { type: "checkbox", checked: set.resolve });
+  const told = h("div", { role: "status" });
+  const submit = async (event) => {
+    event.preventDefault();
+    try {
+      fill(told, h("p", { class: "soft" }, t("edit.working")));
+      await put(of(base, "/settings"), { growth: growth.value, resolve: resolve.checked });
+      fill(told, h("p", { class: "soft" }, t("base.settings.saved")));
+    } catch (error) {
+      fill(told, failure(error));
+    }
+  };
+  return h(
+    "form",
+    { class: "settings", on: { submit } },
+    field(t("base.growth"), growth),
+    field(t("upload.resolve"), resolve),
+    h("p", { class: "soft" }, t("base.settings.fixed", { embedding: set.embedding, seed: set.seed })),
+    h("div", { class: "actions start" }, h("button", { type: "submit" }, t("base.settings.save"))),
+    told,
   );
 }
 

@@ -2,11 +2,14 @@
 
 import { get, of, post } from "../api.js";
 import { nameField } from "./base.js";
+import { beginWith } from "../schema/file.js";
 import { announce, button, failure, field, fill, h } from "../dom.js";
 import { number, t } from "../strings.js";
 
 /** The seed schemas that a new knowledge base can begin with; a test compares them with schemas/seeds. */
 export const SEEDS = ["general", "biomedical", "encyclopedia", "finance", "literature", "open"];
+/** What stands for a schema of one's own among them. */
+const OWN = "own";
 const KB = 1024;
 
 /**
@@ -19,7 +22,7 @@ export function uploadForm(base, { fresh, started }) {
   const input = h("input", { type: "file", multiple: true, id: "upload-files" });
   const send = h("button", { type: "submit", class: "primary", disabled: true }, t("upload.send.none"));
   const trouble = h("div");
-  const options = choices(fresh);
+  const options = choices(base, fresh);
   const name = base ? null : nameField(t("first.name"), t("first.name.default"));
   const show = () => {
     fill(
@@ -66,7 +69,10 @@ export function uploadForm(base, { fresh, started }) {
     send.disabled = true;
     fill(trouble);
     try {
-      const build = await startBuild(base || name.input.value.trim(), [...chosen.values()], options.values());
+      const wanted = base || name.input.value.trim();
+      const own = options.ownSchema();
+      if (own) await beginWith(wanted, own);
+      const build = await startBuild(wanted, [...chosen.values()], options.values());
       chosen.clear();
       started(build);
     } catch (error) {
@@ -106,19 +112,25 @@ export function startBuild(base, files, values) {
   return post(of(base, "/builds"), form);
 }
 
-function choices(fresh) {
+function choices(base, fresh) {
   const schema = h(
     "select",
     {},
-    SEEDS.map((name) => h("option", { value: name }, t(`seed.${name}`))),
+    [...SEEDS, OWN].map((name) => h("option", { value: name }, t(`seed.${name}`))),
   );
+  const file = h("input", { type: "file", accept: ".json,.yaml,.yml" });
+  const fileField = field(t("upload.schema.file"), file, { hidden: true });
+  schema.addEventListener("change", () => {
+    fileField.hidden = schema.value !== OWN;
+    file.required = schema.value === OWN;
+  });
   const box = (checked) => h("input", { type: "checkbox", checked });
   const [review, evolve, resolve] = [box(false), box(true), box(true)];
   const tokens = h("input", { type: "number", min: 1, inputmode: "numeric", placeholder: t("upload.unlimited") });
   const element = h(
     "div",
     { class: "upload-options" },
-    fresh && field(t("upload.schema"), schema),
+    fresh && [field(t("upload.schema"), schema), fileField],
     field(t("upload.review"), review),
     h(
       "details",
@@ -129,14 +141,22 @@ function choices(fresh) {
       field(t("upload.tokens"), tokens),
     ),
   );
+  if (!fresh) {
+    // What the last build, or the person in the settings, said.
+    get(of(base, "/settings")).then((set) => {
+      [review.checked, evolve.checked] = [set.growth === "review", set.growth !== "off"];
+      resolve.checked = set.resolve;
+    }, (error) => announce(error.message));
+  }
+  const ownSchema = () => (fresh && schema.value === OWN ? file.files[0] : null);
   const values = () => ({
-    ...(fresh ? { schema: schema.value } : {}),
+    ...(fresh && schema.value !== OWN ? { schema: schema.value } : {}),
     review: review.checked,
     evolve: evolve.checked,
     resolve: resolve.checked,
     ...(tokens.value ? { max_tokens: tokens.value } : {}),
   });
-  return { element, values };
+  return { element, values, ownSchema };
 }
 
 function followDrops(zone, take) {

@@ -102,14 +102,16 @@ export function elementDialog(element, kind, schema) {
 export const support = ({ documents, occurrences }) =>
   [t("review.documents", { n: documents }), t("review.times", { n: occurrences })].join(t("page.comma"));
 
-const reviewer = () =>
+/** The field for who decides. */
+export const reviewer = () =>
   h("input", {
     required: true,
     maxlength: 100,
     autocomplete: "name",
     value: localStorage.getItem(KEPT) ?? t("review.who.default"),
   });
-const keep = (who) => localStorage.setItem(KEPT, who.value.trim());
+/** Remember who decides. */
+export const keep = (who) => localStorage.setItem(KEPT, who.value.trim());
 
 function card(choice) {
   const one = choice.candidate;
@@ -153,6 +155,18 @@ function card(choice) {
       ),
     choice.element,
   );
+}
+
+/** A choice of entity types, "*" for any. */
+export function typesSelect(schema, chosen) {
+  const select = h(
+    "select",
+    { multiple: true, size: 6, required: true },
+    h("option", { value: "*" }, t("schema.any")),
+    schema.entity_types.map((one) => h("option", { value: one.name }, spaced(one.name))),
+  );
+  for (const option of select.options) option.selected = chosen.includes(option.value);
+  return select;
 }
 
 /** The controls that decide on one candidate or element. */
@@ -233,15 +247,7 @@ class Choice {
   }
 
   #types(observed) {
-    const select = h(
-      "select",
-      { multiple: true, size: 6, required: true },
-      h("option", { value: "*" }, t("schema.any")),
-      this.schema.entity_types.map((one) => h("option", { value: one.name }, spaced(one.name))),
-    );
-    const chosen = observed.length ? observed : ["*"];
-    for (const option of select.options) option.selected = chosen.includes(option.value);
-    return select;
+    return typesSelect(this.schema, observed.length ? observed : ["*"]);
   }
 
   /** The decision, or null while it waits. */

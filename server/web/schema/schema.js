@@ -3,6 +3,8 @@
 import { get, of, post } from "../api.js";
 import { announce, button, failure, fill, h } from "../dom.js";
 import { spaced } from "../names.js";
+import { defineDialog } from "./define.js";
+import { fileView } from "./file.js";
 import { elementDialog, reviewForm, support } from "./review.js";
 import { here, route } from "../route.js";
 import { language, moment, t } from "../strings.js";
@@ -114,11 +116,20 @@ function candidates() {
 
 function inForce() {
   if (view.schema.open) return h("p", { class: "notice" }, t("schema.open"));
-  return KINDS.map(([field, kind]) =>
+  const replaced = async (version) => {
+    await reload();
+    announce(t("schema.now", { version: String(version) }));
+  };
+  const sections = KINDS.map(([field, kind]) =>
     h(
       "section",
       {},
-      h("h2", {}, t(`kinds.${kind}`), " ", h("span", { class: "soft" }, String(view.schema[field].length))),
+      h(
+        "div",
+        { class: "view-head" },
+        h("h2", {}, t(`kinds.${kind}`), " ", h("span", { class: "soft" }, String(view.schema[field].length))),
+        button(t(`schema.add.${kind}`), () => defineDialog(kind, view.schema, null, decide), { class: "small" }),
+      ),
       h(
         "div",
         { class: "table", tabindex: "0", role: "region", "aria-label": t(`kinds.${kind}`) },
@@ -146,6 +157,7 @@ function inForce() {
       ),
     ),
   );
+  return [...sections, fileView(view.base, view.schema, replaced)];
 }
 
 function row(element, kind) {
@@ -172,7 +184,11 @@ function row(element, kind) {
     h("td", { class: "soft" }, element.description),
     h(
       "td",
-      {},
+      { class: "row-actions" },
+      button(t("schema.edit"), () => defineDialog(kind, view.schema, element, decide), {
+        class: "quiet small",
+        "aria-label": t("schema.edit.of", { name: element.name }),
+      }),
       button(t("schema.change"), change, {
         class: "quiet small",
         "aria-label": t("schema.change.of", { name: element.name }),
