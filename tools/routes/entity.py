@@ -4,6 +4,7 @@ from ...schemas.retrieval import Evidence
 from ..best import best_rows
 from ..index import RetrievalIndex
 from ..query import Query
+from .fitting import entities_by_types, fit
 
 # Lines shown of an entity: enough to see what it is; the chunks carry the rest.
 _LINES = 6
@@ -12,27 +13,35 @@ _LINES = 6
 def search(index: RetrievalIndex, query: Query, limit: int) -> list[Evidence]:
     """Entities that the question names (score 1), then the nearest by vector.
 
+    Types that the sub-query names choose among namesakes and weigh what is near. Of an entity that has an attribute
+    which the sub-query names, that attribute's values are the evidence, with the chunks that state them.
+
     Returns:
-        Evidence, best first. A nearest entity's score is its cosine times the trust in vectors.
+        Evidence, best first. A nearest entity's score is its cosine, weighed by its type, times the trust in vectors.
     """
     scores: dict[str, float] = {}
     how: dict[str, str] = {}
     for named in query.meaning.names:
+        fits = {node: fit(index, query, node) for node in named.entities}
         for node in named.entities:
-            scores[node], how[node] = 1.0, f"the question names {named.name!r}"
-    cosines = query.meaning.entities
-    for row in best_rows(cosines, limit):
-        node, cosine = index.entity_row.at(int(row)), float(cosines[row])
-        if node not in scores and cosine > 0:
-            scores[node], how[node] = cosine * query.trust, f"near the question ({cosine:.2f})"
-    wanted = set(query.sub_query.entity_types)
-    ranked = sorted(scores, key=lambda node: (-scores[node], index.type(node) not in wanted, node))
-    return [_evidence(index, node, scores[node], how[node]) for node in ranked[:limit]]
+            # Where no namesake is of a named type, the type was wrong, and the question names them all.
+            score = fits[node] if max(fits.values()) == 1.0 else 1.0
+            scores[node], how[node] = max(score, scores.get(node, 0.0)), f"the question names {named.name!r}"
+    nearness = entities_by_types(index, query, limit)
+    for row in best_rows(nearness, limit):
+        node, near = index.entity_row.at(int(row)), float(nearness[row])
+        if node not in scores and near > 0:
+            scores[node], how[node] = near * query.trust, f"near the question ({near:.2f})"
+    ranked = sorted(scores, key=lambda node: (-scores[node], node))
+    return [_evidence(index, query, node, scores[node], how[node]) for node in ranked[:limit]]
 
 
-def _evidence(index: RetrievalIndex, node: str, score: float, how: str) -> Evidence:
-    called = index.name(node)
-    lines = [f"{name}: {', '.join(sorted(values))}" for name, values in sorted(index.attributes(node).items())]
-    lines += [index.fact(int(row)).text for row in index.incident(node)[:_LINES]]
+def _evidence(index: RetrievalIndex, query: Query, node: str, score: float, how: str) -> Evidence:
+    called, attributes = index.name(node), index.attributes(node)
+    asked = {name: attributes[name] for name in query.sub_query.attributes if name in attributes}
+    lines = [f"{name}: {', '.join(sorted(values))}" for name, values in sorted((asked or attributes).items())]
+    chunks = sorted({chunk for values in asked.values() for support in values.values() for chunk in support})
+    if not asked:
+        lines += [index.fact(int(row)).text for row in index.incident(node)[:_LINES]]
     return Evidence(route="entity", text=f"{called} ({index.type(node)}). " + "; ".join(lines[:_LINES]), score=score,
-                    chunk_ids=index.entity_support(node), entity_ids=(node,), path=(how, called))
+                    chunk_ids=tuple(chunks) or index.entity_support(node), entity_ids=(node,), path=(how, called))

@@ -19,6 +19,7 @@ from ...schemas.retrieval import Evidence
 from ..best import best_rows
 from ..index import RetrievalIndex
 from ..query import Query
+from .fitting import fit, triples_by_relations
 
 MAX_HOPS = 5
 # Wide enough for a few names with a few ways each; between 5 and 30 recall on benchmarks/questions does not change.
@@ -46,19 +47,22 @@ def search(index: RetrievalIndex, query: Query, limit: int) -> list[Evidence]:
 
     Returns:
         Evidence about the two ends of each path's last triple, best first; scored by the geometric
-        mean of its cosines times the trust in vectors.
+        mean of its cosines, weighed by the relations that the steps name and by the type of its end, times the
+        trust in vectors.
     """
     steps = query.chain[-MAX_HOPS:]
+    guides = [triples_by_relations(index, step) for step in steps]
     complete: list[_Path] = []
     beam = _best(_Path((node,), (), score) for node, score in _starts(index, steps[0]).items()
                  if len(index.incident(node)))
     for hop in range(MAX_HOPS):
-        guide = steps[min(hop, len(steps) - 1)].meaning.triples
+        guide = guides[min(hop, len(steps) - 1)]
         beam = _best(longer for path in beam for longer in _extended(index, path, guide))
         if hop + 1 >= len(steps):
             complete.extend(beam)
-    complete.sort(key=lambda path: (-path.score, len(path.rows), path.rows, path.entities))
-    return [_evidence(index, path, query.trust) for path in complete[:limit]]
+    scored = [(path.score * fit(index, query, path.entities[-1]), path) for path in complete]
+    scored.sort(key=lambda item: (-item[0], len(item[1].rows), item[1].rows, item[1].entities))
+    return [_evidence(index, path, score * query.trust) for score, path in scored[:limit]]
 
 
 def _starts(index: RetrievalIndex, first: Query) -> Mapping[str, float]:
@@ -93,9 +97,9 @@ def _other_end(edge: EdgeKey, here: str) -> str:
     return edge[2] if edge[0] == here else edge[0]
 
 
-def _evidence(index: RetrievalIndex, path: _Path, trust: float) -> Evidence:
+def _evidence(index: RetrievalIndex, path: _Path, score: float) -> Evidence:
     facts = [index.fact(row) for row in path.rows]
     chunks = dict.fromkeys(chunk for fact in facts for chunk in fact.chunk_ids)
-    return Evidence(route="dfs", text="; ".join(fact.text for fact in facts), score=path.score * trust,
+    return Evidence(route="dfs", text="; ".join(fact.text for fact in facts), score=score,
                     chunk_ids=tuple(chunks), entity_ids=path.entities[-2:],
                     path=(index.name(path.entities[0]), *(fact.text for fact in facts)))
