@@ -9,6 +9,7 @@ from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.layout import Layout
 from ..graph_store.tree.description import digests
 from ..ingest.chunking import chunk_document
+from ..ingest.fetching import Address
 from ..ingest.loaders import load_documents
 from ..models.llm.reasoner import extraction_prompt, prompt_language, summary_batches, summary_prompt
 from ..models.rules.tables import read_rows
@@ -84,7 +85,8 @@ class BuildEstimate(Frozen):
     cost: float | None = Field(description="in the price file's currency; None: the model's price is not known")
 
 
-def estimate_build(resources: Resources, name: str, paths: Sequence[Path], schema: str) -> BuildEstimate:
+def estimate_build(resources: Resources, name: str, paths: Sequence[Path | Address], schema: str,
+                   ) -> BuildEstimate:
     """Estimate a build; nothing is stored and nothing is asked.
 
     Where the knowledge base has paid for chunks before, what they took says how the endpoint counts tokens and how

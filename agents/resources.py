@@ -98,7 +98,7 @@ class Resources:
         settings = self.settings
         return Limits(file_bytes=math.ceil(settings.max_file_mb * MEGABYTE), documents=settings.max_documents,
                       json_depth=settings.max_json_depth, folder_depth=settings.max_folder_depth,
-                      seconds=settings.max_file_seconds, memory_mb=settings.max_file_memory_mb)
+                      seconds=settings.max_file_seconds, memory_mb=settings.max_file_memory_mb, fetch=settings.fetch)
 
     def use_settings(self, settings: Settings) -> None:
         """Work with another model from now on; calls under way end with the one they began with.

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias, cast
 
 from ..agents.construction.state import GivenDocument
 from ..ingest.failures import IngestError
+from ..ingest.fetching import is_address
 from ..ingest.loaders import FORMATS
 from ..ingest.tables import table_lines
 from ..schemas.documents import Document
@@ -17,7 +18,6 @@ Source: TypeAlias = "str | os.PathLike[str] | Document | Mapping[str, Any] | Any
 
 _LONGEST_NAME = 255
 """Bytes of a file's name on the usual file systems; what is longer is no path."""
-_ADDRESSES = ("http://", "https://")
 
 
 def read_sources(sources: Iterable[Source], name: str = "", title: str = "") -> tuple[list[str], list[GivenDocument]]:
@@ -41,25 +41,18 @@ def read_sources(sources: Iterable[Source], name: str = "", title: str = "") -> 
         raise IngestError(f"`id` and `title` are those of one document, and {len(items)} things are added: add them "
                           "one by one, or as documents that have their own")
     for item in items:
-        if isinstance(item, os.PathLike) or (isinstance(item, str) and _is_path(item)):
+        if isinstance(item, os.PathLike) or (isinstance(item, str) and (is_address(item) or _is_path(item))):
             if name or title:
-                raise IngestError(f"{os.fspath(item)} is a path: its documents have their own ids and titles; leave "
+                raise IngestError(f"{os.fspath(item)} is no text: its documents have their own ids and titles; leave "
                                   "`id` and `title` out")
-            paths.append(str(Path(item).expanduser()))
+            paths.append(item if isinstance(item, str) and is_address(item) else str(Path(item).expanduser()))
         else:
             documents.extend(_documents(item, name, title))
     return paths, documents
 
 
 def _is_path(text: str) -> bool:
-    """Whether a text names a file or folder, or reads as if it should: then a missing one is an error, and no text.
-
-    Raises:
-        IngestError: it is the address of a page.
-    """
-    if text.startswith(_ADDRESSES) and not any(map(str.isspace, text)):
-        raise IngestError(f"{text[:200]} is an address, and Banyan fetches nothing by itself: download it, and add the "
-                          "file")
+    """Whether a text names a file or folder, or reads as if it should: then a missing one is an error, and no text."""
     if "\n" in text or "\0" in text or any(len(part.encode(errors="replace")) > _LONGEST_NAME
                                            for part in text.split("/")):
         return False

@@ -1,5 +1,6 @@
 """`banyan build` and `banyan import`: documents or recorded triples into a knowledge base."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
@@ -10,10 +11,12 @@ from langgraph.types import Command
 from rich.table import Table
 
 from ..agents.construction.graph import build_graph
+from ..agents.construction.inputs import named_sources
 from ..agents.construction.state import BuildContext, BuildInput, BuildReport
 from ..agents.estimate import BuildEstimate, estimate_build
 from ..agents.resources import Resources
 from ..api.progress import build_progress
+from ..ingest.fetching import Address
 from ..runtime.cancellation import run_interruptible
 from .console import err, escape, money, on_a_line, out, print_json
 from .review import resume_value
@@ -28,7 +31,8 @@ NoResolve = Annotated[bool, typer.Option("--no-resolve", help="Keep every name a
 
 @app.command()
 def build(  # noqa: PLR0913  (its options)
-    paths: Annotated[list[Path], typer.Argument(help="Files and folders to read.")],
+    paths: Annotated[list[str], typer.Argument(help="Files and folders to read; addresses where BANYAN_FETCH allows "
+                                                    "them.")],
     kb: NewKb,
     schema: Schema = "",
     examples: Annotated[Path | None, typer.Option(help="Sentences with their triples (JSON lines), which teach the "
@@ -43,11 +47,11 @@ def build(  # noqa: PLR0913  (its options)
     as_json: AsJson = False,
 ) -> None:
     """Read documents into a knowledge base; what is unchanged costs nothing."""
-    given: BuildInput = {"knowledge_base": kb, "paths": [str(path) for path in paths], "schema": schema,
+    given: BuildInput = {"knowledge_base": kb, "paths": paths, "schema": schema,
                          "examples": str(examples or "")}
     with opened() as resources:
         if dry_run:
-            _dry_run(resources, kb, paths, schema, as_json=as_json)
+            _dry_run(resources, kb, named_sources(paths), schema, as_json=as_json)
         else:
             context = BuildContext(review=review, evolve=not no_evolve, resolve=not no_resolve,
                                    retry_failed=retry_failed, max_tokens=max_tokens, max_cost=max_cost)
@@ -119,7 +123,8 @@ def _how_sure(estimate: BuildEstimate) -> str:
             f"{most.completion_tokens}, as it depends on what is found. This is {known}.")
 
 
-def _dry_run(resources: Resources, kb: str, paths: list[Path], schema: str, *, as_json: bool) -> None:
+def _dry_run(resources: Resources, kb: str, paths: Sequence[Path | Address], schema: str, *, as_json: bool,
+             ) -> None:
     estimate = estimate_build(resources, kb, paths, schema)
     if as_json:
         print_json(estimate.model_dump())

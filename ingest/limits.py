@@ -1,9 +1,12 @@
 """How much of a file is read, whoever wrote it."""
 
+from typing import Literal
+
 from pydantic import Field
 
 from ..schemas.documents import Frozen
 
+Fetch = Literal["off", "public", "any"]
 MEGABYTE = 1024 * 1024
 
 
@@ -20,6 +23,7 @@ class Limits(Frozen):
     title: int = Field(500, ge=1, description="characters of a title: it is embedded and shown with each of its chunks")
     failures: int = Field(100, ge=1, description="bad records of a file that are told one by one; the rest are counted")
     folder_depth: int = Field(64, ge=1, description="nesting of folders")
+    fetch: Fetch = Field("off", description="which addresses of the web are read: none, those of public networks, any")
 
     def size(self) -> str:
         """The limit on files, for messages."""

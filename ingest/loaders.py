@@ -1,7 +1,8 @@
 """Files and folders to documents."""
 
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import NamedTuple
 
 from pydantic import ValidationError
@@ -10,6 +11,7 @@ from ..runtime.cancellation import current
 from ..schemas.documents import Document
 from .decoding import clean_text, read_bytes, undecodable
 from .failures import IngestError, LoadFailure, UnreadableError
+from .fetching import Address, check_allowed, fetch
 from .formats import PARSED, PLAIN
 from .limits import DEFAULT_LIMITS, Limits
 from .markdown_tables import with_rows
@@ -22,6 +24,8 @@ __all__ = ["FORMATS", "IngestError", "LoadFailure", "load_documents"]
 
 _LOOK = 1000
 """Records between two looks at whether the run was cancelled."""
+
+_LONGEST_NAME = 100
 
 OnFailure = Callable[[LoadFailure], None]
 
@@ -37,9 +41,14 @@ class _File(NamedTuple):
     path: Path
     id: str
     named: bool  # given by the user, rather than found in a folder
+    url: str = ""  # where it was fetched
+
+    @property
+    def source(self) -> str:
+        return self.url or str(self.path)
 
 
-def load_documents(paths: Sequence[Path], *, on_failure: OnFailure,
+def load_documents(paths: Sequence[Path | Address], *, on_failure: OnFailure,
                    limits: Limits = DEFAULT_LIMITS) -> Iterator[Document]:
     """Read documents from files and folders, one at a time.
 
@@ -47,7 +56,7 @@ def load_documents(paths: Sequence[Path], *, on_failure: OnFailure,
     with a dot). Links to folders are not followed, nor links that lead out of the folder given.
 
     Args:
-        paths: files and folders that exist.
+        paths: files and folders that exist, and addresses, which are called by themselves.
         on_failure: called for each file or record that gives no document; the others go on.
         limits: what is too large or too deep gives no document.
 
@@ -59,37 +68,54 @@ def load_documents(paths: Sequence[Path], *, on_failure: OnFailure,
         most formats, its own title, else its name without the ending.
 
     Raises:
-        IngestError: a path does not exist; raised at once, before anything is read.
+        IngestError: a path does not exist, or addresses are not allowed; raised at once, before anything is read.
     """
+    check_allowed((path for path in paths if isinstance(path, Address)), limits)
     for path in paths:
-        if not path.exists():
+        if isinstance(path, Path) and not path.exists():
             raise IngestError(f"{path} does not exist: check its spelling and the folder you are in")
     return _load(paths, on_failure, limits)
 
 
-def _load(paths: Sequence[Path], on_failure: OnFailure, limits: Limits) -> Iterator[Document]:
-    with ReadingProcess(limits) as process:
-        yield from _load_with(process, paths, on_failure, limits)
+def _load(paths: Sequence[Path | Address], on_failure: OnFailure, limits: Limits) -> Iterator[Document]:
+    with ReadingProcess(limits) as process, tempfile.TemporaryDirectory(prefix="banyan-fetched-") as folder:
+        yield from _load_with(process, paths, on_failure, limits, Path(folder))
 
 
-def _load_with(process: ReadingProcess, paths: Sequence[Path], on_failure: OnFailure, limits: Limits,
-               ) -> Iterator[Document]:
+def _load_with(process: ReadingProcess, paths: Sequence[Path | Address], on_failure: OnFailure, limits: Limits,
+               folder: Path) -> Iterator[Document]:
     sources: dict[str, str] = {}
     for path in paths:
-        files = _walk(path, on_failure, limits) if path.is_dir() else iter([_File(path, path.name, named=True)])
+        if isinstance(path, Address):
+            files = _fetched(path, folder, on_failure, limits)
+        else:
+            files = _walk(path, on_failure, limits) if path.is_dir() else iter([_File(path, path.name, named=True)])
         for file in files:
             current().check()
             for document in _documents(file, process, on_failure, limits):
                 if document.id in sources:
-                    _fail(on_failure, file.path, f"the id {document.id!r} was already given by "
+                    _fail(on_failure, file.source, f"the id {document.id!r} was already given by "
                           f"{sources[document.id]}: rename one, or load them into two knowledge bases")
                 elif len(sources) == limits.documents:
-                    _fail(on_failure, file.path, f"more than {limits.documents:,} documents (BANYAN_MAX_DOCUMENTS): "
+                    _fail(on_failure, file.source, f"more than {limits.documents:,} documents (BANYAN_MAX_DOCUMENTS): "
                           "build the rest in another run; nothing from here on was read")
                     return
                 else:
                     sources[document.id] = document.source
                     yield document
+
+
+def _fetched(address: Address, folder: Path, on_failure: OnFailure, limits: Limits) -> Iterator[_File]:
+    """An address as a file, which is removed once it was read."""
+    try:
+        fetched = fetch(address, limits)
+    except UnreadableError as error:
+        _fail(on_failure, address.url, str(error))
+        return
+    path = folder / PurePath(fetched.name).name[-_LONGEST_NAME:]
+    path.write_bytes(fetched.data)
+    yield _File(path, address.id, named=True, url=address.id)
+    path.unlink()
 
 
 def _walk(root: Path, on_failure: OnFailure, limits: Limits) -> Iterator[_File]:
@@ -101,24 +127,24 @@ def _walk(root: Path, on_failure: OnFailure, limits: Limits) -> Iterator[_File]:
         try:
             if depth and entry.is_symlink() and (
                     entry.is_dir() or not entry.resolve().is_relative_to(target)):
-                _fail(on_failure, entry, "skipped: a link to a folder or out of the folder given: name its target")
+                _fail(on_failure, str(entry), "skipped: a link to a folder or out of the folder given: name its target")
             elif not entry.is_dir():
                 yield _File(entry, entry.relative_to(root).as_posix(), named=False)
             elif depth > limits.folder_depth:
-                _fail(on_failure, entry, f"skipped: more than {limits.folder_depth} folders deep "
+                _fail(on_failure, str(entry), f"skipped: more than {limits.folder_depth} folders deep "
                       "(BANYAN_MAX_FOLDER_DEPTH): name it, or move it up")
             else:
                 inside = sorted((child for child in entry.iterdir() if not child.name.startswith(".")),
                                 key=lambda child: child.name, reverse=True)
                 waiting.extend((child, depth + 1) for child in inside)
         except (OSError, RuntimeError) as error:  # RuntimeError: links that lead to each other
-            _fail(on_failure, entry, _cannot_read(error))
+            _fail(on_failure, str(entry), _cannot_read(error))
 
 
 def _documents(file: _File, process: ReadingProcess, on_failure: OnFailure, limits: Limits) -> Iterator[Document]:
     """The documents of one file; its failures are reported, and end only this file."""
     def report(reason: str) -> None:
-        _fail(on_failure, file.path, reason)
+        _fail(on_failure, file.source, reason)
 
     suffix = file.path.suffix.lower()
     try:
@@ -133,7 +159,7 @@ def _documents(file: _File, process: ReadingProcess, on_failure: OnFailure, limi
             read = PLAIN.get(suffix)
             content = read(read_bytes(file.path, limits), limits) if read else process.read(file.path)
             title = " ".join(clean_text(content.title).split())[:limits.title] or file.path.stem
-            yield from _document(file.id, title, content.text, str(file.path), clean_metadata(content.metadata), report,
+            yield from _document(file.id, title, content.text, file.source, clean_metadata(content.metadata), report,
                                  paged=content.paged)
     except UnreadableError as error:
         report(str(error))
@@ -158,7 +184,7 @@ def _records(file: _File, read: Callable[[Path, Limits, Report], Iterator[Record
         if count % _LOOK == 0:
             current().check()
         own = file.id if record.number is None else f"{file.id}#{record.number}"
-        where = str(file.path) if record.number is None else f"{file.path}, record {record.number}"
+        where = file.source if record.number is None else f"{file.source}, record {record.number}"
         yield from _document(record.id or own, record.title, record.text, where, clean_metadata(record.metadata), note)
     if failures > limits.failures:
         report(f"{failures - limits.failures:,} more records cannot be used: the first {limits.failures} say why")
@@ -184,8 +210,8 @@ def _document(document_id: str, title: str, text: str, source: str, metadata: di
                "choose one of at most 1000 characters of valid Unicode")
 
 
-def _fail(on_failure: OnFailure, path: Path, reason: str) -> None:
-    on_failure(LoadFailure(path=clean_text(str(path)), reason=clean_text(reason)))
+def _fail(on_failure: OnFailure, source: str, reason: str) -> None:
+    on_failure(LoadFailure(path=clean_text(source), reason=clean_text(reason)))
 
 
 def _cannot_read(error: OSError | RuntimeError) -> str:

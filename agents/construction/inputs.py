@@ -5,6 +5,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TypeVar, get_args
 
+from ...ingest.fetching import Address, is_address
 from ...ingest.loaders import FORMATS, IngestError, LoadFailure
 from ...ingest.recorded import RecordedFormat
 from ...schemas.documents import Document
@@ -32,7 +33,12 @@ def check_input(given: BuildInput) -> None:
         raise IngestError(f"`recorded` is one of {', '.join(get_args(RecordedFormat))}, not {recorded!r}")
 
 
-def require_any(items: Iterator[_T], paths: Sequence[Path], failures: Sequence[LoadFailure]) -> Iterator[_T]:
+def named_sources(paths: Sequence[str]) -> list[Path | Address]:
+    """Files and folders, and addresses of the web."""
+    return [Address(path) if is_address(path) else Path(path) for path in paths]
+
+
+def require_any(items: Iterator[_T], paths: Sequence[Path | Address], failures: Sequence[LoadFailure]) -> Iterator[_T]:
     """The same items, the first of them read.
 
     Raises:
@@ -42,8 +48,9 @@ def require_any(items: Iterator[_T], paths: Sequence[Path], failures: Sequence[L
     if first is not None:
         return chain((first,), items)
     if paths and not failures:
-        raise IngestError(f"there is nothing to read in {', '.join(map(str, paths))}: name files, or folders "
-                          f"with files, of these formats: {', '.join(FORMATS)}")
+        named = ", ".join(path.url if isinstance(path, Address) else str(path) for path in paths)
+        raise IngestError(f"there is nothing to read in {named}: name files, or folders with files, of these formats: "
+                          f"{', '.join(FORMATS)}")
     return iter(())
 
 

@@ -15,6 +15,7 @@ from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.layout import check_name
 from ...graph_store.update import bring_up_to_date, follow_facts
 from ...ingest.examples import load_examples
+from ...ingest.fetching import Address, check_allowed
 from ...ingest.given import given_documents
 from ...ingest.loaders import LoadFailure, load_documents
 from ...ingest.recorded import RecordedPassage, load_recorded
@@ -31,7 +32,7 @@ from ...schemas.prices import Prices
 from ..contexts import check_context
 from ..resources import Resources, default_resources
 from ..serving import check_readable, is_served
-from .inputs import DEFAULT_SCHEMA, check_input, grouped, require_any
+from .inputs import DEFAULT_SCHEMA, check_input, grouped, named_sources, require_any
 from .review import REVIEWED_AT_ONCE, ask_person
 from .state import BuildContext, BuildReport, BuildState, ExtractInput, WriteInput, new_run
 
@@ -64,6 +65,8 @@ class Nodes:
         wanted = load_schema(schema or DEFAULT_SCHEMA)
         if examples:
             load_examples(Path(examples), wanted)
+        check_allowed((path for path in named_sources(state.get("paths") or ()) if isinstance(path, Address)),
+                      self._resources.limits)
         given_documents(state.get("documents") or [], self._resources.limits)
         # "undecided": a build that ended before it decided on what its last batch brought is taken up as well.
         return {"knowledge_base": name, "run": new_run(), "started": time.time(), "batch": [], "extracted": [],
@@ -73,7 +76,7 @@ class Nodes:
         """Read documents into the ledger; unchanged ones cost nothing."""
         context, resources, limits = runtime.context or BuildContext(), self._resources, self._resources.limits
         failures: list[LoadFailure] = []
-        paths = [Path(path) for path in state.get("paths") or ()]
+        paths = named_sources(state.get("paths") or ())
         recorded = state.get("recorded")
         documents: Iterator[Document] = iter(())
         records: Iterator[RecordedPassage] = iter(())
@@ -82,7 +85,8 @@ class Nodes:
         if recorded is None:
             documents = require_any(load_documents(paths, on_failure=failures.append, limits=limits), paths, failures)
         else:
-            records = require_any(load_recorded(paths, recorded, on_failure=failures.append, limits=limits), paths,
+            files = [path for path in paths if isinstance(path, Path)]
+            records = require_any(load_recorded(files, recorded, on_failure=failures.append, limits=limits), paths,
                                   failures)
         wanted = self._wanted_schema(state.get("schema", ""), state.get("examples", ""))
         with resources.runs.step(state["knowledge_base"], state["run"]) as kb:

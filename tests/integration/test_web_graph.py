@@ -180,6 +180,14 @@ def test_a_community_is_picked_out_an_entity_hidden_and_a_path_found(web_browser
         page.locator(".communities button").first.click()
         web.until(page, f"{CY}.nodes('.member').length > 0")
         assert page.evaluate(f"{CY}.nodes('.far').length") > 0
+        outlines = "Number(document.querySelector('.outlines').dataset.outlines)"
+        outlined = page.evaluate(outlines)
+        assert outlined > 1, "the open community and others"
+        page.get_by_text("Filters, layout and pictures").click()
+        page.get_by_label("Outline communities").uncheck()
+        assert page.evaluate(outlines) == 0
+        page.get_by_label("Outline communities").check()
+        assert page.evaluate(outlines) == outlined
         browsing.shoot(page, "community-on-the-map")
         page.get_by_role("combobox", name="Find an entity").fill("polonium")
         page.get_by_role("option", name="Polonium").first.click()

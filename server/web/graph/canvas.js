@@ -3,6 +3,7 @@
 import { spaced } from "../names.js";
 import cytoscape from "../vendor/cytoscape.esm.min.js";
 import { colourOf } from "./colours.js";
+import { Outlines } from "./outlines.js";
 import { savePng, saveSvg } from "./picture.js";
 
 const GOLDEN = 2.399963;
@@ -146,6 +147,7 @@ export class Canvas {
       maxZoom: MAX_ZOOM,
       boxSelectionEnabled: false,
     });
+    this.outlines = new Outlines(this.cy, container, (name) => colours().getPropertyValue(name).trim());
     this.cy.on("zoom", () => this.#nameSome());
     this.cy.on("mouseover", "node, edge", (event) => event.target.addClass("under"));
     this.cy.on("mouseout", "node, edge", (event) => event.target.removeClass("under"));
@@ -202,7 +204,8 @@ export class Canvas {
       y: centre.y + radius * Math.sin(place * GOLDEN),
     };
     const size = Math.min(44, 14 + 5 * Math.log2(1 + (node.degree ?? 0)));
-    this.cy.add({ group: "nodes", data: { id: node.id, name: node.name, type: node.type, size }, position });
+    const { id, name, type, community } = node;
+    this.cy.add({ group: "nodes", data: { id, name, type, community, size }, position });
   }
 
   #mark(chosen, evidence, members) {

@@ -58,6 +58,8 @@ export function optionsBar(view, { setLimit, setLayout, fullScreen }) {
     Object.keys(LAYOUTS).map((name) => h("option", { value: name }, t(`graph.layout.${name}`))),
   );
   layout.addEventListener("change", () => setLayout(layout.value));
+  const outlined = h("input", { type: "checkbox", checked: true });
+  outlined.addEventListener("change", () => view.canvas.outlines.show(outlined.checked));
   return h(
     "details",
     { class: "graph-options" },
@@ -69,6 +71,7 @@ export function optionsBar(view, { setLimit, setLayout, fullScreen }) {
       documentFilter(view.base),
       field(t("graph.limit"), limit, { class: "inline" }),
       field(t("graph.layout"), layout, { class: "inline map-only" }),
+      field(t("graph.outlines"), outlined, { class: "check map-only" }),
       h(
         "div",
         { class: "segments map-only", role: "group", "aria-label": t("graph.picture") },

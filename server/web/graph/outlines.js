@@ -1,0 +1,95 @@
+// Outlines of communities on the map: a line around the entities of each, drawn behind them.
+
+const CORNERS = 12;
+const ROOM = 10;
+/** Two entities have a line between them already. */
+const LEAST = 3;
+
+/** Draws the outlines of a map whenever that is drawn; `shown` says whether they are wanted. */
+export class Outlines {
+  constructor(cy, container, colour) {
+    Object.assign(this, { cy, colour, shown: true, open: new Set() });
+    this.layer = document.createElement("canvas");
+    this.layer.className = "outlines";
+    this.layer.setAttribute("aria-hidden", "true");
+    container.prepend(this.layer);
+    cy.on("render", () => this.draw());
+  }
+
+  /** Show the outlines, or not. */
+  show(shown) {
+    this.shown = shown;
+    this.draw();
+  }
+
+  draw() {
+    const { layer, cy } = this;
+    const [width, height, ratio] = [cy.width(), cy.height(), devicePixelRatio];
+    if (layer.width !== Math.round(width * ratio) || layer.height !== Math.round(height * ratio)) {
+      layer.width = Math.round(width * ratio);
+      layer.height = Math.round(height * ratio);
+    }
+    const pen = layer.getContext("2d");
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    pen.clearRect(0, 0, width, height);
+    const drawn = this.shown ? this.#communities() : [];
+    for (const nodes of drawn) this.#outline(pen, nodes);
+    layer.dataset.outlines = String(drawn.length);
+  }
+
+  /** The entities of each community that are on the map, the open one last: it is drawn over the others. */
+  #communities() {
+    const by = new Map();
+    for (const node of this.cy.nodes().not(".off")) {
+      const community = node.data("community");
+      if (community) by.set(community, [...(by.get(community) ?? []), node]);
+    }
+    const open = this.cy.nodes(".member").not(".off").toArray();
+    const others = [...by.values()].filter((nodes) => nodes.length >= LEAST && !nodes[0].hasClass("member"));
+    return open.length ? [...others, open] : others;
+  }
+
+  #outline(pen, nodes) {
+    const open = nodes[0].hasClass("member");
+    const hull = around(nodes.flatMap(corners));
+    pen.beginPath();
+    hull.forEach(({ x, y }, place) => (place ? pen.lineTo(x, y) : pen.moveTo(x, y)));
+    pen.closePath();
+    pen.lineJoin = "round";
+    pen.lineWidth = open ? 2.5 : 1;
+    pen.setLineDash(open ? [] : [5, 4]);
+    pen.strokeStyle = this.colour(open ? "--accent" : "--line-strong");
+    pen.fillStyle = this.colour(open ? "--accent" : "--line-strong");
+    pen.globalAlpha = open ? 0.1 : 0.06;
+    pen.fill();
+    pen.globalAlpha = open ? 1 : 0.8;
+    pen.stroke();
+    pen.globalAlpha = 1;
+  }
+}
+
+/** Points around a node, with room between it and a line through them. */
+function corners(node) {
+  const { x, y } = node.renderedPosition();
+  const radius = node.renderedWidth() / 2 + ROOM;
+  return Array.from({ length: CORNERS }, (_, place) => {
+    const angle = (2 * Math.PI * place) / CORNERS;
+    return { x: x + radius * Math.cos(angle), y: y + radius * Math.sin(angle) };
+  });
+}
+
+/** The convex hull of some points (Andrew's monotone chain). */
+export function around(points) {
+  const sorted = [...points].sort((one, other) => one.x - other.x || one.y - other.y);
+  const half = (ordered) => {
+    const hull = [];
+    for (const point of ordered) {
+      while (hull.length > 1 && turn(hull.at(-2), hull.at(-1), point) <= 0) hull.pop();
+      hull.push(point);
+    }
+    return hull.slice(0, -1);
+  };
+  return [...half(sorted), ...half(sorted.toReversed())];
+}
+
+const turn = (a, b, c) => (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);

@@ -1,0 +1,134 @@
+"""Documents from addresses: what is fetched from a server of this machine, and what is left alone."""
+
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from banyan.ingest.failures import IngestError
+from banyan.ingest.fetching import Address, is_address
+from banyan.ingest.limits import Limits
+from banyan.ingest.loaders import load_documents
+
+from ..conftest import load_test_module
+
+scripted = load_test_module("scripted")
+pytestmark = pytest.mark.integration
+PAGE = b"<html><head><title>Ulm</title></head><body><p>Ulm lies on the Danube.</p></body></html>"
+PAGES = {
+    "/ulm": ("text/html; charset=utf-8", PAGE),
+    "/latin": ("text/plain; charset=iso-8859-1", "K\xf6ln lies on the Rhine.".encode("latin-1")),
+    "/notes.md": ("text/plain", b"# Notes\n\nAda met Bob."),
+    "/people.csv": ("text/csv", b"id,title,text\n7,Ada,Ada was born in Ulm."),
+    "/picture": ("image/png", b"\x89PNG"),
+    "/large": ("text/plain", b"word " * 1000),
+}
+REDIRECTS = {"/old": "/ulm", "/loop": "/loop", "/file": "file:///etc/passwd", "/other": "ftp://127.0.0.1/x"}
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Serves the pages; anything else is not there."""
+
+    def do_GET(self):
+        self.server.asked.append(self.path)
+        if self.path in REDIRECTS:
+            self.send_response(302)
+            self.send_header("Location", REDIRECTS[self.path])
+            self.end_headers()
+            return
+        kind, body = PAGES.get(self.path, ("text/plain", b""))
+        self.send_response(200 if self.path in PAGES else 404)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture(scope="module")
+def site():
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.asked = []
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    server.url = f"http://127.0.0.1:{server.server_port}"
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def load(site, *paths, **limits):
+    """The documents by id, and the failures."""
+    failures = []
+    found = load_documents([Address(site.url + path) for path in paths], on_failure=failures.append,
+                           limits=Limits(**{"fetch": "any", **limits}))
+    return {document.id.removeprefix(site.url): document for document in found}, [one.reason for one in failures]
+
+
+def test_pages_texts_and_tables_are_read_as_files_of_their_kind(site):
+    documents, failures = load(site, "/ulm#top", "/latin", "/notes.md", "/people.csv")
+    assert failures == []
+    assert (documents["/ulm"].title, documents["/ulm"].text) == ("Ulm", "Ulm lies on the Danube.")
+    assert documents["/ulm"].source == f"{site.url}/ulm"
+    assert documents["/latin"].text == "K\xf6ln lies on the Rhine."
+    assert documents["/notes.md"].text.startswith("# Notes")
+    assert documents["7"].title == "Ada"
+
+
+@pytest.mark.parametrize(("path", "limits", "why"), [
+    ("/none", {}, "status 404"), ("/picture", {}, "'image/png', which is not read"),
+    ("/large", {"file_bytes": 100}, "larger than 100 bytes"), ("/loop", {}, "redirects more than 5 times"),
+    ("/file", {}, "no http or https address"), ("/other", {}, "no http or https address"),
+    ("/ulm", {"fetch": "public"}, "set BANYAN_FETCH=any"), ("/old", {"fetch": "public"}, "set BANYAN_FETCH=any"),
+])
+def test_what_is_not_fetched_is_a_failure_that_says_why(site, path, limits, why):
+    documents, (reason,) = load(site, path, **limits)
+    assert documents == {}
+    assert why in reason
+
+
+@pytest.mark.parametrize("host", ["localhost", "[::1]", "0.0.0.0", "[::ffff:127.0.0.1]", "2130706433", "127.1"])
+def test_no_spelling_of_this_machine_is_reached(site, host):
+    site.asked.clear()
+    failures = []
+    address = Address(site.url.replace("127.0.0.1", host) + "/ulm")
+    assert list(load_documents([address], on_failure=failures.append, limits=Limits(fetch="public"))) == []
+    assert len(failures) == 1
+    assert site.asked == []
+
+
+def test_a_password_in_an_address_is_not_sent(site):
+    site.asked.clear()
+    documents, (reason,) = load(site, "/ulm".replace("/ulm", "@127.0.0.1/ulm"))
+    assert documents == {}
+    assert "a user or password" in reason
+    assert site.asked == []
+
+
+def test_nothing_is_fetched_unless_it_is_allowed(site):
+    site.asked.clear()
+    with pytest.raises(IngestError, match="set BANYAN_FETCH=public"):
+        load_documents([Address(f"{site.url}/ulm")], on_failure=lambda _: None, limits=Limits())
+    assert site.asked == []
+
+
+@pytest.mark.parametrize(("text", "is_one"), [
+    ("https://example.org/a", True), ("HTTP://example.org", True), ("notes.md", False),
+    ("http://example.org is where it stands", False), ("ftp://example.org", False)])
+def test_an_address_is_told_from_a_path_and_a_text(text, is_one):
+    assert is_address(text) is is_one
+
+
+def test_the_command_line_builds_from_addresses(site, tmp_path, hashed_embedder, monkeypatch, capsys):
+    shell = scripted.Shell(tmp_path, hashed_embedder, monkeypatch, capsys)
+    refused = shell("build", f"{site.url}/ulm", "--kb", "kb")
+    assert refused.code == 1
+    assert "BANYAN_FETCH=public" in refused.err
+    assert not (tmp_path / "home" / "kb").exists(), "nothing was made"
+    monkeypatch.setenv("BANYAN_FETCH", "any")
+    built = shell("build", f"{site.url}/ulm", f"{site.url}/none", "--kb", "kb", "--json")
+    assert built.code == 1, "one of the two was not there"
+    assert "the server answers with the status 404" in built.err
+    assert f"{site.url}/ulm" in shell("documents", "--kb", "kb").out
