@@ -43,8 +43,8 @@ def read_sources(sources: Iterable[Source], name: str = "", title: str = "") -> 
     for item in items:
         if isinstance(item, os.PathLike) or (isinstance(item, str) and (is_address(item) or _is_path(item))):
             if name or title:
-                raise IngestError(f"{os.fspath(item)} is a path or an address: its documents have their own ids and titles; leave "
-                                  "`id` and `title` out")
+                raise IngestError(f"{os.fspath(item)} is a path or an address: its documents have their own ids and "
+                                  "titles; leave `id` and `title` out")
             paths.append(item if isinstance(item, str) and is_address(item) else str(Path(item).expanduser()))
         else:
             documents.extend(_documents(item, name, title))
