@@ -43,6 +43,8 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "mcp": ("banyan mcp --kb papers --read-only",),
     "bench": ("banyan bench musique --data ~/musique -o ~/musique-report --dry-run",
               "banyan bench hotpotqa --data ~/hotpotqa --limit 100 --arms full,naive-dense -o ~/report"),
+    "anonymise": ("banyan anonymise novel.txt -o ~/anonymous --key ~/novel.key.json",
+                  "banyan anonymise ~/anonymous/novel.txt --revert --key ~/novel.key.json -o ~/again"),
     "eval": ("banyan eval retrieval --kb papers --questions questions.jsonl --format generic",),
     "eval retrieval": ("banyan eval retrieval --kb papers --questions questions.jsonl --format generic --k 2,5",),
     "eval extraction": ("banyan eval extraction --ontology ontology.json --gold gold.jsonl",),

@@ -40,6 +40,8 @@ _COMMANDS = {
     "key": ("keys", _OTHERS, "Make, list or revoke API keys of the server."),
     "import": ("build", _OTHERS, "Import triples that an LLM extracted earlier, with their passages; no LLM is asked."),
     "bench": ("bench", _OTHERS, "Measure a published dataset by several arms, and write the papers' tables."),
+    "anonymise": ("anonymise", _OTHERS,
+                  "Replace persons and places in texts by ids such as [PERSON#1], in AnonyRAG's form, and back."),
     "eval": ("evaluation", _OTHERS, "Measure a knowledge base, or the extraction of facts."),
 }
 """The module, the panel and the short help of each command, in the order in which they are needed. Importing all

@@ -1,0 +1,71 @@
+"""An anonymised corpus with its questions, from texts: entities by a build, then ids, tasks and the check for leaks."""
+
+from collections.abc import Collection, Mapping
+
+from ...agents.construction.graph import build_graph
+from ...agents.construction.state import BuildContext, BuildInput
+from ...agents.resources import Resources
+from ...schemas.documents import Frozen
+from ...schemas.naming import content_id
+from .leaks import all_leaks
+from .names import named_entities
+from .replacing import Anonymiser, AnonymityError, Key
+from .tasks import Task, tasks_from_facts
+
+
+class Corpus(Frozen):
+    """Anonymised texts by their names, tasks about them, questions of one's own, and the key, which is kept apart."""
+
+    texts: dict[str, str]
+    tasks: tuple[Task, ...]
+    questions: tuple[Task, ...]
+    key: Key
+    leaks: tuple[str, ...]
+
+
+def anonymise(resources: Resources, texts: Mapping[str, str], types: Collection[str], *, schema: str = "general",
+              questions: Collection[Task] = (), max_tokens: int | None = None) -> Corpus:
+    """Anonymise texts.
+
+    Args:
+        resources: the reasoner that finds the entities; its knowledge base stands afterwards, so that nothing is paid
+            again.
+        texts: the texts by their names.
+        types: entity types to be replaced, as the schema names them.
+        schema: the seed schema.
+        questions: of one's own: the same names become the same ids in them.
+        max_tokens: hard budget of the build.
+
+    Raises:
+        AnonymityError: the build stopped or some of it failed, or no entity of the types was found.
+    """
+    name = f"anonymise-{content_id(schema, *(part for item in sorted(texts.items()) for part in item))[:12]}"
+    given: BuildInput = {"knowledge_base": name, "schema": schema,
+                         "documents": [{"id": key, "text": text} for key, text in texts.items() if text.strip()]}
+    context = BuildContext(max_tokens=max_tokens, retry_failed=True)
+    report = build_graph(resources).invoke(given, context=context)["report"]
+    if report["stopped"] or report["chunks_failed"]:
+        why = report["stopped"] or f"{report['chunks_failed']} chunks failed"
+        raise AnonymityError(f"finding the names: {why}; run the command again: it goes on from there")
+    kb = resources.knowledge_base(name)
+    all_texts = [*texts.values(), *(part for task in questions for part in (task.question, task.answer))]
+    entities = named_entities(kb.graph, types, all_texts)
+    if not entities:
+        raise AnonymityError(f"no entity of the types {', '.join(sorted(types))} was found: name others (--types), or "
+                             "another schema (--schema)")
+    anonymiser = Anonymiser(entities)
+    changed = {key: anonymiser.replace(key, text) for key, text in texts.items()}
+    places = anonymiser.key.places
+    own = tuple(Task(question=anonymiser.replace("", task.question), answer=anonymiser.replace("", task.answer))
+                for task in questions)
+    tasks = tasks_from_facts(kb.graph, anonymiser.key, lambda text: anonymiser.replace("", text))
+    key = Key(entities=anonymiser.key.entities, places=places)
+    # An answer that maps ids to names has to name them.
+    asked = [("questions", task.question) for task in (*tasks, *own)]
+    return Corpus(texts=changed, tasks=tuple(tasks), questions=own, key=key,
+                  leaks=tuple(all_leaks([*changed.items(), *asked], key)))
+
+
+def as_rows(texts: Mapping[str, str]) -> list[dict[str, str]]:
+    """The texts as AnonyRAG's file of chunks has them."""
+    return [{"title": name, "text": text} for name, text in texts.items()]

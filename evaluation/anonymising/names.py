@@ -1,0 +1,98 @@
+"""Which surface forms are to become which id: entities of a graph with all their names, and parts of persons' names."""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from ...graph_store.graph.resolved_graph import ResolvedGraph
+from ...schemas.naming import normalise
+
+PERSON = "Person"
+_WORD = re.compile(r"[^\W\d_]+")
+_NUMERAL = re.compile(r"[IVX]+")
+_SHORTEST = 3
+_TITLES = frozenset([
+    "mrs", "miss", "lord", "lady", "sir", "madame", "monsieur", "captain", "doctor", "professor", "saint", "king",
+    "queen", "prince", "princess", "count", "uncle", "aunt", "father", "mother", "bishop", "duke", "duchess", "emperor",
+    "pope", "general", "colonel", "president", "the", "and", "von", "van", "der", "den", "della", "del", "los", "las"])
+
+
+class Named(NamedTuple):
+    """An entity to be anonymised: its type in capitals, the name to show, and its surface forms."""
+
+    kind: str
+    name: str
+    forms: tuple[str, ...]
+
+
+def named_entities(graph: ResolvedGraph, types: Collection[str], texts: Sequence[str]) -> list[Named]:
+    """The entities of some types, one for each set of surface forms, in the order of their names.
+
+    A word of a person's name stands for that person where no other one bears it ("Curie" for "Marie Curie"), and for an
+    entity of its own, the family, where several do. Words that the texts also write small are no names.
+
+    Args:
+        graph: with several names of one entity resolved.
+        types: entity types, as the schema names them.
+        texts: what will be anonymised.
+    """
+    bearers: dict[str, set[str]] = {}  # of two entities with one name, which one is meant is not told
+    entities: dict[str, Named] = {}
+    for entity in graph.entity_ids():
+        kind = str(graph.network.nodes[entity]["type"])
+        if kind in types:
+            forms = tuple(sorted({form.strip() for form in graph.names(entity) if _usable(form)}))
+            if forms:
+                entities[entity] = Named(kind.upper(), graph.name(entity), forms)
+            for form in forms:
+                bearers.setdefault(normalise(form), set()).add(entity)
+    merged = _merged(entities, bearers)
+    return sorted([*merged, *_parts(merged, texts)])
+
+
+def _usable(form: str) -> bool:
+    return len(form.strip()) > 1 and any(character.isalpha() for character in form)
+
+
+def _merged(entities: dict[str, Named], bearers: dict[str, set[str]]) -> list[Named]:
+    """Entities that share a form are one: a form can only have one id."""
+    group = {entity: entity for entity in entities}
+
+    def root(entity: str) -> str:
+        while group[entity] != entity:
+            entity = group[entity]
+        return entity
+
+    for sharing in bearers.values():
+        first, *others = sorted(sharing)
+        for other in others:
+            low, high = sorted((root(first), root(other)))
+            group[high] = low
+    forms: dict[str, set[str]] = {}
+    for entity, named in entities.items():
+        forms.setdefault(root(entity), set()).update(named.forms)
+    return [Named(entities[entity].kind, entities[entity].name, tuple(sorted(all_forms)))
+            for entity, all_forms in forms.items()]
+
+
+def _parts(entities: Iterable[Named], texts: Sequence[str]) -> Iterator[Named]:
+    """Words of persons' names that stand for a person or a family by themselves."""
+    small = {word for text in texts for word in _WORD.findall(text) if word.islower()}
+    taken = {normalise(form) for entity in entities for form in entity.forms}
+    bearers: dict[str, list[Named]] = {}
+    for entity in entities:
+        if entity.kind != PERSON.upper():
+            continue
+        words = {word for form in entity.forms for word in _WORD.findall(form)}
+        for word in sorted(words):
+            lower = word.lower()
+            if (len(word) >= _SHORTEST and word[0].isupper() and not _NUMERAL.fullmatch(word)
+                    and lower not in small | _TITLES and normalise(word) not in taken):
+                bearers.setdefault(word, []).append(entity)
+    mentioned = Counter(word for text in texts for word in _WORD.findall(text))
+    for word, persons in bearers.items():
+        if not mentioned[word] and not mentioned[word.upper()]:
+            continue
+        only = persons[0]
+        yield Named(only.kind, only.name, (word,)) if len(persons) == 1 else Named(only.kind, word, (word,))

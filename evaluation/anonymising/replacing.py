@@ -1,0 +1,155 @@
+"""Replacing names by ids and back: the key holds what stood at each place, so that the way back is exact."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from pydantic import Field
+
+from ...schemas.documents import Frozen
+from ...schemas.errors import BanyanError
+from .names import Named
+
+MARK = re.compile(r"\[([A-Z_]{2,40}#\d{1,9})\]")
+_END = ""
+
+
+class AnonymityError(BanyanError):
+    """A text and a key that do not go together, or texts that cannot be anonymised; says why."""
+
+
+class Key(Frozen):
+    """What the ids stand for. `places`: for each document its ids in order, each with the words that stood there."""
+
+    entities: dict[str, tuple[str, ...]] = Field(description="an id's names, the usual one first")
+    places: dict[str, tuple[tuple[str, str], ...]]
+
+
+class Anonymiser:
+    """Gives each entity one id, in the order in which the entities are first met.
+
+    Args:
+        entities: those to be replaced; a form of several of them stands for the first.
+    """
+
+    def __init__(self, entities: Sequence[Named]) -> None:
+        self._trie: dict[str, Any] = {}
+        self._ids: dict[tuple[str, str], str] = {}
+        self._entities: dict[tuple[str, str], list[str]] = {}
+        self._counts: dict[str, int] = {}
+        self._places: dict[str, tuple[tuple[str, str], ...]] = {}
+        for entity in entities:
+            identity = (entity.kind, entity.name)
+            names = self._entities.setdefault(identity, [entity.name])
+            names += [form for form in entity.forms if form not in names]
+            for form in entity.forms:
+                node = self._trie
+                for character in _folded(form):
+                    node = node.setdefault(character, {})
+                node.setdefault(_END, identity)
+
+    @property
+    def key(self) -> Key:
+        """What was replaced so far."""
+        return Key(entities={self._ids[identity]: tuple(names) for identity, names in self._entities.items()
+                             if identity in self._ids}, places=dict(self._places))
+
+    def replace(self, name: str, text: str) -> str:
+        """The text with ids for names; its places are kept under the document's name."""
+        pieces, places, done = [], [], 0
+        for start, end, found in self._found(text):
+            if found is None:  # what looks like an id of ours stays, and the key knows it as such
+                places.append((text[start + 1:end - 1], text[start:end]))
+                continue
+            identifier = self._id(found)
+            places.append((identifier, text[start:end]))
+            pieces += [text[done:start], f"[{identifier}]"]
+            done = end
+        self._places[name] = tuple(places)
+        return "".join([*pieces, text[done:]])
+
+    def _id(self, identity: tuple[str, str]) -> str:
+        if identity not in self._ids:
+            kind = re.sub(r"[^A-Z]+", "_", identity[0])
+            self._counts[kind] = self._counts.get(kind, 0) + 1
+            self._ids[identity] = f"{kind}#{self._counts[kind]}"
+        return self._ids[identity]
+
+    def _found(self, text: str) -> Iterator[tuple[int, int, tuple[str, str] | None]]:
+        """Names, the longest at each place, and ids that stand in the text, as (start, end, entity or None)."""
+        place = 0
+        while place < len(text):
+            if text[place] == "[" and (mark := MARK.match(text, place)):
+                yield place, mark.end(), None
+                place = mark.end()
+                continue
+            end, identity = self._longest(text, place)
+            if identity is not None:
+                yield place, end, identity
+            place = end
+
+    def _longest(self, text: str, start: int) -> tuple[int, tuple[str, str] | None]:
+        """Where the longest name from here ends, and whose it is; the next place and None where there is none."""
+        if not _may_begin(text, start):
+            return start + 1, None
+        node, place, best = self._trie, start, (start + 1, None)
+        while place < len(text):
+            character = _fold(text[place])
+            if character not in node:
+                break
+            node = node[character]
+            place += 1
+            if character == " ":  # a line may break inside a name
+                while place < len(text) and text[place].isspace():
+                    place += 1
+            if _END in node and _may_end(text, place):
+                best = (place, node[_END])
+        return best
+
+
+def revert(name: str, text: str, key: Key) -> str:
+    """The original text of an anonymised document.
+
+    Raises:
+        AnonymityError: the key has no such document, or the text has other ids than it; names the first.
+    """
+    if name not in key.places:
+        raise AnonymityError(f"the key has no document {name!r}; it has: {', '.join(sorted(key.places)[:5])}")
+    places, pieces, done = iter(key.places[name]), list[str](), 0
+    for mark in MARK.finditer(text):
+        identifier, words = next(places, ("", ""))
+        if identifier != mark[1]:
+            raise AnonymityError(f"{name}, character {mark.start()}: [{mark[1]}] stands where the key has "
+                                 f"{f'[{identifier}]' if identifier else 'no further id'}: the text was changed, or "
+                                 "the key is another text's")
+        pieces += [text[done:mark.start()], words]
+        done = mark.end()
+    if (left := next(places, None)) is not None:
+        raise AnonymityError(f"{name}: [{left[0]}] is missing at the end: the text was changed, or the key is another "
+                             "text's")
+    return "".join([*pieces, text[done:]])
+
+
+def _fold(character: str) -> str:
+    lower = character.lower()
+    return " " if character.isspace() else lower if len(lower) == 1 else character
+
+
+def _folded(form: str) -> str:
+    return "".join(map(_fold, " ".join(form.split())))
+
+
+def _cased(character: str) -> bool:
+    """Whether it is a letter or digit of a script that puts spaces between words."""
+    return (character.isalnum() or character == "_") and not "\u3040" <= character <= "\u9fff"
+
+
+def _may_begin(text: str, place: int) -> bool:
+    """Whether a name may begin here: not within a word, and not small where the script has capitals."""
+    character = text[place]
+    return not (character.isspace() or character.islower() or (
+        place and _cased(character) and _cased(text[place - 1])))
+
+
+def _may_end(text: str, place: int) -> bool:
+    return place == len(text) or not (_cased(text[place]) and _cased(text[place - 1]))

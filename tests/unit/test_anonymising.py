@@ -1,0 +1,98 @@
+"""Ids for names: every form of an entity the same id, none left, and the way back to the byte."""
+
+import pytest
+from banyan.evaluation.anonymising.leaks import leaks
+from banyan.evaluation.anonymising.names import Named, named_entities
+from banyan.evaluation.anonymising.replacing import Anonymiser, AnonymityError, Key, revert
+from hypothesis import given
+from hypothesis import strategies as st
+
+CURIE = Named("PERSON", "Marie Curie", ("Curie", "Madame Curie", "Marie Curie"))
+SHI = Named("PERSON", "史进", ("九纹龙", "史进"))
+WARSAW = Named("LOCATION", "Warsaw", ("Warsaw",))
+NAMED = [CURIE, SHI, WARSAW]
+
+
+@pytest.mark.parametrize(("text", "expected"), [
+    ("Marie Curie and Madame Curie's daughter: Curie.", "[PERSON#1] and [PERSON#1]'s daughter: [PERSON#1]."),
+    ("MARIE CURIE; Marie\n  Curie", "[PERSON#1]; [PERSON#1]"),
+    ("Curieux warsaw, Warsaw-Paris, Warsawian", "Curieux warsaw, [LOCATION#1]-Paris, Warsawian"),
+    ("史进号九纹龙，史进到了Warsaw。", "[PERSON#1]号[PERSON#1]，[PERSON#1]到了[LOCATION#1]。"),
+    ("[PERSON#7] met Curie [1].", "[PERSON#7] met [PERSON#1] [1]."),
+])
+def test_every_form_becomes_the_id_of_its_entity(text, expected):
+    anonymiser = Anonymiser(NAMED)
+    assert anonymiser.replace("a", text) == expected
+    assert revert("a", expected, anonymiser.key) == text
+    assert leaks(expected, anonymiser.key) == []
+
+
+def test_ids_are_the_same_in_all_texts_and_numbered_as_met():
+    anonymiser = Anonymiser(NAMED)
+    assert [anonymiser.replace(name, text) for name, text in (("a", "Warsaw, Curie"), ("b", "史进, Warsaw"))] == [
+        "[LOCATION#1], [PERSON#1]", "[PERSON#2], [LOCATION#1]"]
+    assert anonymiser.key.entities == {"LOCATION#1": ("Warsaw",), "PERSON#1": ("Marie Curie", "Curie", "Madame Curie"),
+                                       "PERSON#2": ("史进", "九纹龙")}
+
+
+WORDS = st.sampled_from(["Marie Curie", "Curie", "CURIE", "Warsaw", "warsaw", "史进", "九纹龙", "史", " ", "\r\n", "\t",
+                         "[PERSON#1]", "[", "]", "[PERSON#", "-", "'s", "x", "Ω", "é", "\u2028", "İ", "."])
+
+
+@given(st.lists(WORDS, max_size=30).map("".join))
+def test_whatever_the_text_it_comes_back_to_the_byte_and_names_nobody(text):
+    anonymiser = Anonymiser(NAMED)
+    changed = anonymiser.replace("t", text)
+    assert revert("t", changed, anonymiser.key).encode() == text.encode()
+    assert leaks(changed, anonymiser.key) == []
+
+
+def test_a_text_that_was_changed_or_another_key_is_refused():
+    anonymiser = Anonymiser(NAMED)
+    changed = anonymiser.replace("t", "Curie saw Warsaw.")
+    with pytest.raises(AnonymityError, match=r"character 15: \[LOCATION#2\] stands where the key has \[LOCATION#1\]"):
+        revert("t", changed.replace("LOCATION#1", "LOCATION#2"), anonymiser.key)
+    with pytest.raises(AnonymityError, match=r"\[LOCATION#1\] is missing"):
+        revert("t", "[PERSON#1]", anonymiser.key)
+    with pytest.raises(AnonymityError, match="no document 'u'; it has: t"):
+        revert("u", changed, anonymiser.key)
+
+
+def test_a_leak_is_told():
+    key = Key(entities={"PERSON#1": ("Marie Curie", "Curie"), "PERSON#2": ("史进",)}, places={})
+    assert leaks("[PERSON#1], once Marie  Curie, 见史进。 curie", key) == ["Marie  Curie", "Curie", "史进"]
+
+
+class Graph:
+    """What is read of a graph: ids, types, names."""
+
+    def __init__(self, entities):
+        self.entities = entities
+        self.network = type("Network", (), {"nodes": {key: {"type": kind} for key, (kind, _) in entities.items()}})
+
+    def entity_ids(self):
+        return sorted(self.entities)
+
+    def name(self, entity):
+        return self.entities[entity][1][0]
+
+    def names(self, entity):
+        return self.entities[entity][1]
+
+
+def test_parts_of_names_stand_for_the_person_or_the_family_and_small_words_for_nobody():
+    graph = Graph({"1": ("Person", ["Marie Curie", "Maria Skłodowska"]), "2": ("Person", ["Pierre Curie"]),
+                   "3": ("Person", ["Mark Stone III"]), "4": ("Place", ["Warsaw"]), "5": ("Event", ["Fair"])})
+    texts = ["Marie and Pierre: the Curie family. Mark threw a stone at Stone III in Skłodowska's street."]
+    parts = {(form, entity.name) for entity in named_entities(graph, {"Person"}, texts)
+             for form in entity.forms if " " not in form}
+    assert parts == {("Marie", "Marie Curie"), ("Skłodowska", "Marie Curie"), ("Pierre", "Pierre Curie"),
+                     ("Curie", "Curie"), ("Mark", "Mark Stone III")}
+    kinds = {entity.kind for entity in named_entities(graph, {"Person", "Place"}, texts)}
+    assert kinds == {"PERSON", "PLACE"}
+
+
+def test_two_entities_of_one_name_share_an_id():
+    graph = Graph({"1": ("Person", ["Ada", "Ada Byron"]), "2": ("Person", ["ada"])})
+    (one,) = [entity for entity in named_entities(graph, {"Person"}, []) if len(entity.forms) > 1]
+    assert one.forms == ("Ada", "Ada Byron", "ada")
