@@ -20,6 +20,7 @@ from banyan.agents.construction.state import BuildContext, BuildReport
 from banyan.agents.resources import Resources
 from banyan.cli import main as cli
 from banyan.config import Settings
+from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.layout import knowledge_bases
 from banyan.models.embedding.embedder import Embedder
 from banyan.models.rules.reasoner import RulesReasoner
@@ -32,6 +33,9 @@ from banyan.schemas.extraction import (
 )
 from banyan.schemas.graph_schema import GraphSchema
 from banyan.schemas.retrieval import CommunityDigest, CommunitySummary
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
 
 SCHEMA: dict[str, Any] = {
     "name": "scripted",
@@ -142,6 +146,34 @@ class Workshop:
         with self.resources() as resources:
             return resources.knowledge_base("kb").graph.dump()
 
+    def review(self, paths: Iterable[str], answer: Callable[[dict[str, Any]], dict[str, Any] | None],
+               ) -> tuple[list[str], BuildReport]:
+        """A build with a person who answers for each candidate; the names asked about, and the report."""
+        asked: list[str] = []
+        with self.resources() as resources:
+            graph = build_graph(resources, InMemorySaver())
+            config = RunnableConfig(configurable={"thread_id": "1"})
+            context = BuildContext(review=True)
+            result = graph.invoke(self.given(paths), config, context=context)
+            while state := graph.get_state(config).interrupts:
+                candidates = state[0].value["delta"]["candidates"]
+                asked += [candidate["name"] for candidate in candidates]
+                decisions = [answer(candidate) for candidate in candidates]
+                resume = Command(resume={"decisions": [one for one in decisions if one]})
+                result = graph.invoke(resume, config, context=context)
+        return asked, result["report"]
+
+    def triples(self) -> set[tuple[str, str, str]]:
+        """The triples of the graph by names."""
+        with self.resources() as resources:
+            graph = resources.knowledge_base("kb").graph
+            return {(t.head.name, t.relation, t.tail.name) for t in map(graph.triple, graph.edges())}
+
+    def problems(self) -> list[Any]:
+        """What `verify` finds."""
+        with self.resources() as resources:
+            return verify(resources.knowledge_base("kb"))
+
     def vectors(self) -> dict[str, set[str]]:
         """The ids of what can be found by vectors."""
         with self.resources() as resources:
@@ -161,6 +193,13 @@ TEXTS = {
     "c.txt": "Bob:Person --employer--> Acme:Organization.",
     "d.txt": "Bonn:Place --located_in--> Europe:Place.",
 }
+
+
+WAITING = {
+    "g.txt": "Ada:Person --mentor of--> Bob:Person (0.9).",
+    "h.txt": "Cem:Person --Mentor_Of--> Dua:Person (0.9). Ada:Person --plays--> Chess:Game (0.9).",
+}
+"""What two documents say that the schema has no words for."""
 
 
 @dataclass

@@ -6,11 +6,8 @@ import sys
 import threading
 
 import pytest
-from banyan.agents.construction.graph import build_graph
-from banyan.agents.construction.state import BuildContext
 from banyan.graph_store.errors import WriterBusyError
 from banyan.graph_store.evolution.control import SchemaControl
-from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.layout import Layout
 from banyan.graph_store.tree.synchroniser import TreeSynchroniser
@@ -18,8 +15,6 @@ from banyan.graph_store.vectors.store import VectorStore
 from banyan.graph_store.vectors.synchroniser import VectorSynchroniser
 from banyan.models.reasoner import ReasonerError
 from banyan.runtime.budgets import BudgetExceeded
-from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.types import Command
 
 from ..conftest import load_test_module
 
@@ -43,18 +38,13 @@ def others(shop, name, **settings):
     return scripted.Workshop(shop.folder / name, shop.embedder, **settings)
 
 
-def problems(shop):
-    with shop.resources() as resources:
-        return verify(resources.knowledge_base("kb"))
-
-
 def test_a_build_stores_what_the_documents_say_and_reports_it(shop):
     report = shop.build(shop.write(TEXTS))
     assert (report["documents"], report["chunks"], report["chunks_failed"]) == (4, 4, 0)
     assert (report["entities"], report["triples"], report["attributes"]) == (6, 6, 1)
     assert report["communities"] > 0
     assert report["stopped"] == ""
-    assert problems(shop) == []
+    assert shop.problems() == []
 
 
 def test_building_again_what_is_unchanged_extracts_and_describes_nothing(shop):
@@ -99,10 +89,10 @@ def test_a_knowledge_base_with_a_failed_chunk_is_sound_after_a_reindex(shop):
 
     shop.scripted.before = fail_on_b
     shop.build(shop.write(TEXTS))
-    assert problems(shop) == []
+    assert shop.problems() == []
     with shop.resources() as resources:
         resources.reindex("kb")
-    assert problems(shop) == []
+    assert shop.problems() == []
 
 
 def test_at_the_end_of_the_budget_the_build_stops_and_the_next_one_goes_on(shop):
@@ -127,137 +117,7 @@ def test_at_the_end_of_the_budget_the_build_stops_and_the_next_one_goes_on(shop)
     whole = others(shop, "whole")
     whole.build(whole.write(TEXTS))
     assert shop.dump() == whole.dump()
-    assert problems(shop) == []
-
-
-# Schema evolution.
-
-WAITING = {
-    "g.txt": "Ada:Person --mentor of--> Bob:Person (0.9).",
-    "h.txt": "Cem:Person --Mentor_Of--> Dua:Person (0.9). Ada:Person --plays--> Chess:Game (0.9).",
-}
-
-
-def triples(shop):
-    with shop.resources() as resources:
-        graph = resources.knowledge_base("kb").graph
-        return {(t.head.name, t.relation, t.tail.name) for t in map(graph.triple, graph.edges())}
-
-
-def test_what_two_documents_ask_for_joins_the_schema_and_waiting_facts_are_written(shop):
-    first, second = shop.write(WAITING)
-    report = shop.build([first])
-    assert report["triples"] == 0
-    assert report["rejected"] == {"unknown_relation": 1}
-    assert report["schema_version"] == 1
-    report = shop.build([second])
-    assert report["schema_version"] == 2
-    assert triples(shop) == {("Ada", "mentor_of", "Bob"), ("Cem", "mentor_of", "Dua")}
-    assert shop.scripted.extracted == dict.fromkeys(WAITING.values(), 1)
-    with shop.resources() as resources:
-        version = resources.knowledge_base("kb").schemas.versions()[-1]
-    assert version.who == "auto"
-    assert "2 documents" in version.decisions[0].decision.why
-    assert problems(shop) == []
-
-
-@pytest.mark.parametrize("texts", [
-    {"a.txt": "Ada:Person --mentor of--> Bob:Person (0.7).", "b.txt": "Cem:Person --mentor of--> Dua:Person (0.8)."},
-    {"a.txt": "Ada:Person --mentor of--> Bob:Person. Cem:Person --mentor of--> Dua:Person."},
-], ids=["too unsure", "one document"])
-def test_too_little_confidence_or_support_keeps_waiting(shop, texts):
-    report = shop.build(shop.write(texts))
-    assert report["schema_version"] == 1
-    assert report["triples"] == 0
-    with shop.resources() as resources:
-        assert [c.name for c in resources.knowledge_base("kb").schema_control.waiting(2)] == ["mentor of"]
-
-
-@pytest.mark.parametrize("relation", ["", "?!", "x" * 150, "tab\tbed\ue000"], ids=["empty", "marks", "long", "hidden"])
-def test_a_label_that_cannot_name_an_element_is_no_candidate_and_stops_no_build(shop, relation):
-    texts = {"a.txt": f"Ada:Person --knows--> Bob:Person. Ada:Person --{relation or ' '}--> Bob:Person.",
-             "b.txt": f"Cem:Person --knows--> Dua:Person. Cem:Person --{relation or ' '}--> Dua:Person."}
-    report = shop.build(shop.write(texts))
-    assert report["triples"] == 2
-    assert report["rejected"] == {"unknown_relation": 2}
-    assert report["schema_version"] == 1
-
-
-def test_a_type_spelled_oddly_is_accepted_once_and_the_build_ends(shop):
-    texts = {"a.txt": "Ada:__Board_ --knows--> Bob:Person.", "b.txt": "Cem:board --knows--> Dua:Person."}
-    assert shop.build(shop.write(texts))["schema_version"] == 2
-    with shop.resources() as resources:
-        graph = resources.knowledge_base("kb").graph
-        assert {graph.entity(one).name: graph.entity(one).type for one in graph.entity_ids()} == {
-            "Ada": "Board", "Bob": "Person", "Cem": "Board", "Dua": "Person"}
-
-
-def test_entities_without_a_type_take_the_one_their_relations_ask_for_and_stop_no_build(shop):
-    report = shop.build(shop.write({"a.txt": "Ada: --knows--> Bob:.", "b.txt": "Ada: --plays--> Cem:."}))
-    assert (report["entities"], report["triples"]) == (2, 1)
-    assert report["rejected"] == {"undeclared_entity": 1, "unknown_entity_type": 2}
-    assert report["schema_version"] == 1
-
-
-def review(shop, paths, answer):
-    """A build with review; returns what was asked, and the report."""
-    asked = []
-    with shop.resources() as resources:
-        graph = build_graph(resources, InMemorySaver())
-        config = {"configurable": {"thread_id": "1"}}
-        context = BuildContext(review=True)
-        result = graph.invoke(shop.given(paths), config, context=context)
-        while state := graph.get_state(config).interrupts:
-            candidates = state[0].value["delta"]["candidates"]
-            asked += [candidate["name"] for candidate in candidates]
-            decisions = [answer(candidate) for candidate in candidates]
-            result = graph.invoke(Command(resume={"decisions": [d for d in decisions if d]}), config, context=context)
-    return asked, result["report"]
-
-
-def test_a_reviewer_accepts_rejects_and_renames(shop):
-    verdicts = {"game": {"verdict": "accept"}, "plays": {"verdict": "accept"},
-                "mentor of": {"verdict": "rename", "new_name": "teaches"}}
-
-    def answer(candidate):
-        said = verdicts.get(candidate["name"])
-        return said and {"kind": candidate["kind"], "name": candidate["name"], **said}
-
-    asked, report = review(shop, shop.write(WAITING), answer)
-    assert asked == ["mentor of", "game", "plays"]
-    assert report["schema_version"] == 2
-    with shop.resources() as resources:
-        # What is played is a game: accepted in one go with its type, the relation is bounded by it.
-        assert resources.knowledge_base("kb").schemas.current().relation_type("plays").range == ("Game",)
-    asked, _ = review(shop, shop.write({"c.txt": "Eva:Person --mentor of--> Ada:Person."}), answer)
-    assert asked == []
-    assert triples(shop) == {("Ada", "teaches", "Bob"), ("Cem", "teaches", "Dua"), ("Ada", "plays", "Chess"),
-                             ("Eva", "teaches", "Ada")}
-    assert set(shop.scripted.extracted.values()) == {1}
-    assert problems(shop) == []
-
-
-def test_what_a_reviewer_rejected_is_not_proposed_again(shop):
-    asked, report = review(shop, shop.write(WAITING), lambda c: {"kind": c["kind"], "name": c["name"],
-                                                                 "verdict": "reject", "why": "no"})
-    assert asked
-    assert report["triples"] == 0
-    asked, _ = review(shop, shop.write({"e.txt": "Eva:Person --mentor of--> Ada:Person (0.9)."}), lambda _: None)
-    assert asked == []
-    report = shop.build(shop.write({"f.txt": "Fay:Person --mentor of--> Ada:Person (0.9)."}))
-    assert report["triples"] == 0, "nor accepted by machine"
-
-
-def test_while_a_person_decides_others_may_write(shop):
-    with shop.resources() as resources:
-        graph = build_graph(resources, InMemorySaver())
-        config = {"configurable": {"thread_id": "1"}}
-        graph.invoke(shop.given(shop.write(WAITING)), config, context=BuildContext(review=True))
-        assert graph.get_state(config).interrupts
-        with KnowledgeBase.open(shop.settings.home, "kb", shop.embedder) as other, other.writing():
-            other.database.set_meta("someone", "else")
-        result = graph.invoke(Command(resume={"decisions": []}), config, context=BuildContext(review=True))
-    assert result["report"]["stopped"] == ""
+    assert shop.problems() == []
 
 
 # Batches.
@@ -276,7 +136,7 @@ def test_a_batch_is_extracted_while_the_one_before_is_written(tmp_path, hashed_e
     monkeypatch.setattr(SchemaControl, "write", written_late)
     report = shop.build(shop.write(TEXTS))
     assert len(written) == len(set(written)) == report["chunks"] == 4
-    assert problems(shop) == []
+    assert shop.problems() == []
 
 
 def test_batches_are_as_large_as_is_set(tmp_path, hashed_embedder, monkeypatch):
@@ -299,7 +159,7 @@ def test_a_batch_is_extracted_with_what_a_person_decided_on_the_one_before(tmp_p
     shop.scripted.extract = noting
     texts = {"a.txt": "Ada:Person --mentor of--> Bob:Person.", "b.txt": "Cem:Person --plays for--> Acme:Organization.",
              "c.txt": TEXTS["d.txt"]}
-    asked, _ = review(shop, shop.write(texts), lambda c: {"kind": c["kind"], "name": c["name"], "verdict": "accept"})
+    asked, _ = shop.review(shop.write(texts), lambda c: {"kind": c["kind"], "name": c["name"], "verdict": "accept"})
     assert asked == ["mentor of", "plays for"]
     assert shown == dict(zip(texts.values(), [set(), {"mentor_of"}, {"mentor_of", "plays_for"}], strict=True))
 
@@ -327,7 +187,7 @@ def test_a_build_that_died_between_steps_is_taken_up_where_it_was(shop, monkeypa
     whole.build(whole.write(TEXTS))
     assert shop.dump() == whole.dump()
     assert shop.vectors() == whole.vectors()
-    assert problems(shop) == []
+    assert shop.problems() == []
 
 
 def test_a_failure_in_a_running_service_leaves_no_vector_out(shop, monkeypatch):
@@ -344,12 +204,12 @@ def test_a_failure_in_a_running_service_leaves_no_vector_out(shop, monkeypatch):
             with pytest.raises(OSError, match="No space"):
                 scripted.run_build(resources, shop.given(paths))
         scripted.run_build(resources, shop.given(paths))
-    assert problems(shop) == []
+    assert shop.problems() == []
 
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_order_and_batches_change_nothing(shop, seed):
-    texts = {**TEXTS, **WAITING, "e.txt": "Ada:Person --mentor of--> Acme:Organization (0.9).",
+    texts = {**TEXTS, **scripted.WAITING, "e.txt": "Ada:Person --mentor of--> Acme:Organization (0.9).",
              "f.txt": "Eva:Person --plays--> Go:Game (0.9). Eva:Person --mentor of--> Acme:Organization."}
     shop.build(shop.write(texts))
     shuffled = list(texts)
@@ -357,10 +217,10 @@ def test_order_and_batches_change_nothing(shop, seed):
     other = others(shop, "other", batch_chunks=seed)
     other.build(other.write({name: texts[name] for name in shuffled}))
     # "plays" can be accepted only after "Game" was, and "mentor of" has two ranges, each seen in two documents.
-    assert {("Ada", "plays", "Chess"), ("Ada", "mentor_of", "Acme")} <= triples(other)
+    assert {("Ada", "plays", "Chess"), ("Ada", "mentor_of", "Acme")} <= other.triples()
     assert other.dump() == shop.dump()
     assert other.vectors() == shop.vectors()
-    assert problems(other) == []
+    assert other.problems() == []
 
 
 def test_add_then_delete_equals_never_added(shop):
@@ -374,7 +234,7 @@ def test_add_then_delete_equals_never_added(shop):
     only.build(only.write(a))
     assert shop.dump() == only.dump()
     assert shop.vectors() == only.vectors()
-    assert problems(shop) == []
+    assert shop.problems() == []
 
 
 def test_a_document_that_changed_replaces_what_it_said(shop):
@@ -385,7 +245,7 @@ def test_a_document_that_changed_replaces_what_it_said(shop):
     fresh.build(fresh.write(changed))
     assert shop.dump() == fresh.dump()
     assert shop.vectors() == fresh.vectors()
-    assert problems(shop) == []
+    assert shop.problems() == []
 
 
 def test_a_new_title_and_heading_count_as_a_change(shop):
@@ -469,7 +329,7 @@ def test_columns_of_one_table_join_the_schema_and_its_rows_are_not_given_to_the_
         quotes = {fact.span.quote for _, contribution in kb.extractions.contributions()
                   for fact in contribution.attributes if fact.entity == "Cem"}
         assert quotes == {"| Person: Cem | Office: 13a | Weight: 71 kg |"}
-    assert problems(shop) == []
+    assert shop.problems() == []
 
 
 def test_metadata_is_kept_with_the_document_through_updates(shop):
@@ -482,4 +342,4 @@ def test_metadata_is_kept_with_the_document_through_updates(shop):
         assert documents.metadata("a.md") == {"author": "Eve Lane", "date": "2024-05-01"}
         row, _, _ = documents.get("a.md").text.partition("\n")
         assert row == "| Document: a.md | Title: a | Author: Eve Lane | Date: 2024-05-01 |"
-    assert problems(shop) == []
+    assert shop.problems() == []

@@ -1,16 +1,11 @@
 """The LLM reasoner over a real server on loopback: structured calls, each fault and its recovery."""
 
 import asyncio
-import json
 import logging
-import subprocess
-import sys
 import time
 import traceback
-import urllib.request
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -385,34 +380,3 @@ def test_the_json_is_not_streamed_to_a_chat(server, ledger):
     events = list(builder.compile().stream({"found": 0}, stream_mode=["messages", "values"]))
     assert events[-1] == ("values", {"found": 2})
     assert [mode for mode, _ in events if mode == "messages"] == []
-
-
-def test_the_server_streams_with_usage(server):
-    body = {"model": "m", "stream": True, "stream_options": {"include_usage": True},
-            "messages": [{"role": "system", "content": '{"question":""}'},
-                         {"role": "user", "content": "<data>\nuser: Hi\n</data>\n<data>\nWhere?\n</data>"}]}
-    request = urllib.request.Request(f"{server.base_url}/chat/completions", json.dumps(body).encode(),
-                                     {"authorization": f"Bearer {KEY}", "content-type": "application/json"})
-    with urllib.request.urlopen(request, timeout=30) as response:
-        events = [line.removeprefix("data: ") for line in response.read().decode().splitlines() if line]
-    assert events[-1] == "[DONE]"
-    chunks = [json.loads(event) for event in events[:-1]]
-    text = "".join(choice["delta"].get("content", "") for chunk in chunks for choice in chunk["choices"])
-    assert json.loads(text) == {"question": "Where?"}
-    assert chunks[-1]["usage"]["prompt_tokens"] == server.stats.prompt_tokens
-
-
-def test_the_server_runs_as_a_process(ledger):
-    script = Path(llm_server.__file__)
-    with subprocess.Popen([sys.executable, str(script), "--port", "0", "--faults", "429,fenced"],
-                          stdout=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout is not None
-            url = process.stdout.readline().strip()
-            llm = LlmReasoner(Settings(_env_file=None, llm_base_url=url, llm_api_key=KEY), ledger)
-            assert triples(llm.extract(REQUEST, SCHEMA)) == TRIPLES
-            with urllib.request.urlopen(url.removesuffix("/v1") + "/stats", timeout=30) as response:
-                stats = json.load(response)
-            assert (stats["requests"], stats["answers"], stats["steps"]) == (2, 1, {"extraction": 1})
-        finally:
-            process.terminate()
