@@ -71,7 +71,7 @@ def command(name: str) -> Any:
     module, _, _ = _COMMANDS[name]
     try:
         with without_collecting():
-            commands = typer.main.get_command(import_module(f".{module}", __package__).app)
+            commands = typer.main.get_command(import_module(f".commands.{module}", __package__).app)
     except ModuleNotFoundError as error:
         if (error.name or "banyan").startswith("banyan"):
             raise

@@ -96,8 +96,8 @@ def serve(channel: socket.socket) -> list[str]:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for module in IMPORTED:
         importlib.import_module(module)
-    for command in Path(sys.modules["banyan.cli"].__path__[0]).glob("*.py"):
-        importlib.import_module(f"banyan.cli.{command.stem}")
+    for command in Path(sys.modules["banyan.cli"].__path__[0], "commands").glob("*.py"):
+        importlib.import_module(f"banyan.cli.commands.{command.stem}")
     pipelines = importlib.import_module("banyan.models.parsing.pipelines")
     pipelines.load_pipeline(pipelines.PACKAGE, alone=True)
     threads = len(list(Path("/proc/self/task").iterdir()))

@@ -6,7 +6,7 @@ from importlib.metadata import version
 
 import pytest
 from banyan.cli import main as cli
-from banyan.cli import serve
+from banyan.cli.commands import serve
 from banyan.cli.examples import EXAMPLES
 from typer.testing import CliRunner
 

@@ -6,7 +6,7 @@ import pytest
 from banyan.agents.retrieval.citing import NOT_FOUND
 from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.state import AskContext
-from banyan.cli.evaluation import eval_qa
+from banyan.cli.commands.evaluation import eval_qa
 from banyan.config import Settings
 from banyan.evaluation.answers import evaluate
 from banyan.evaluation.datasets import (
@@ -184,7 +184,7 @@ def command(resources, tmp_path, monkeypatch):
         def __exit__(self, *_):
             return None
 
-    monkeypatch.setattr("banyan.cli.evaluation.opened", Opened)
+    monkeypatch.setattr("banyan.cli.commands.evaluation.opened", Opened)
     return lambda **options: eval_qa("kb", path, "generic", **options)
 
 

@@ -364,7 +364,7 @@ def test_examples_are_for_the_reasoner_alone(command):
 
 def test_examples_are_learned_from(command, monkeypatch):
     taught = []
-    monkeypatch.setattr("banyan.cli.evaluation.learn_schema",
+    monkeypatch.setattr("banyan.cli.commands.evaluation.learn_schema",
                         lambda schema, examples, _: taught.extend(examples) or schema)
     command.write("examples.jsonl", [{"sent": "Eve works for Acme.",
                                       "triples": [{"sub": "Eve", "rel": "employer", "obj": "Acme"}]}])

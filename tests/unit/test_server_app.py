@@ -135,7 +135,7 @@ def test_threads_of_two_clients_are_two(app, tmp_path):
 
 def test_without_its_packages_serve_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "uvicorn", None)
-    monkeypatch.delitem(sys.modules, "banyan.cli.serve", raising=False)
+    monkeypatch.delitem(sys.modules, "banyan.cli.commands.serve", raising=False)
     result = CliRunner().invoke(cli.app, ["serve"])
     assert "pip install 'banyan-graphrag[server]'" in str(result.exception)
 

@@ -5,13 +5,13 @@ from typing import Annotated, Any, cast
 import typer
 from rich.table import Table
 
-from ..agents.resources import Resources
-from ..agents.retrieval.graph import build_graph
-from ..agents.retrieval.state import AskContext
-from ..runtime.start import without_collecting
-from .console import err, escape, on_a_line, out, print_json
-from .session import AnswerMode, AsJson, Kb, NoAgent, NoDecompose, opened
-from .trace import print_trace
+from ...agents.resources import Resources
+from ...agents.retrieval.graph import build_graph
+from ...agents.retrieval.state import AskContext
+from ...runtime.start import without_collecting
+from ..console import err, escape, on_a_line, out, print_json
+from ..session import AnswerMode, AsJson, Kb, NoAgent, NoDecompose, opened
+from ..trace import print_trace
 
 app = typer.Typer()
 

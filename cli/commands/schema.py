@@ -8,21 +8,21 @@ from typing import Annotated, Any, Literal
 import typer
 from rich.table import Table
 
-from ..agents.construction.review import REVIEWED_AT_ONCE
-from ..agents.inference import infer_schema
-from ..agents.resources import Resources
-from ..api.progress import track
-from ..schemas.delta import Candidate, Verdict
-from ..schemas.diff import ElementChange
-from ..schemas.diff import diff as differences
-from ..schemas.formats.loading import YAML_SUFFIXES, load_schema
-from ..schemas.formats.writing import dump_schema
-from ..schemas.graph_schema import GraphSchema, SchemaElement
-from ..schemas.review import load_review, read_review
-from .console import err, escape, on_a_line, out, print_json
-from .errors import CommandError
-from .review import ask_decisions, print_evidence
-from .session import AsJson, Kb, MaxTokens, opened
+from ...agents.construction.review import REVIEWED_AT_ONCE
+from ...agents.inference import infer_schema
+from ...agents.resources import Resources
+from ...api.progress import track
+from ...schemas.delta import Candidate, Verdict
+from ...schemas.diff import ElementChange
+from ...schemas.diff import diff as differences
+from ...schemas.formats.loading import YAML_SUFFIXES, load_schema
+from ...schemas.formats.writing import dump_schema
+from ...schemas.graph_schema import GraphSchema, SchemaElement
+from ...schemas.review import load_review, read_review
+from ..console import err, escape, on_a_line, out, print_json
+from ..errors import CommandError
+from ..review import ask_decisions, print_evidence
+from ..session import AsJson, Kb, MaxTokens, opened
 
 app = typer.Typer()
 schema_app = typer.Typer(no_args_is_help=True,

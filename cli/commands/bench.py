@@ -7,23 +7,23 @@ import typer
 from rich import box
 from rich.table import Table
 
-from ..agents.resources import Resources
-from ..api.progress import track
-from ..config import Settings
-from ..evaluation.bench.arms import ARMS, DEFAULT_ARMS, chosen_arms
-from ..evaluation.bench.estimating import BenchEstimate, estimate
-from ..evaluation.bench.markdown import to_markdown
-from ..evaluation.bench.page import to_page
-from ..evaluation.bench.reading import load_dataset
-from ..evaluation.bench.records import Dataset, DatasetName
-from ..evaluation.bench.report import BenchReport, make_report
-from ..evaluation.bench.results import Results
-from ..evaluation.bench.running import Plan, identity, run
-from ..evaluation.bench.tables import headline, tables
-from ..export.files import write_file
-from .console import err, escape, on_a_line, out, print_json
-from .errors import CommandError
-from .session import AnswerMode, AsJson, MaxTokens, opened
+from ...agents.resources import Resources
+from ...api.progress import track
+from ...config import Settings
+from ...evaluation.bench.arms import ARMS, DEFAULT_ARMS, chosen_arms
+from ...evaluation.bench.estimating import BenchEstimate, estimate
+from ...evaluation.bench.markdown import to_markdown
+from ...evaluation.bench.page import to_page
+from ...evaluation.bench.reading import load_dataset
+from ...evaluation.bench.records import Dataset, DatasetName
+from ...evaluation.bench.report import BenchReport, make_report
+from ...evaluation.bench.results import Results
+from ...evaluation.bench.running import Plan, identity, run
+from ...evaluation.bench.tables import headline, tables
+from ...export.files import write_file
+from ..console import err, escape, on_a_line, out, print_json
+from ..errors import CommandError
+from ..session import AnswerMode, AsJson, MaxTokens, opened
 
 app = typer.Typer()
 

@@ -5,11 +5,11 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from ..graph_store.integrity.verify import damages_on_disk
-from ..graph_store.integrity.verify import verify as find_problems
-from ..graph_store.layout import Layout
-from .console import err, on_a_line, out, print_json
-from .session import AsJson, Kb, opened
+from ...graph_store.integrity.verify import damages_on_disk
+from ...graph_store.integrity.verify import verify as find_problems
+from ...graph_store.layout import Layout
+from ..console import err, on_a_line, out, print_json
+from ..session import AsJson, Kb, opened
 
 app = typer.Typer()
 

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from ..subagent.mcp_server import mcp_server, serve_stdio
-from .session import opened
+from ...subagent.mcp_server import mcp_server, serve_stdio
+from ..session import opened
 
 app = typer.Typer()
 

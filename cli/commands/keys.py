@@ -5,10 +5,10 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from ..config import Settings
-from ..server.security.keys import SCOPES, Keys, Scope
-from .console import err, out
-from .errors import CommandError
+from ...config import Settings
+from ...server.security.keys import SCOPES, Keys, Scope
+from ..console import err, out
+from ..errors import CommandError
 
 app = typer.Typer()
 

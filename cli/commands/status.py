@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 import typer
 from rich.table import Table
 
-from ..graph_store.integrity.status import Status, status_of
-from ..graph_store.ledger.accounts import Spent
-from .console import counted, escape, money, on_a_line, out, print_json
-from .session import AsJson, Kb, opened
+from ...graph_store.integrity.status import Status, status_of
+from ...graph_store.ledger.accounts import Spent
+from ..console import counted, escape, money, on_a_line, out, print_json
+from ..session import AsJson, Kb, opened
 
 app = typer.Typer()
 

@@ -7,14 +7,14 @@ from typing import Annotated
 
 import typer
 
-from ..evaluation.anonymising.building import Corpus, anonymise, as_rows
-from ..evaluation.anonymising.replacing import Key, revert
-from ..evaluation.anonymising.tasks import Task
-from ..export.files import write_file
-from ..schemas.formats.reading import json_records, parse_json, validated
-from .console import err, on_a_line, out, print_json
-from .errors import CommandError
-from .session import AsJson, MaxTokens, opened
+from ...evaluation.anonymising.building import Corpus, anonymise, as_rows
+from ...evaluation.anonymising.replacing import Key, revert
+from ...evaluation.anonymising.tasks import Task
+from ...export.files import write_file
+from ...schemas.formats.reading import json_records, parse_json, validated
+from ..console import err, on_a_line, out, print_json
+from ..errors import CommandError
+from ..session import AsJson, MaxTokens, opened
 
 app = typer.Typer()
 _ENDINGS = (".txt", ".md")

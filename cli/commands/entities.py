@@ -6,11 +6,11 @@ from typing import Annotated, Literal
 import typer
 from rich.tree import Tree
 
-from ..graph_store.knowledge_base import KnowledgeBase
-from ..schemas.naming import canonical_name
-from ..schemas.resolution import Alias, EntityGroup
-from .console import err, on_a_line, out, print_json
-from .session import AsJson, Kb, default_kb, opened
+from ...graph_store.knowledge_base import KnowledgeBase
+from ...schemas.naming import canonical_name
+from ...schemas.resolution import Alias, EntityGroup
+from ..console import err, on_a_line, out, print_json
+from ..session import AsJson, Kb, default_kb, opened
 
 app = typer.Typer()
 entities_app = typer.Typer(help="List entities that have several names; change entities and their facts.")

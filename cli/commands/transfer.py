@@ -6,17 +6,17 @@ from typing import Annotated
 
 import typer
 
-from ..agents.resources import Resources
-from ..api.progress import track
-from ..config import Settings
-from ..export.files import write_file
-from ..export.formats import FORMATS, ExportFormat
-from ..graph_store.errors import EmbeddingMismatchError
-from ..graph_store.integrity.backup import back_up
-from ..graph_store.integrity.restore import restore as restore_ledger
-from ..graph_store.layout import Layout
-from .console import err, on_a_line, out, print_json
-from .session import AsJson, Kb, NewKb, opened
+from ...agents.resources import Resources
+from ...api.progress import track
+from ...config import Settings
+from ...export.files import write_file
+from ...export.formats import FORMATS, ExportFormat
+from ...graph_store.errors import EmbeddingMismatchError
+from ...graph_store.integrity.backup import back_up
+from ...graph_store.integrity.restore import restore as restore_ledger
+from ...graph_store.layout import Layout
+from ..console import err, on_a_line, out, print_json
+from ..session import AsJson, Kb, NewKb, opened
 
 app = typer.Typer()
 

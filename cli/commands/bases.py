@@ -8,15 +8,15 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from ..config import Settings
-from ..graph_store import moving
-from ..graph_store.errors import StoreError
-from ..graph_store.layout import Layout, knowledge_bases
-from ..graph_store.ledger.database import Database
-from ..graph_store.ledger.documents import Documents
-from .console import counted, err, on_a_line, out, print_json
-from .errors import CommandError
-from .session import AsJson
+from ...config import Settings
+from ...graph_store import moving
+from ...graph_store.errors import StoreError
+from ...graph_store.layout import Layout, knowledge_bases
+from ...graph_store.ledger.database import Database
+from ...graph_store.ledger.documents import Documents
+from ..console import counted, err, on_a_line, out, print_json
+from ..errors import CommandError
+from ..session import AsJson
 
 app = typer.Typer()
 

@@ -8,23 +8,23 @@ import typer
 from rich import box
 from rich.table import Table
 
-from ..api.progress import track
-from ..evaluation import answers, comparison
-from ..evaluation.datasets import QuestionFormat, load_answered_questions, load_questions
-from ..evaluation.extraction import ExtractionScores, score, unknown_relations
-from ..evaluation.extraction_answers import bounded_answers, reasoner_answers
-from ..evaluation.extraction_files import Answers, GoldCase, load_gold, load_recorded
-from ..evaluation.report import Group, Interval, Percent, RetrievalReport
-from ..evaluation.retrieval import Setting
-from ..export.files import write_file
-from ..ingest.examples import load_examples
-from ..models.rules.learning.training import learn_schema
-from ..schemas.formats.loading import load_schema
-from ..schemas.graph_schema import GraphSchema
-from ..schemas.retrieval import ROUTES, Route, Switches
-from .console import err, escape, on_a_line, out, print_json
-from .errors import CommandError
-from .session import AnswerMode, AsJson, Kb, MaxTokens, NoAgent, NoDecompose, opened
+from ...api.progress import track
+from ...evaluation import answers, comparison
+from ...evaluation.datasets import QuestionFormat, load_answered_questions, load_questions
+from ...evaluation.extraction import ExtractionScores, score, unknown_relations
+from ...evaluation.extraction_answers import bounded_answers, reasoner_answers
+from ...evaluation.extraction_files import Answers, GoldCase, load_gold, load_recorded
+from ...evaluation.report import Group, Interval, Percent, RetrievalReport
+from ...evaluation.retrieval import Setting
+from ...export.files import write_file
+from ...ingest.examples import load_examples
+from ...models.rules.learning.training import learn_schema
+from ...schemas.formats.loading import load_schema
+from ...schemas.graph_schema import GraphSchema
+from ...schemas.retrieval import ROUTES, Route, Switches
+from ..console import err, escape, on_a_line, out, print_json
+from ..errors import CommandError
+from ..session import AnswerMode, AsJson, Kb, MaxTokens, NoAgent, NoDecompose, opened
 
 app = typer.Typer()
 evaluation_app = typer.Typer(no_args_is_help=True, help="Measure a knowledge base, or the extraction of facts.")

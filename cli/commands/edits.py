@@ -6,13 +6,13 @@ from typing import Annotated, TypeVar
 
 import typer
 
-from ..graph_store.edits import Editing, Said
-from ..graph_store.knowledge_base import KnowledgeBase
-from ..graph_store.resolution.decisions import match_node
-from ..schemas.edits import in_words
-from .console import err, on_a_line, out, print_json
+from ...graph_store.edits import Editing, Said
+from ...graph_store.knowledge_base import KnowledgeBase
+from ...graph_store.resolution.decisions import match_node
+from ...schemas.edits import in_words
+from ..console import err, on_a_line, out, print_json
+from ..session import AsJson, Kb, opened
 from .entities import Name, Why, app, entities_app
-from .session import AsJson, Kb, opened
 
 __all__ = ["app"]
 

@@ -6,12 +6,12 @@ from typing import Annotated
 import typer
 from rich.tree import Tree
 
-from ..agents.estimate import estimate_summaries
-from ..graph_store.graph.knowledge_graph import KnowledgeGraph
-from ..graph_store.knowledge_base import KnowledgeBase
-from ..graph_store.ledger.communities import Community
-from .console import err, on_a_line, out, print_json
-from .session import AsJson, Kb, opened
+from ...agents.estimate import estimate_summaries
+from ...graph_store.graph.knowledge_graph import KnowledgeGraph
+from ...graph_store.knowledge_base import KnowledgeBase
+from ...graph_store.ledger.communities import Community
+from ..console import err, on_a_line, out, print_json
+from ..session import AsJson, Kb, opened
 
 app = typer.Typer()
 

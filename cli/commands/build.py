@@ -10,17 +10,17 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from rich.table import Table
 
-from ..agents.construction.graph import build_graph
-from ..agents.construction.inputs import named_sources
-from ..agents.construction.state import BuildContext, BuildInput, BuildReport
-from ..agents.estimate import BuildEstimate, estimate_build
-from ..agents.resources import Resources
-from ..api.progress import build_progress
-from ..ingest.fetching import Address
-from ..runtime.cancellation import run_interruptible
-from .console import err, escape, money, on_a_line, out, print_json
-from .review import resume_value
-from .session import AsJson, MaxCost, MaxTokens, NewKb, opened
+from ...agents.construction.graph import build_graph
+from ...agents.construction.inputs import named_sources
+from ...agents.construction.state import BuildContext, BuildInput, BuildReport
+from ...agents.estimate import BuildEstimate, estimate_build
+from ...agents.resources import Resources
+from ...api.progress import build_progress
+from ...ingest.fetching import Address
+from ...runtime.cancellation import run_interruptible
+from ..console import err, escape, money, on_a_line, out, print_json
+from ..review import resume_value
+from ..session import AsJson, MaxCost, MaxTokens, NewKb, opened
 
 app = typer.Typer()
 

@@ -12,14 +12,14 @@ from typing import Annotated
 import typer
 import uvicorn
 
-from ..config import Settings
-from ..server.app import create_app
-from ..server.connections import MAX_HEAD, Connection, most_connections
-from ..server.security.hosts import Hosts, is_loopback
-from ..server.security.keys import Keys
-from .console import err
-from .errors import CommandError
-from .session import opened
+from ...config import Settings
+from ...server.app import create_app
+from ...server.connections import MAX_HEAD, Connection, most_connections
+from ...server.security.hosts import Hosts, is_loopback
+from ...server.security.keys import Keys
+from ..console import err
+from ..errors import CommandError
+from ..session import opened
 
 app = typer.Typer()
 

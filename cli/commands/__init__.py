@@ -1,0 +1,1 @@
+"""The commands, a module for one or some that belong together; imported when one is chosen."""
