@@ -81,9 +81,9 @@ class _Watched:
 
 
 def private() -> float:
-    """The memory that this process holds now and shares with no other and no file, in MB."""
+    """The memory that this process holds by itself, in MB: not in files that it maps, whose pages all readers share."""
     rollup = Path("/proc/self/smaps_rollup").read_text()
-    return sum(int(kb) for kb in re.findall(r"^Private_(?:Clean|Dirty):\s*(\d+)", rollup, re.MULTILINE)) / 1024
+    return sum(int(kb) for kb in re.findall(r"^(?:Private_Dirty|Swap):\s*(\d+)", rollup, re.MULTILINE)) / 1024
 
 
 def records() -> list[dict[str, Any]]:
@@ -151,7 +151,7 @@ def measure(home: Path, name: str, count: int, *, profile: bool) -> Figures:
         alone = retrieval_alone(retriever)
         alone(warm_up[0])
         first, index = time.perf_counter(), retriever.index
-        figures = {"name": name, "triples": len(index.edges), "entities": len(index.entity_ids),
+        figures = {"name": name, "triples": len(index.edges), "entities": len(index.entity_row),
                    "chunks": len(index.chunks), "open": opened - began, "first": first - opened, "model": empty,
                    "loaded": private(),
                    "retrieval": timed(alone, resources, retriever, warm_up, questions),

@@ -114,14 +114,14 @@ class RetrievalIndex:
 
     def name(self, entity: str) -> str:
         """The name that most chunks use for an entity."""
-        return str(self._about(entity)[0])
+        return self._about(self.entity_row[entity])[0]
 
     def type(self, entity: str) -> str:
         """An entity's type."""
-        return str(self._about(entity)[1])
+        return self._about(self.entity_row[entity])[1]
 
-    def _about(self, entity: str) -> list[str]:
-        about: list[str] = orjson.loads(self._entities.raw(self.entity_row[entity]))
+    def _about(self, row: int) -> list[str]:
+        about: list[str] = orjson.loads(self._entities.raw(row))
         return about
 
     def attributes(self, entity: str) -> dict[str, dict[str, dict[str, list[int]]]]:
@@ -144,15 +144,20 @@ class RetrievalIndex:
 
     # Triples.
 
+    def ends(self, row: int) -> tuple[str, str]:
+        """The head and the tail of the triple of a row."""
+        head, _, tail = self._ends[row].tolist()
+        return self.entity_row.at(head), self.entity_row.at(tail)
+
     def _edge(self, row: int) -> EdgeKey:
         head, relation, tail = self._ends[row].tolist()
         return self.entity_row.at(head), self._relations[relation], self.entity_row.at(tail)
 
     def fact(self, row: int) -> Fact:
         """The triple of a row."""
-        head, relation, tail = self.edges[row]
-        return Fact(f"{self.name(head)} {relation.replace('_', ' ')} {self.name(tail)}",
-                    tuple(map(self.chunk_row.at, self._triple_chunks[row])), (head, tail))
+        head, relation, tail = self._ends[row].tolist()
+        return Fact(f"{self._about(head)[0]} {self._relations[relation].replace('_', ' ')} {self._about(tail)[0]}",
+                    tuple(map(self.chunk_row.at, self._triple_chunks[row].tolist())), self.ends(row))
 
     def spans(self, row: int) -> Iterator[tuple[str, int, int]]:
         """Where chunks state the triple of a row, as (chunk, start, end), by chunk."""

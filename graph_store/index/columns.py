@@ -56,9 +56,10 @@ class Texts(Sequence[str]):
     def __init__(self, arrays: Arrays, name: str) -> None:
         """Read the arrays `<name>.values` and `<name>.starts`."""
         self._lists = Lists(arrays, name)
+        self._size = len(self._lists)
 
     def __len__(self) -> int:
-        return len(self._lists)
+        return self._size
 
     @overload
     def __getitem__(self, row: int) -> str: ...
@@ -71,7 +72,7 @@ class Texts(Sequence[str]):
 
     def raw(self, row: int) -> bytes:
         """A text as it is stored."""
-        if not 0 <= row < len(self):
+        if not 0 <= row < self._size:
             raise IndexError(row)
         return self._lists[row].tobytes()
 
@@ -93,12 +94,9 @@ class Ids(Mapping[str, int]):
         self._sorted = self._ids if self._order is None else arrays[f"{name}.sorted"]
 
     def __getitem__(self, key: str) -> int:
-        try:
-            wanted = np.array(key.encode("ascii"), self._sorted.dtype)
-        except UnicodeEncodeError:
-            raise KeyError(key) from None
-        place = int(np.searchsorted(self._sorted, wanted))
-        if place == len(self._sorted) or self._sorted[place].decode() != key:
+        wanted = key.encode("utf-8", "surrogatepass")
+        place = int(self._sorted.searchsorted(wanted))
+        if place == len(self._sorted) or self._sorted[place] != wanted:
             raise KeyError(key)
         return place if self._order is None else int(self._order[place])
 
@@ -132,7 +130,7 @@ class Words:
     def get(self, word: str) -> int | None:
         """A word's number; None where it is not known."""
         wanted = np.uint64(_hash(word))
-        place = int(np.searchsorted(self._hashes, wanted))
+        place = int(self._hashes.searchsorted(wanted))
         if place == len(self._hashes) or self._hashes[place] != wanted:
             return None
         return int(self._numbers[place])

@@ -187,7 +187,7 @@ def test_the_best_relation_of_a_hub_is_followed(hub):
 def test_work_at_a_hub_is_bounded(hub, monkeypatch, steps):
     looked: list[str] = []
     other_end = dfs_route._other_end
-    monkeypatch.setattr(dfs_route, "_other_end", lambda edge, here: looked.append(here) or other_end(edge, here))
+    monkeypatch.setattr(dfs_route, "_other_end", lambda ends, here: looked.append(here) or other_end(ends, here))
     query = asked(hub, *steps)
     starts = len(query.chain[0].meaning.names) + 4
     found = dfs_route.search(hub, query, 1000)

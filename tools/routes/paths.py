@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...graph_store.graph.knowledge_graph import EdgeKey
 from ...schemas.retrieval import Evidence
 from ..best import best_rows
 from ..index import RetrievalIndex
@@ -70,7 +69,7 @@ def _starts(index: RetrievalIndex, first: Query) -> Mapping[str, float]:
     cosines = first.meaning.triples
     starts = {node: 1.0 for named in first.meaning.names for node in named.entities}
     for row in best_rows(cosines, _NEAREST):
-        for node in (index.edges[row][0], index.edges[row][2]):
+        for node in index.ends(int(row)):
             if cosines[row] > 0:
                 starts.setdefault(node, min(1.0, float(cosines[row])))
     return starts
@@ -87,14 +86,14 @@ def _extended(index: RetrievalIndex, path: _Path, guide: np.ndarray) -> Iterable
     for position in np.argsort(-cosines, kind="stable")[:_BRANCHES]:
         if cosines[position] <= 0:
             return
-        next_node = _other_end(index.edges[rows[position]], path.entities[-1])
+        next_node = _other_end(index.ends(int(rows[position])), path.entities[-1])
         if next_node not in path.entities:
             yield _Path((*path.entities, next_node), (*path.rows, int(rows[position])),
                         path.product * min(1.0, float(cosines[position])))
 
 
-def _other_end(edge: EdgeKey, here: str) -> str:
-    return edge[2] if edge[0] == here else edge[0]
+def _other_end(ends: tuple[str, str], here: str) -> str:
+    return ends[1] if ends[0] == here else ends[0]
 
 
 def _evidence(index: RetrievalIndex, path: _Path, score: float) -> Evidence:
