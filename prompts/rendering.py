@@ -56,6 +56,11 @@ def render(step: Step, language: Language, **values: str) -> Prompt:
     return Prompt(system.substitute(fenced).strip(), user.substitute(fenced).strip())
 
 
+def example(step: Step, language: Language) -> str:
+    """A worked example of a step, shown below the form of its answer."""
+    return (resources.files(__package__) / language / f"{step}_example.txt").read_text("utf-8").strip()
+
+
 def numbered(items: Iterable[str]) -> str:
     """Texts as a list that can be referred to by number: "[1] ...", from 1; "-" where there is none.
 

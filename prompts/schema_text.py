@@ -1,16 +1,20 @@
 """The graph schema in as few tokens as a model needs to keep to it."""
 
+from collections.abc import Iterator
+
 from ..schemas.graph_schema import ANY, GraphSchema, SchemaElement
 from ..text.tokens import estimate_tokens
 from .language import Language
 
-SCHEMA_TOKENS = 250
-"""What a schema may cost before its signatures are shortened: extraction pays it for every chunk."""
+SCHEMA_TOKENS = 235
+"""What a schema may cost before it is shortened: extraction pays it for every chunk."""
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 _HEADINGS: dict[Language, tuple[str, str, str]] = {
     "en": ("Types", "Relations", "Attributes"),
     "zh": ("类型", "关系", "属性"),
 }
+_LEGEND: dict[Language, str] = {"en": "Types, by letter", "zh": "类型（前为代号）"}
 _OPEN: dict[Language, str] = {
     "en": "The schema is open: choose short types, relations and attributes yourself where none fits, and "
           'leave "new" empty.',
@@ -18,45 +22,67 @@ _OPEN: dict[Language, str] = {
 }
 
 
+def type_letters(schema: GraphSchema) -> dict[str, str]:
+    """The letter that stands for each type where signatures are abbreviated; empty where letters do not suffice."""
+    types = schema.entity_types
+    return {t.name: letter for t, letter in zip(types, _LETTERS, strict=False)} if len(types) <= len(_LETTERS) else {}
+
+
 def schema_block(schema: GraphSchema, language: Language) -> str:
     """The schema as text for a prompt: one line for each kind of element.
 
-    Relations read `name(Domain->Range)`, attributes `name(Owner)`, several types `A|B`, any type
-    `*`. Descriptions are left out: they would cost more than the rest together. Where the text goes
-    beyond `SCHEMA_TOKENS`, the longest lists of types become `*` too, and shorter ones as far as
-    need be: bounding checks domain and range in any case, and no element is ever left out.
+    Relations read `name(Domain->Range)`, attributes `name(Owner)`, several types `A|B`, any type `*`. The fullest form
+    that fits `SCHEMA_TOKENS` is taken: with descriptions, without, with a letter for each type in signatures
+    (`name AB->C`). Where not even that fits, the longest lists of types become `*`, and shorter ones as far as need
+    be: bounding checks domain and range in any case, and no element is ever left out.
 
     Args:
         schema: the schema in force.
         language: elements stand under their label in this language, where they have one.
 
     Returns:
-        At most four lines, in the schema's order.
+        The lines, in the schema's order.
     """
+    text = ""
+    for text in _forms(schema, language):
+        if estimate_tokens(text) <= SCHEMA_TOKENS:
+            break
+    return f"{text}\n{_OPEN[language]}".strip() if schema.open else text
+
+
+def _forms(schema: GraphSchema, language: Language) -> Iterator[str]:
+    """The schema in ever fewer tokens."""
     lists = [names for r in schema.relation_types for names in (r.domain, r.range)]
     lists += [a.owners for a in schema.attribute_types]
     longest = max((len(names) for names in lists), default=1)
-    text = _text(schema, language, longest)
-    while longest > 1 and estimate_tokens(text) > SCHEMA_TOKENS:
-        longest -= 1
-        text = _text(schema, language, longest)
-    return text
+    text = _text(schema, language, longest, {})
+    described = [f"{e.label(language)}: {e.description}" for kind in (
+        schema.entity_types, schema.relation_types, schema.attribute_types) for e in kind if e.description]
+    yield "\n".join([text, *described])
+    yield text
+    if letters := type_letters(schema):
+        yield _text(schema, language, longest, letters)
+    for shorter in range(longest - 1, 0, -1):
+        yield _text(schema, language, shorter, {})
 
 
-def _text(schema: GraphSchema, language: Language, longest: int) -> str:
-    labels = {t.name: t.label(language) for t in schema.entity_types}
+def _text(schema: GraphSchema, language: Language, longest: int, letters: dict[str, str]) -> str:
+    labels = letters or {t.name: t.label(language) for t in schema.entity_types}
 
     def types(names: tuple[str, ...]) -> str:
-        return "|".join(labels.get(name, name) for name in names) if len(names) <= longest else ANY
+        between = "" if letters else "|"
+        return between.join(labels.get(name, name) for name in names) if len(names) <= longest else ANY
 
     def name(element: SchemaElement) -> str:
         return element.label(language)
 
+    def signed(element: SchemaElement, signature: str) -> str:
+        return f"{name(element)} {signature}" if letters else f"{name(element)}({signature})"
+
     lines = (
-        [name(t) for t in schema.entity_types],
-        [f"{name(r)}({types(r.domain)}->{types(r.range)})" for r in schema.relation_types],
-        [f"{name(a)}({types(a.owners)})" for a in schema.attribute_types],
+        [f"{letters[t.name]} {name(t)}" if letters else name(t) for t in schema.entity_types],
+        [signed(r, f"{types(r.domain)}->{types(r.range)}") for r in schema.relation_types],
+        [signed(a, types(a.owners)) for a in schema.attribute_types],
     )
-    text = [f"{heading}: {', '.join(items)}"
-            for heading, items in zip(_HEADINGS[language], lines, strict=True) if items]
-    return "\n".join([*text, _OPEN[language]] if schema.open else text)
+    headings = (_LEGEND[language] if letters else _HEADINGS[language][0], *_HEADINGS[language][1:])
+    return "\n".join(f"{heading}: {', '.join(items)}" for heading, items in zip(headings, lines, strict=True) if items)

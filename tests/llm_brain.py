@@ -14,7 +14,7 @@ _ITEM = re.compile(r"^\[(\d+)\] (.*?)(?=\n\n\[\d+\] |\Z)", re.DOTALL | re.MULTIL
 _SENTENCE = re.compile(r"[^\s.!?。！？][^.!?。！？\n]*[.!?。！？]?")
 _NAME = re.compile(r"\b[A-Z][\w'-]*(?: (?:of |de |the )?[A-Z][\w'-]*)*")
 _PRONOUN = re.compile(r"^(?:He|She|It)\b")
-_RELATION = re.compile(r"([^,()]+)\(([^()]*)->([^()]*)\)")
+_RELATION = re.compile(r"(\w+)(?:\(([^()]*)->([^()]*)\)| ([A-Z*]+)->([A-Z*]+))")
 _SMALL = frozenset(re.findall(r"\w+", """
     a after an and are as at by did do does for from has have he how in is it its of on or she that the their
     they this to was were what when where which who whom whose why with january february march april may june
@@ -56,8 +56,11 @@ def _extract(system: str, blocks: list[str]) -> Json:
     title, _, text = blocks[0].partition("\n\n")
     # A list of types cut short to `*`: any may do, and schemas name persons first, who mostly do not.
     any_type = _line(system, "Types|类型").split(", ")[1:2]
-    relations = [(name.strip(), head, tail)
-                 for name, head, tail in _RELATION.findall(_line(system, "Relations|关系"))]
+    letters = dict(item.split(" ", 1) for item in _line(system, "Types, by letter|类型（前为代号）").split(", ") if item)
+    any_type = any_type or [*letters.values()][1:2]
+    relations = [(name, head or letters.get(head_letters[0], "*"), tail or letters.get(tail_letters[0], "*"))
+                 for name, head, tail, head_letters, tail_letters
+                 in _RELATION.findall(_line(system, "Relations|关系")) if head or head_letters]
     types: dict[str, str] = {}
     triples: list[list[str]] = []
     for sentence in _SENTENCE.findall(text):
@@ -103,7 +106,8 @@ def _resolve(_: str, blocks: list[str]) -> Json:
     pairs = []
     for number, text in _ITEM.findall(blocks[0]):
         names = [line.partition(" (")[0].lower() for line in text.splitlines() if not line.startswith("- ")]
-        pairs.append({"id": int(number), "same": set(names[0]) <= set(names[1]) or set(names[1]) <= set(names[0]),
+        pairs.append({"id": int(number), "thought": "",
+                      "same": set(names[0]) <= set(names[1]) or set(names[1]) <= set(names[0]),
                       "confidence": 0.9})
     return {"pairs": pairs}
 
@@ -111,7 +115,8 @@ def _resolve(_: str, blocks: list[str]) -> Json:
 def _summarise(_: str, blocks: list[str]) -> Json:
     return {"communities": [
         {"id": int(number), "name": text.partition("\n")[0][:60] or f"community {number}",
-         "summary": " ".join(line.removeprefix("- ") for line in text.splitlines()[1:4]) or text[:60]}
+         "summary": " ".join(line.partition(". ")[2] for line in text.splitlines()[1:4]) or text[:60],
+         "findings": [{"text": "The first fact matters.", "facts": [1, 99]}, {"text": "Without a fact.", "facts": []}]}
         for number, text in _ITEM.findall(blocks[0])]}
 
 

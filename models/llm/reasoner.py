@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar, cast
 
 from ...config import LLM_STEPS, OPENAI, LlmStep, Settings
-from ...prompts import Language, Prompt, Step, language_of, numbered, render, schema_block
+from ...prompts import Language, Prompt, Step, example, language_of, numbered, render, schema_block
 from ...runtime.budgets import CallLedger
 from ...runtime.event_loop import process_loop
 from ...schemas.extraction import Extraction, ExtractionRequest
@@ -45,8 +45,8 @@ _ANSWER_STEPS: dict[Mode, Step] = {"reject": "answer_reject", "open": "answer_op
 def extraction_prompt(request: ExtractionRequest, schema: GraphSchema, language: Language) -> Prompt:
     """The prompt for a chunk's extraction."""
     context = " > ".join(part for part in (request.title, request.heading) if part)
-    return render("extract", language, schema=schema_block(schema, language), context=context or "-",
-                  text=request.text)
+    return render("extract", language, schema=schema_block(schema, language), example=example("extract", language),
+                  context=context or "-", text=request.text)
 
 
 def prompt_language(settings: Settings, text: str) -> Language:
@@ -142,7 +142,7 @@ class LlmReasoner:
 
     async def _summarise(self, communities: Sequence[CommunityDigest]) -> list[CommunitySummary]:
         prompt, language = await asyncio.to_thread(summary_prompt, communities, self._settings)
-        return await self._chats["summarise"].ask("summarise", prompt, wire.summaries(len(communities)), language)
+        return await self._chats["summarise"].ask("summarise", prompt, wire.summaries(communities), language)
 
     def _each(self, ask: Callable[[_I], Awaitable[_T]], items: Sequence[_I]) -> list[_T]:
         """The answers to all items, in order; after the first failure, no further call starts."""
@@ -239,7 +239,7 @@ def _card_text(card: EntityCard) -> str:
 
 
 def _digest_text(community: CommunityDigest) -> str:
-    return "\n".join([", ".join(community.keywords), *(f"- {fact}" for fact in community.facts)])
+    return "\n".join([", ".join(community.keywords), *(f"{n}. {fact}" for n, fact in enumerate(community.facts, 1))])
 
 
 def _passages_text(passages: Sequence[Passage]) -> str:

@@ -13,12 +13,14 @@ from typing import Annotated, Any, Generic, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from ...prompts.schema_text import type_letters
 from ...schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from ...schemas.graph_schema import GraphSchema, SchemaElement
 from ...schemas.naming import normalise
 from ...schemas.resolution import PairVerdict
 from ...schemas.retrieval import (
     ROUTES,
+    CommunityDigest,
     CommunitySummary,
     DraftAnswer,
     Reflection,
@@ -37,6 +39,7 @@ need. It stays below the default acceptance threshold mu = 0.8."""
 
 _ENTITY_CELLS = (1, 2)
 _FACT_CELLS = (3, 4)
+_MOST_FINDINGS = 3
 _MOST_LABELS = 5
 """Of a kind, in a sub-query: more narrow nothing down."""
 
@@ -84,9 +87,11 @@ _SUB_QUERY = _object(question=_TEXT, types=_LABELS, relations=_LABELS, attribute
 _FACT_ROWS = _list(_list(_TEXT, *_FACT_CELLS))
 _EXTRACTION = _answer("extraction", entities=_list(_list(_TEXT, *_ENTITY_CELLS)), triples=_FACT_ROWS,
                       attributes=_FACT_ROWS,
-                      new=_list(_object(label=_TEXT, confidence=_NUMBER)))
-_SUMMARIES = _answer("summaries", communities=_list(_object(id=_INTEGER, name=_TEXT, summary=_TEXT)))
-_VERDICTS = _answer("verdicts", pairs=_list(_object(id=_INTEGER, same=_FLAG, confidence=_NUMBER)))
+                      new=_list(_object(label=_TEXT, kind=_TEXT, confidence=_NUMBER)))
+_SUMMARIES = _answer("summaries", communities=_list(_object(
+    id=_INTEGER, name=_TEXT, summary=_TEXT,
+    findings=_list(_object(text=_TEXT, facts=_list(_INTEGER)), most=_MOST_FINDINGS))))
+_VERDICTS = _answer("verdicts", pairs=_list(_object(id=_INTEGER, thought=_TEXT, same=_FLAG, confidence=_NUMBER)))
 # In this order they are written: reasons before verdicts.
 _REFLECTION = _answer("reflection", thought=_TEXT, answers=_list(_object(id=_INTEGER, answer=_TEXT)),
                       sufficient=_FLAG, missing=_TEXT, sub_queries=_list(_SUB_QUERY))
@@ -101,7 +106,9 @@ class _Terms:
     """The schema's elements by all they are called: prompts show labels, the graph speaks names."""
 
     def __init__(self, schema: GraphSchema) -> None:
-        self.types = self._names(schema.entity_types)
+        # Some models write the letter that the prompt has for a type.
+        letters = {normalise(letter): name for name, letter in type_letters(schema).items()}
+        self.types = letters | self._names(schema.entity_types)
         self.relations = self._names(schema.relation_types)
         self.attributes = self._names(schema.attribute_types)
 
@@ -122,6 +129,7 @@ def _filled(rows: Iterable[list[str]], needed: int) -> list[list[str]]:
 
 class _NewLabel(_Wire):
     label: str
+    kind: str = ""
     confidence: float = Field(ge=0, le=1)
 
 
@@ -137,44 +145,63 @@ class _Extraction(_Wire):
 
     def typed(self, schema: GraphSchema) -> Extraction:
         terms = _Terms(schema)
-        proposed = {normalise(new.label): new.confidence for new in self.new}
+        proposed = {(new.kind, normalise(new.label)): new.confidence for new in self.new}
 
-        def confidence(label: str, known: dict[str, str]) -> float:
+        def confidence(label: str, known: dict[str, str], kind: str) -> float:
             key = normalise(label)
-            return 1.0 if schema.open or key in known else proposed.get(key, UNPROPOSED)
+            if schema.open or key in known or not key:
+                return 1.0
+            # A kind that was left out, or is another word for it, is no reason to lose the proposal.
+            return proposed.get((kind, key), max((said for (_, new), said in proposed.items() if new == key),
+                                                 default=UNPROPOSED))
 
         return Extraction(
             entities=tuple(
-                ExtractedEntity(name=name, type=_named(rest[0], terms.types) if rest else "")
-                for name, *rest in _filled(self.entities, 1)),
+                ExtractedEntity(name=name, type=_named(kind, terms.types),
+                                confidence=confidence(kind, terms.types, "type"))
+                for name, kind in ((name, rest[0] if rest else "") for name, *rest in _filled(self.entities, 1))),
             triples=tuple(
                 ExtractedTriple(head=head, relation=_named(relation, terms.relations), tail=tail,
                                 evidence=words[0] if words else "",
-                                confidence=confidence(relation, terms.relations))
+                                confidence=confidence(relation, terms.relations, "relation"))
                 for head, relation, tail, *words in _filled(self.triples, 3)),
             attributes=tuple(
                 ExtractedAttribute(entity=owner, attribute=_named(attribute, terms.attributes), value=value,
                                    evidence=words[0] if words else "",
-                                   confidence=confidence(attribute, terms.attributes))
+                                   confidence=confidence(attribute, terms.attributes, "attribute"))
                 for owner, attribute, value, *words in _filled(self.attributes, 3)))
+
+
+class _Finding(_Wire):
+    text: str
+    facts: list[int] = []
 
 
 class _Summary(_Wire):
     id: int
     name: str = Field(min_length=1)
     summary: str = Field(min_length=1)
+    findings: list[_Finding] = []
+
+    def typed(self, facts: Sequence[str]) -> CommunitySummary:
+        """The summary with its findings; one that rests on none of the facts is left out."""
+        lines = [self.summary]
+        for finding in self.findings[:_MOST_FINDINGS]:
+            rests_on = [facts[number - 1] for number in dict.fromkeys(finding.facts) if 0 < number <= len(facts)]
+            if rests_on and finding.text.strip():
+                lines.append(f"- {finding.text.strip()} ({'; '.join(rests_on)})")
+        return CommunitySummary(name=self.name, summary="\n".join(lines))
 
 
 class _Summaries(_Wire):
     communities: list[_Summary]
 
-    def in_order(self, count: int) -> list[CommunitySummary]:
+    def in_order(self, communities: Sequence[CommunityDigest]) -> list[CommunitySummary]:
         by_number = {summary.id: summary for summary in self.communities}
-        missing = [str(number) for number in range(1, count + 1) if number not in by_number]
+        missing = [str(number) for number in range(1, len(communities) + 1) if number not in by_number]
         if missing:
             raise ValueError(f"communities: no item with id {', '.join(missing)}")
-        return [CommunitySummary(name=by_number[number].name, summary=by_number[number].summary)
-                for number in range(1, count + 1)]
+        return [by_number[number].typed(digest.facts) for number, digest in enumerate(communities, 1)]
 
 
 class _Verdict(_Wire):
@@ -212,6 +239,7 @@ class _SubQuery(_Wire):
 
 
 class _Decomposition(_Wire):
+    thought: str = ""
     sub_queries: list[_SubQuery] = Field(min_length=1)
 
 
@@ -247,9 +275,9 @@ def extraction(schema: GraphSchema) -> Shape[Extraction]:
     return Shape(_EXTRACTION, lambda data: _Extraction.model_validate(data).typed(schema))
 
 
-def summaries(count: int) -> Shape[list[CommunitySummary]]:
-    """The names and summaries of `count` communities, in order; each must be there."""
-    return Shape(_SUMMARIES, lambda data: _Summaries.model_validate(data).in_order(count))
+def summaries(communities: Sequence[CommunityDigest]) -> Shape[list[CommunitySummary]]:
+    """The names, summaries and findings of communities, in order; each must be there."""
+    return Shape(_SUMMARIES, lambda data: _Summaries.model_validate(data).in_order(communities))
 
 
 def verdicts(count: int) -> Shape[list[PairVerdict]]:
@@ -260,7 +288,7 @@ def verdicts(count: int) -> Shape[list[PairVerdict]]:
 def decomposition(schema: GraphSchema, limit: int) -> Shape[list[SubQuery]]:
     """At least one and at most `limit` sub-queries; what goes beyond is cut off."""
     terms = _Terms(schema)
-    schema_of_answer = _answer("decomposition", sub_queries=_list(_SUB_QUERY, 1, limit))
+    schema_of_answer = _answer("decomposition", thought=_TEXT, sub_queries=_list(_SUB_QUERY, 1, limit))
     return Shape(schema_of_answer, lambda data: [
         query.typed(terms) for query in _Decomposition.model_validate(data).sub_queries[:limit]])
 

@@ -14,6 +14,7 @@ from banyan.models.llm.parsing import UnusableAnswer
 from banyan.models.llm.structured import StructuredChat
 from banyan.models.llm.wire import standalone_question, summaries
 from banyan.prompts import Prompt
+from banyan.schemas.retrieval import CommunityDigest
 
 from ..in_memory_calls import InMemoryCalls
 
@@ -40,7 +41,8 @@ def test_an_answer_is_found_in_what_models_wrap_it_in(answer: Any) -> None:
 
 def test_an_answer_under_the_name_of_its_form_is_found() -> None:
     inner = {"communities": [{"id": 1, "name": "n", "summary": "s"}]}
-    (one,) = read_reply(Reply(json.dumps({"summaries": inner}), 1, 1), summaries(1))
+    shape = summaries([CommunityDigest(keywords=("n",), facts=())])
+    (one,) = read_reply(Reply(json.dumps({"summaries": inner}), 1, 1), shape)
     assert one.name == "n"
 
 

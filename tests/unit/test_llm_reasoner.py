@@ -85,7 +85,11 @@ def test_labels_outside_the_schema_keep_their_proposed_confidence():
     extraction = extracted({**FOUND, "triples": [
         ["A", "mentored", "B", "w"], ["A", "met", "B", "w"], ["A", "BORN_IN", "B", "w"]],
         "attributes": [["A", "height", "2 m", "w"]],
-        "new": [{"label": "Mentored", "confidence": 0.9}, {"label": "height", "confidence": 0.7}]})
+        "entities": [["A", "Robot"], ["B", "Ghost"], ["C", "person"]],
+        "new": [{"label": "Mentored", "confidence": 0.9}, {"label": "height", "kind": "relation", "confidence": 0.1},
+                {"label": "height", "kind": "attribute", "confidence": 0.7},
+                {"label": "robot", "kind": "type", "confidence": 0.4}]})
+    assert [e.confidence for e in extraction.entities] == [0.4, wire_module.UNPROPOSED, 1.0]
     assert [t.confidence for t in extraction.triples] == [0.9, wire_module.UNPROPOSED, 1.0]
     assert extraction.attributes[0].confidence == 0.7
 
@@ -117,7 +121,7 @@ def test_every_answer_of_the_asked_form_is_read(entities, triples, attributes):
 
 @pytest.mark.parametrize(("shape", "model"), [
     (wire_module.extraction(SCHEMA), wire_module._Extraction),
-    (wire_module.summaries(1), wire_module._Summaries),
+    (wire_module.summaries([CommunityDigest(keywords=("n",), facts=())]), wire_module._Summaries),
     (wire_module.decomposition(SCHEMA, 5), wire_module._Decomposition),
     (wire_module.reflection(SCHEMA, []), wire_module._Reflection),
     (wire_module.draft_answer(), wire_module.DraftAnswer),
@@ -134,7 +138,8 @@ def _objects(schema: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("shape", [
-    wire_module.extraction(SCHEMA), wire_module.summaries(1), wire_module.decomposition(SCHEMA, 5),
+    wire_module.extraction(SCHEMA), wire_module.summaries([CommunityDigest(keywords=("n",), facts=())]),
+    wire_module.decomposition(SCHEMA, 5),
     wire_module.reflection(SCHEMA, []), wire_module.draft_answer(), wire_module.standalone_question()])
 def test_json_schemas_keep_the_rules_of_strict_decoding(shape):
     for schema in _objects(shape.json_schema):
@@ -144,10 +149,13 @@ def test_json_schemas_keep_the_rules_of_strict_decoding(shape):
 
 def test_summaries_come_in_the_order_of_the_communities():
     endpoint = ScriptedEndpoint([{"communities": [
-        {"id": 2, "name": "B", "summary": "b"}, {"id": 1, "name": "A", "summary": "a"}]}])
+        {"id": 2, "name": "B", "summary": "b"}, {"id": 1, "name": "A", "summary": "a", "findings": [
+            {"text": "It is so.", "facts": [1, 1, 2]}, {"text": "It rests on nothing.", "facts": [7]}]}]}])
     digests = [CommunityDigest(keywords=("x",), facts=("x y z",)), CommunityDigest(keywords=("u",), facts=())]
-    assert [s.name for s in reasoner(endpoint).summarise(digests)] == ["A", "B"]
-    assert "[1] x\n- x y z\n\n[2] u" in endpoint.sent[0][1][1]
+    first, second = reasoner(endpoint).summarise(digests)
+    assert (first.name, first.summary) == ("A", "a\n- It is so. (x y z)"), "each finding with the facts it rests on"
+    assert (second.name, second.summary) == ("B", "b")
+    assert "[1] x\n1. x y z\n\n[2] u" in endpoint.sent[0][1][1]
 
 
 def test_a_forgotten_community_is_asked_for_again():
@@ -162,8 +170,8 @@ def test_a_forgotten_community_is_asked_for_again():
 def test_many_communities_share_calls_and_none_need_one():
     class Numbered(ScriptedEndpoint):
         async def send(self, messages: Messages, json_schema: dict[str, Any], permit: Callable[[], None]) -> Reply:
-            count = messages[1][1].count("\n- ")
-            first = messages[1][1].split("- fact ")[1].split()[0]
+            count = messages[1][1].count("\n1. ")
+            first = messages[1][1].split("1. fact ")[1].split()[0]
             self.sent.append(messages)
             return Reply(json.dumps({"communities": [
                 {"id": n, "name": f"from {first}", "summary": "s"} for n in range(1, count + 1)]}), 1, 1)

@@ -33,7 +33,7 @@ def asked(user: str, schema: dict[str, Any] | None, system: str = "") -> dict[st
 
 def test_our_own_extraction_reads_its_answer(brain: Any) -> None:
     shape = wire.extraction(open_schema())
-    prompt = render("extract", "en", schema="-", context="Ada", text=DOCS[1]["text"])
+    prompt = render("extract", "en", schema="-", example="", context="Ada", text=DOCS[1]["text"])
     for schema in (shape.json_schema, None):
         request = asked("", schema, prompt.system) | {
             "messages": [{"content": prompt.system}, {"content": prompt.user}]}
