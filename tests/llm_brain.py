@@ -55,9 +55,9 @@ def step(request: Json) -> str:
 def _extract(system: str, blocks: list[str]) -> Json:
     title, _, text = blocks[0].partition("\n\n")
     # A list of types cut short to `*`: any may do, and schemas name persons first, who mostly do not.
-    any_type = _line(system, "Types|类型").split(", ")[1:2]
-    letters = dict(item.split(" ", 1) for item in _line(system, "Types, by letter|类型（前为代号）").split(", ") if item)
-    any_type = any_type or [*letters.values()][1:2]
+    listed = _line(system, "Types, by letter|类型（前为代号）").split(", ")
+    letters = dict(item.split(" ", 1) for item in listed if item)
+    any_type = (_line(system, "Types|类型").split(", ")[1:] or [*letters.values()][1:])[:1]
     relations = [(name, head or letters.get(head_letters[0], "*"), tail or letters.get(tail_letters[0], "*"))
                  for name, head, tail, head_letters, tail_letters
                  in _RELATION.findall(_line(system, "Relations|关系")) if head or head_letters]
