@@ -92,7 +92,8 @@ class KnowledgeBase:
         self.resolution = ResolutionSynchroniser(
             self.database, self.entities, Resolver(self.entities, edits, self.documents, self.vectors, embedder),
             self.graph_synchroniser, self.schemas, self.reliability)
-        self.tree = TreeSynchroniser(self.database, self.graph_synchroniser, self.vectors, self.communities)
+        self.tree = TreeSynchroniser(self.database, self.graph_synchroniser, self.vectors, self.communities,
+                                     self.schemas.current)
         self._index_store = IndexStore(layout.index, embedder)
         self._index: tuple[Version, Index] | None = None
         self._lock = FileLock(layout.lock, timeout=0, thread_local=False)

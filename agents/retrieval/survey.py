@@ -17,6 +17,7 @@ from ...tools.retriever import Retriever
 from ...tools.statements import of_entities
 from .citing import located
 from .context import MARK_TOKENS, statement_item
+from .dimensions import spoken_groups
 
 MOST_CALLS = 8
 """Calls of the map step: what a question about everything may cost besides its answer."""
@@ -41,11 +42,13 @@ def report_batches(retriever: Retriever, query: Query, tokens: int) -> list[list
 
     Returns:
         At most `MOST_CALLS` lists of items with statements, of the finest level that fits them; of the coarsest, if
-        none does, the largest communities. Empty where nothing is described.
+        none does, the largest communities; of a view's groups where the question speaks of its dimension. Empty where
+        nothing is described.
     """
     levels: dict[int, list[Community]] = {}
-    for community in retriever.index.store.communities.all(level=None):
-        if community.summary:
+    spoken = spoken_groups(retriever.index, query.text)
+    for community in spoken or retriever.index.store.communities.all(level=None):
+        if community.summary or spoken:
             levels.setdefault(community.level, []).append(community)
     batches: list[list[Passage]] = []
     for _, communities in sorted(levels.items()):
@@ -62,7 +65,14 @@ def _items(retriever: Retriever, query: Query, communities: Sequence[Community])
         items = sorted((statement_item(retriever, fact, 0.0, fact.line) for fact in found),
                        key=lambda item: item.text.lstrip().startswith("|"))[:_FACTS]
         if items:
-            yield [items[0].model_copy(update={"statement": community.text()}), *items]
+            yield [items[0].model_copy(update={"statement": _report(retriever, community)}), *items]
+
+
+def _report(retriever: Retriever, community: Community) -> str:
+    """A community's report; a view's group is told by its name and the members that stand for it."""
+    if not community.label:
+        return community.text()
+    return f"{community.label}. {', '.join(retriever.index.name(member) for member in community.keywords)}"
 
 
 def _packed(groups: Iterator[list[Passage]], tokens: int) -> list[list[Passage]]:

@@ -1,7 +1,9 @@
 """The knowledge tree: built, kept up with the graph, described."""
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 
+from ...schemas.graph_schema import GraphSchema
 from ...schemas.retrieval import CommunityDigest, CommunitySummary
 from ..graph.state import GraphState
 from ..graph.synchroniser import GraphSynchroniser
@@ -10,9 +12,10 @@ from ..ledger.database import Database
 from ..vectors.store import VectorStore
 from .description import Before, digests, find_tree, marks, view_communities
 from .detection import CommunitySettings
-from .view_spec import ViewSpec
+from .view_spec import ViewError, ViewSpec, parse_view
 from .views import build_view
 
+_LOG = logging.getLogger("banyan")
 Summarise = Callable[[Sequence[CommunityDigest]], list[CommunitySummary]]
 
 # Communities described between two commits: as many as an endpoint answers for at once, with the default settings.
@@ -27,11 +30,12 @@ class TreeSynchroniser:
     """
 
     def __init__(self, database: Database, graph: GraphSynchroniser, vectors: VectorStore,
-                 communities: CommunityTable) -> None:
+                 communities: CommunityTable, schema: Callable[[], GraphSchema]) -> None:
         self._db = database
         self._graph = graph
         self._vectors = vectors
         self._communities = communities
+        self._schema = schema
 
     def state(self) -> GraphState:
         """The state of the ledger that the communities reflect; zeros before the first."""
@@ -68,13 +72,32 @@ class TreeSynchroniser:
         now = marks(graph)
         before = None if whole else self._before(now, settings)
         communities = find_tree(graph, self._vectors, settings, before)
+        views = self._views(settings)
         with self._db.transaction():
             self._communities.replace(communities, marks=now)
             self._communities.forget_views()
+            for name, grouped in views.items():
+                self._communities.replace(grouped, name)
             self._db.set_meta("tree_position", str(state.position))
             self._db.set_meta("tree_resolution", str(state.resolution))
             self._db.set_meta("tree_drift", str(self._drift() + len(before.changed) if before else 0))
             self._revise()
+
+    def _views(self, settings: CommunitySettings) -> dict[str, list[Community]]:
+        """The views that were built, of the graph as it is now; one whose attribute or relation is gone ends."""
+        views = {}
+        for name in self._communities.views():
+            try:
+                spec = parse_view(name, self._schema(), self._graph.graph)
+            except ViewError as error:
+                _LOG.info("The view %s is dropped: %s", name, error)
+            else:
+                views[name] = self._view(spec, settings)
+        return views
+
+    def _view(self, spec: ViewSpec, settings: CommunitySettings) -> list[Community]:
+        graph, vectors = self._graph.graph, self._vectors
+        return view_communities(graph, vectors, build_view(graph, vectors, spec), settings)
 
     def _drift(self) -> int:
         """How many entities changed since all communities were detected."""
@@ -113,8 +136,6 @@ class TreeSynchroniser:
         self._db.set_meta("tree_described", "" if self._communities.undescribed() else "yes")
 
     def build_view(self, spec: ViewSpec, settings: CommunitySettings | None = None) -> list[Community]:
-        """Build a further view; it is kept until the tree is built again."""
-        graph, vectors = self._graph.graph, self._vectors
-        view = build_view(graph, vectors, spec)
-        self._communities.replace(view_communities(graph, vectors, view, settings or CommunitySettings()), view.name)
-        return self._communities.all(view.name)
+        """Build a further view, which is kept up with the graph from then on."""
+        self._communities.replace(self._view(spec, settings or CommunitySettings()), spec.view)
+        return self._communities.all(spec.view)
