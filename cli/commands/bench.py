@@ -14,11 +14,12 @@ from ...evaluation.bench.arms import ARMS, DEFAULT_ARMS, chosen_arms
 from ...evaluation.bench.estimating import BenchEstimate, estimate
 from ...evaluation.bench.markdown import to_markdown
 from ...evaluation.bench.page import to_page
+from ...evaluation.bench.plan import Plan, peers_of
 from ...evaluation.bench.reading import load_dataset
 from ...evaluation.bench.records import Dataset, DatasetName
 from ...evaluation.bench.report import BenchReport, make_report
 from ...evaluation.bench.results import Results
-from ...evaluation.bench.running import Plan, identity, run
+from ...evaluation.bench.running import identity, run
 from ...evaluation.bench.tables import headline, tables
 from ...export.files import write_file
 from ..console import err, escape, on_a_line, out, print_json
@@ -48,6 +49,8 @@ def bench(  # noqa: PLR0913, PLR0917  (its options)
                                                        "imported instead of building.")] = None,
     *,
     max_tokens: MaxTokens = None,
+    peer: Annotated[list[str] | None, typer.Option(help="Another system as an arm, NAME=PYTHON PROGRAM: see "
+                                                        "benchmarks/peers.")] = None,
     retrieval_only: Annotated[bool, typer.Option("--retrieval-only", help="Rank passages and answer nothing.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Estimate calls and tokens; pay nothing.")] = False,
     as_json: AsJson = False,
@@ -61,9 +64,12 @@ def bench(  # noqa: PLR0913, PLR0917  (its options)
     settings = _settings(int(top_k))
     if recorded is not None and not recorded.is_file():
         raise CommandError(f"there is no file {recorded}: name recorded triples in HippoRAG's form (--recorded)")
+    peers = peers_of(peer or ())
+    if peers and (retrieval_only or not settings.llm_base_url):
+        raise CommandError("peers answer by a model: set BANYAN_LLM_BASE_URL, and leave --retrieval-only out")
     with opened(settings=settings) as resources:
         plan = Plan(arms=chosen_arms(arms, with_llm=settings.uses_llm), mode=mode, schema=schema, recorded=recorded,
-                    max_tokens=max_tokens, answers=not retrieval_only,
+                    max_tokens=max_tokens, answers=not retrieval_only, peers=peers,
                     judge=None if retrieval_only else _judge(judge, settings))
         if dry_run:
             _print_estimate(estimate(resources, questions, plan), as_json=as_json)
@@ -90,7 +96,7 @@ def _measure(resources: Resources, dataset: Dataset, plan: Plan, output: Path) -
     this_run = identity(resources, dataset, plan)
     with Results(output, this_run) as results:
         done = run(resources, dataset, plan, results, watch=lambda name: track(err, name))
-        report = make_report(dataset, this_run, results, {arm.name: arm.about for arm in plan.arms},
+        report = make_report(dataset, this_run, results, plan.rows,
                              judge=plan.judge or "", bases=done.bases, failures=done.failures, stopped=done.stopped)
     write_file(output / "report.json", [report.model_dump_json(indent=1) + "\n"])
     write_file(output / "report.md", [to_markdown(report)])

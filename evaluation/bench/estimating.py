@@ -10,9 +10,9 @@ from ...schemas.documents import Frozen
 from ...text.tokens import estimate_tokens
 from .arms import Arm
 from .building import OPEN, base_name
+from .plan import Plan
 from .records import Dataset
 from .results import Results
-from .running import Plan
 from .scoring import JUDGED
 
 _REPLY = 150

@@ -93,7 +93,7 @@ class _Scored:
         self.right = {} if not answers else {question.id: right for (question, _), scores, verdict in zip(
             self.asked, self.scores, self.verdicts, strict=True) if (right := _right(scores, verdict)) is not None}
         self.recalls = {question.id: [_recall(outcome, cut) for cut in CUTS]
-                        for question, outcome in self.asked if question.gold}
+                        for question, outcome in self.asked if question.gold and outcome.passages}
 
 
 def make_report(dataset: Dataset, run: Run, results: Results, arms: Mapping[str, str], *, judge: str,
@@ -176,8 +176,10 @@ def _by_type(scored: _Scored) -> dict[str, dict[str, float]]:
         of_group = [(question, scores) for (question, _), scores in zip(scored.asked, scored.scores, strict=True)
                     if question.group == group]
         right = [scored.right[question.id] for question, _ in of_group if question.id in scored.right]
-        rows[group] = {"questions": float(len(of_group)), "accuracy": _rounded(100 * _mean(right)),
-                       "f1": _rounded(100 * _mean(scores.f1 for _, scores in of_group))}
+        rows[group] = {"questions": float(len(of_group))}
+        if right:
+            rows[group] |= {"accuracy": _rounded(100 * _mean(right)),
+                            "f1": _rounded(100 * _mean(scores.f1 for _, scores in of_group))}
         recalls = [scored.recalls[question.id][CUTS.index(5)] for question, _ in of_group
                    if question.id in scored.recalls]
         if recalls:

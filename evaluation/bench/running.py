@@ -2,9 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import AbstractContextManager, ExitStack, nullcontext
-from dataclasses import dataclass, field
-from pathlib import Path
+from contextlib import ExitStack, nullcontext
 from typing import TypeVar
 
 from langchain_core.runnables.config import ContextThreadPoolExecutor
@@ -13,46 +11,17 @@ from ...agents.resources import Resources
 from ...models.reasoner import ReasonerError
 from ...runtime.budgets import Budget, BudgetExceeded, Usage, charged
 from ...runtime.cancellation import current
-from ...schemas.retrieval import Mode
 from ..retrieval import Progress
 from .arms import Arm
 from .asking import Asker
 from .building import OPEN, BenchError, build, corpus_hash
+from .peers import ask_peer
+from .plan import Plan, Progressed, Watch
 from .records import BenchQuestion, Dataset
 from .results import Base, Judged, Outcome, Results, Run
 from .scoring import JUDGED
 
 _T = TypeVar("_T")
-Watch = Callable[[str], AbstractContextManager[Progress]]
-"""Opens a progress bar by its name."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Plan:
-    """How a benchmark is run.
-
-    `judge`: the judge's model; none: no answer is judged. `recorded`: see `building`. `answers`: whether questions are
-    answered; else passages are ranked.
-    """
-
-    arms: Sequence[Arm]
-    mode: Mode = "reject"
-    schema: str = "general"
-    judge: str | None = None
-    recorded: Path | None = None
-    max_tokens: int | None = None
-    answers: bool = True
-
-
-@dataclass
-class Progressed:
-    """How far a run came: the knowledge bases by schema, what failed, and why it stopped, if it did."""
-
-    bases: dict[str, Base] = field(default_factory=dict)
-    failures: list[str] = field(default_factory=list)
-    stopped: str = ""
-
-
 def identity(resources: Resources, dataset: Dataset, plan: Plan) -> Run:
     """What results belong to."""
     settings = resources.settings
@@ -90,6 +59,8 @@ def run(resources: Resources, dataset: Dataset, plan: Plan, results: Results,
             asker = Asker(resources, done.bases[plan.schema if arm.schema else OPEN].name, plan.mode,
                           answers=plan.answers)
             _ask_all(resources, arm, asker, dataset, results, done, budget, watch)
+        for peer in plan.peers:
+            ask_peer(peer, resources, dataset, plan.mode, results, done, budget=budget, watch=watch)
         if plan.judge:
             _judge_all(resources, dataset, plan, results, done, budget, watch)
     except BudgetExceeded as error:
@@ -126,9 +97,8 @@ def _judge_all(resources: Resources, dataset: Dataset, plan: Plan, results: Resu
     model = plan.judge or ""
     questions = {question.id: question for question in dataset.questions
                  if question.kind in JUDGED and not question.unanswerable}
-    names = {arm.name for arm in plan.arms}
     left = [outcome for (arm, number), outcome in sorted(results.outcomes.items())
-            if arm in names and number in questions and not outcome.declined
+            if arm in plan.rows and number in questions and not outcome.declined
             and (model, arm, number) not in results.verdicts]
     with ExitStack() as stack:
         judge = Judge(resources.settings, model, stack.enter_context(resources.standalone_calls()))

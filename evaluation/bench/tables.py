@@ -51,7 +51,7 @@ def _answers(report: BenchReport) -> Table:
 
 
 def _retrieval(report: BenchReport) -> Table:
-    rows = [row for row in report.rows if row.recall and any(value.high for value in row.recall.values())]
+    rows = [row for row in report.rows if row.recall]
     cuts = list(rows[0].recall) if rows else []
     return Table("Recall of gold documents, in %", ("arm", *(f"@{cut}" for cut in cuts), "@5 against the first"),
                  tuple((row.arm, *(figure(row.recall[cut]) for cut in cuts), figure(row.recall_change, signed=True))
@@ -72,8 +72,8 @@ def _evidence(report: BenchReport) -> Table:
 
 def _types(report: BenchReport) -> Table:
     return Table("By type of question, in %", ("arm", "type", "questions", "accuracy", "F1", "recall@5"),
-                 tuple((row.arm, kind, f"{values['questions']:.0f}", f"{values['accuracy']:.1f}",
-                        f"{values['f1']:.1f}", f"{values['recall@5']:.1f}" if "recall@5" in values else "–")
+                 tuple((row.arm, kind, f"{values['questions']:.0f}",
+                        *(f"{values[name]:.1f}" if name in values else "–" for name in ("accuracy", "f1", "recall@5")))
                        for row in report.rows for kind, values in row.by_type.items()))
 
 

@@ -8,10 +8,11 @@ import pytest
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.evaluation.bench.arms import chosen_arms
+from banyan.evaluation.bench.plan import Plan
 from banyan.evaluation.bench.reading import load_dataset
 from banyan.evaluation.bench.report import make_report
 from banyan.evaluation.bench.results import Results
-from banyan.evaluation.bench.running import Plan, identity, run
+from banyan.evaluation.bench.running import identity, run
 
 from ..conftest import load_test_module
 
@@ -84,7 +85,7 @@ def test_killed_in_the_middle_and_run_again_the_report_is_the_same_and_nothing_i
                     env=command_line.clean_environment(BANYAN_HOME=str(banyan.folder / "home"),
                                                        **dict(banyan.settings))) as process:
                 running.append(process)
-                assert process.wait(60) == -9
+                assert process.wait(120) == -9
         running.clear()
         last = banyan(*arguments, "--json").json
         asked = len(server.requests)

@@ -109,8 +109,8 @@ def report(tmp_path):
     with Results(tmp_path, RUN) as results:
         for arm, short in (("full", "Kalmar"), ("naive-bm25", "Oslo")):
             results.add_outcome(Outcome(arm=arm, id="a", short=short, answer=short, ranks=(2,), facts=((), (0,)),
-                                        gold=(False, True), calls=3, prompt_tokens=100, seconds=1.5))
-            results.add_outcome(Outcome(arm=arm, id="b", declined=True, ranks=(None,)))
+                                        gold=(False, True), passages=2, calls=3, prompt_tokens=100, seconds=1.5))
+            results.add_outcome(Outcome(arm=arm, id="b", declined=True, ranks=(None,), passages=2))
             results.add_outcome(Outcome(arm=arm, id="c", answer="A lamp.", short=NASTY))
             results.add_outcome(Outcome(arm=arm, id="d", declined=arm == "full"))
             results.add_verdict(Judged(arm=arm, id="a", judge="j", correct=short == "Kalmar", reason="r", tokens=7))

@@ -1,0 +1,50 @@
+"""What the peers' programs share: the job that `banyan bench --peer` writes, and the lines that they answer with.
+
+It runs in each peer's own environment, in which Banyan is not installed.
+"""
+
+import json
+import os
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Job:
+    """Documents and questions as {id, title, text} and {id, question}; see `evaluation/bench/peers.py`."""
+
+    documents: list[dict[str, str]]
+    questions: list[dict[str, str]]
+    base_url: str
+    model: str
+    dimension: int
+    folder: str
+    top_k: int
+    instruction: str
+
+
+def read_job() -> Job:
+    """The job of the file that the program was started with; no telemetry, no vocabulary from the network."""
+    os.environ |= {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "OPENAI_API_KEY": "none"}
+    return Job(**json.loads(Path(sys.argv[1]).read_text("utf-8")))
+
+
+async def run(job: Job, build: Callable[[], Awaitable[None]], answer: Callable[[str], Awaitable[str]]) -> None:
+    """Build, unless that was done before, and answer the questions one by one."""
+    built = Path(job.folder) / "built"
+    started = time.perf_counter()
+    if not built.exists():
+        await build()
+        built.touch()
+    say({"built": time.perf_counter() - started})
+    for question in job.questions:
+        say({"id": question["id"], "answer": await answer(question["question"])})
+
+
+def say(value: dict[str, object]) -> None:
+    """Write one line."""
+    sys.stdout.write(f"\n{json.dumps(value, ensure_ascii=False)}\n")
+    sys.stdout.flush()

@@ -1,0 +1,131 @@
+"""Other systems as arms: programs in environments of their own, asked over the same endpoint and embeddings.
+
+A program is started with one argument, a JSON file: `documents` ({id, title, text}), `questions` ({id, question}),
+`base_url`, `model`, `dimension` of the embeddings, `folder` for whatever it stores, `top_k`, and `instruction`, which
+it adds to each question. It builds unless its folder is built, and writes a JSON line for each answer on its output:
+`{"id", "answer"}`. Before the first it writes `{"built": seconds}`.
+"""
+
+import json
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+
+from ...agents.resources import Resources
+from ...prompts import Language, language_of
+from ...runtime.budgets import Budget
+from ...schemas.retrieval import Mode
+from .building import BenchError, corpus_hash
+from .peer_endpoint import PeerEndpoint
+from .plan import Peer, Progressed, Watch
+from .records import BenchQuestion, Dataset
+from .results import Base, Outcome, Results
+
+_SHORT: dict[Language, str] = {"en": "Answer in the fewest words: a name, a date, a number, yes or no, the letter of a "
+                                     "choice; a sentence only if it takes one.",
+                               "zh": "用最少的字作答：名称、日期、数值、是或否、选项字母；确有必要才用整句。"}
+_REJECT: dict[Language, str] = {"en": "If the information given does not answer the question, reply only: unanswerable",
+                                "zh": "若所给信息不足以回答，只回复：无法回答"}
+_OPEN: dict[Language, str] = {"en": "If the information given does not answer the question, use your own knowledge.",
+                              "zh": "若所给信息不足以回答，可使用自身知识作答。"}
+_DECLINED = ("unanswerable", "无法回答", "sorry, i'm not able to provide an answer")
+
+
+def ask_peer(peer: Peer, resources: Resources, dataset: Dataset, mode: Mode, results: Results, done: Progressed, *,
+             budget: Budget | None = None, watch: Watch = lambda _: nullcontext(lambda *_: None)) -> None:
+    """Have a peer answer the questions that it has not answered yet.
+
+    Args:
+        peer: the program.
+        resources: the endpoint, the embeddings and the home folder, in which the peer's own store stands.
+        dataset: documents and questions.
+        mode: whether it may answer from its own knowledge.
+        results: where its answers are kept.
+        done: is told of failures, and of the build.
+        budget: what may be spent.
+        watch: opens a progress bar.
+
+    Raises:
+        BenchError: the program cannot be started, or ended before its last answer.
+        BudgetExceeded: the budget was reached.
+    """
+    left = [question for question in dataset.questions if (peer.name, question.id) not in results.outcomes]
+    if peer.name in results.bases:
+        done.bases[peer.name] = results.bases[peer.name]
+    if not left:
+        return
+    folder = resources.settings.home / "peers" / f"{peer.name}-{corpus_hash(dataset.documents)}"
+    folder.mkdir(parents=True, exist_ok=True)
+    with resources.standalone_calls() as calls, watch(peer.name) as progress:
+        endpoint = PeerEndpoint(resources.settings, resources.embedder, calls, budget)
+        with endpoint.served() as url:
+            job = folder / "job.json"
+            job.write_text(json.dumps(_job(resources, dataset, left, mode, folder, url), ensure_ascii=False), "utf-8")
+            _follow(peer, job, endpoint, {question.id: question for question in left}, results, done,
+                    lambda number: progress(number, len(left)), len(dataset.documents))
+    if budget:
+        budget.check()
+
+
+def _job(resources: Resources, dataset: Dataset, left: Sequence[BenchQuestion], mode: Mode, folder: Path,
+         url: str) -> dict[str, object]:
+    settings = resources.settings
+    language = language_of(left[0].question)
+    return {"documents": [document.model_dump(include={"id", "title", "text"}) for document in dataset.documents],
+            "questions": [{"id": question.id, "question": question.question} for question in left],
+            "base_url": url, "model": settings.llm_model, "dimension": resources.embedder.dimension,
+            "folder": str(folder), "top_k": settings.context_passages or settings.top_k,
+            "instruction": f"{_SHORT[language]} {(_REJECT if mode == 'reject' else _OPEN)[language]}"}
+
+
+def _follow(peer: Peer, job: Path, endpoint: PeerEndpoint, questions: dict[str, BenchQuestion], results: Results,
+            done: Progressed, progress: Callable[[int], None], documents: int) -> None:
+    """Start the program and keep its answers as they come."""
+    log = job.with_name("log")
+    with log.open("wb") as errors:
+        try:
+            process = subprocess.Popen([*peer.command, str(job)], stdout=subprocess.PIPE, stderr=errors, text=True,  # noqa: S603  (the user's own command)
+                                       encoding="utf-8")
+        except OSError as error:
+            raise BenchError(f"{peer.name} cannot be started ({error}): fix the command after --peer") from error
+        with process:
+            started, spent, answered = time.perf_counter(), _spent(endpoint), 0
+            for line in process.stdout or ():
+                if not line.startswith("{"):
+                    continue  # peers print what they do
+                said = json.loads(line)
+                if "built" in said:
+                    done.bases[peer.name] = _built(peer, said["built"], documents, endpoint, results)
+                elif said.get("id") in questions:
+                    answered += 1
+                    results.add_outcome(_outcome(peer, said, _spent(endpoint), spent, time.perf_counter() - started))
+                    progress(answered)
+                started, spent = time.perf_counter(), _spent(endpoint)
+    if process.returncode or answered < len(questions):
+        raise BenchError(f"{peer.name} answered {answered} of {len(questions)} questions and ended with "
+                         f"{process.returncode}: see {log}")
+
+
+def _spent(endpoint: PeerEndpoint) -> tuple[int, int, int]:
+    return endpoint.usage.calls, endpoint.usage.prompt, endpoint.usage.completion
+
+
+def _built(peer: Peer, seconds: float, documents: int, endpoint: PeerEndpoint, results: Results) -> Base:
+    known = results.bases.get(peer.name)
+    if known is not None:
+        return known
+    base = Base(name=peer.name, documents=documents, entities=0, triples=0, communities=0, seconds=round(seconds, 1),
+                tokens={"build": endpoint.usage.prompt + endpoint.usage.completion})
+    results.add_base(base)
+    return base
+
+
+def _outcome(peer: Peer, said: dict[str, str], now: tuple[int, int, int], before: tuple[int, int, int],
+             seconds: float) -> Outcome:
+    answer = str(said["answer"]).strip()
+    declined = not answer or answer.lower().startswith(_DECLINED)
+    calls, prompt, completion = (one - other for one, other in zip(now, before, strict=True))
+    return Outcome(arm=peer.name, id=str(said["id"]), answer="" if declined else answer, declined=declined,
+                   calls=calls, prompt_tokens=prompt, completion_tokens=completion, seconds=round(seconds, 4))

@@ -1,0 +1,78 @@
+"""What is to be measured, and how far a run came."""
+
+import shlex
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ...schemas.retrieval import Mode
+from ..datasets import DatasetError
+from ..retrieval import Progress
+from .arms import Arm
+from .results import Base
+
+Watch = Callable[[str], AbstractContextManager[Progress]]
+"""Opens a progress bar by its name."""
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A peer: its name in the table, and the command that starts its program."""
+
+    name: str
+    command: tuple[str, ...]
+
+    @property
+    def about(self) -> str:
+        """What the table says of it."""
+        return f"peer: {Path(self.command[-1]).name}"
+
+
+def peers_of(given: Sequence[str]) -> list[Peer]:
+    """Peers from texts such as "lightrag=/envs/lightrag/bin/python benchmarks/peers/lightrag.py".
+
+    Raises:
+        DatasetError: one has not that form.
+    """
+    peers = []
+    for text in given:
+        name, _, command = text.partition("=")
+        words = tuple(shlex.split(command))
+        if not name.strip() or not words:
+            raise DatasetError(f"--peer {text!r}: write NAME=PYTHON PROGRAM, as in "
+                               "lightrag=/envs/lightrag/bin/python benchmarks/peers/lightrag.py")
+        peers.append(Peer(name.strip(), words))
+    return peers
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """How a benchmark is run.
+
+    `judge`: the judge's model; none: no answer is judged. `recorded`: see `building`. `answers`: whether questions are
+    answered; else passages are ranked.
+    """
+
+    arms: Sequence[Arm]
+    mode: Mode = "reject"
+    schema: str = "general"
+    judge: str | None = None
+    recorded: Path | None = None
+    max_tokens: int | None = None
+    answers: bool = True
+    peers: Sequence[Peer] = ()
+
+    @property
+    def rows(self) -> dict[str, str]:
+        """What each arm and peer is, by its name, in the table's order."""
+        return {arm.name: arm.about for arm in self.arms} | {peer.name: peer.about for peer in self.peers}
+
+
+@dataclass
+class Progressed:
+    """How far a run came: the knowledge bases by schema, what failed, and why it stopped, if it did."""
+
+    bases: dict[str, Base] = field(default_factory=dict)
+    failures: list[str] = field(default_factory=list)
+    stopped: str = ""
