@@ -95,7 +95,9 @@ def _finish_build(report: BuildReport, *, as_json: bool) -> None:
     if as_json:
         print_json(report)
     else:
-        table = Table(*_COLUMNS, title=f"Knowledge base {escape(report['kb'])}")
+        # `status` and the page say facts, too.
+        headings = ("facts" if name == "triples" else name for name in _COLUMNS)
+        table = Table(*headings, title=f"Knowledge base {escape(report['kb'])}")
         table.add_row(*(str(dict(report)[name]) for name in _COLUMNS))
         out.print(table)
         tokens = report["tokens"]

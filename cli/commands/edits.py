@@ -111,7 +111,7 @@ def _reason(why: str) -> str:
 
 
 def _carry_out(kb: str, change: Callable[[Editing], _Done]) -> _Done:
-    with opened() as resources, err.status("bringing the graph up to it"):
+    with opened(reasons=False) as resources, err.status("bringing the graph up to it"):
         return resources.edit(kb, change)
 
 

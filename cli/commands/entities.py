@@ -81,6 +81,6 @@ def split(first: Name, second: Name, kb: Kb, why: Why = "") -> None:
 
 
 def _decide(kb: str, verdict: Literal["merge", "split"], first: str, second: str, why: str) -> None:
-    with opened() as resources, err.status("resolving"):
+    with opened(reasons=False) as resources, err.status("resolving"):
         resources.decide_entities(kb, verdict, (first, second), getpass.getuser(), why)
     out.print(f"{'one' if verdict == 'merge' else 'apart'}: {on_a_line(first)}, {on_a_line(second)}")

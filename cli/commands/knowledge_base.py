@@ -47,7 +47,7 @@ def verify(kb: Kb, *, as_json: AsJson = False) -> None:
 @app.command()
 def delete(document: Annotated[str, typer.Argument(help="The document's id.")], kb: Kb) -> None:
     """Delete a document with all that only it supports."""
-    with opened() as resources:
+    with opened(reasons=False) as resources:
         resources.delete_document(kb, document)
     out.print(f"deleted {on_a_line(document)}")
 

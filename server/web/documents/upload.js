@@ -10,6 +10,8 @@ import { number, t } from "../strings.js";
 export const SEEDS = ["general", "biomedical", "encyclopedia", "finance", "literature", "open"];
 /** What stands for a schema of one's own among them. */
 const OWN = "own";
+/** Endings of the files that most people have. */
+const USUAL = ["pdf", "docx", "pptx", "xlsx", "html", "md", "txt", "csv", "json", "epub", "eml"];
 const KB = 1024;
 
 /**
@@ -96,9 +98,15 @@ export function uploadForm(base, { fresh, started }) {
 
 /** Which files can be read, as the server says. */
 function formats() {
-  const line = h("p", { class: "soft" });
+  const line = h("div", { class: "soft formats" });
   get("formats").then(
-    ({ items }) => fill(line, t("upload.formats", { endings: items.map((one) => one.slice(1)).join(t("page.comma")) })),
+    ({ items }) => {
+      const endings = items.map((one) => one.slice(1));
+      const named = (some) => some.join(t("page.comma"));
+      const others = endings.filter((one) => !USUAL.includes(one));
+      const all = h("details", {}, h("summary", {}, t("upload.formats.others", { n: others.length })), named(others));
+      fill(line, t("upload.formats", { endings: named(USUAL.filter((one) => endings.includes(one))) }), all);
+    },
     (error) => fill(line, failure(error)),
   );
   return line;

@@ -67,9 +67,10 @@ export class Tree {
         button(t("tree.all"), () => this.open(""), { class: "link" }),
         found.parent && [" › ", button(t("tree.up"), () => this.open(found.parent), { class: "link" })],
       ),
-      h("p", { class: "eyebrow" }, t("tree.level", { level: found.level + 1, levels: below.levels })),
+      below.levels > 1 && h("p", { class: "eyebrow" }, t("tree.level", { level: found.level + 1, levels: below.levels })),
       h("h2", { tabindex: "-1" }, found.name),
-      h("p", {}, found.summary),
+      // Entities without facts have nothing to be said of but their names.
+      found.summary !== found.name && h("p", {}, found.summary),
       this.#keywords(found),
       h(
         "div",
@@ -105,7 +106,7 @@ export class Tree {
       {},
       button(one.name, () => this.open(one.id), { class: "link strong" }),
       h("span", { class: "soft" }, ` ${t("tree.size", { n: one.size })}`),
-      h("p", { class: "summary" }, one.summary),
+      one.summary !== one.name && h("p", { class: "summary" }, one.summary),
     );
   }
 

@@ -189,7 +189,7 @@ function row(element, kind) {
         class: "quiet small",
         "aria-label": t("schema.edit.of", { name: element.name }),
       }),
-      button(t("schema.change"), change, {
+      button(t("schema.restructure"), change, {
         class: "quiet small",
         "aria-label": t("schema.change.of", { name: element.name }),
       }),
