@@ -144,7 +144,7 @@ def test_what_counts_as_gold():
 
 def test_places_count_each_document_once():
     ranked = [chunk("a", 0), chunk("a", 1), chunk("b", 0), chunk("a", 2), chunk("c", 0), chunk("b", 1)]
-    assert [retrieval._rank(GoldPassage(id=one), ranked) for one in "abcd"] == [1, 2, 3, None]
+    assert [retrieval.gold_rank(GoldPassage(id=one), ranked) for one in "abcd"] == [1, 2, 3, None]
 
 
 def test_gold_steps_are_filled_with_earlier_answers():

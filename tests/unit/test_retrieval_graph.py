@@ -264,7 +264,7 @@ def test_citations_are_numbered_and_stand_in_the_stored_text(resources):
     assert [citation["id"] for citation in said["citations"]] == [1, 2, 3]
     documents = resources.knowledge_base("kb").documents
     for citation in said["citations"]:
-        assert set(citation) == {"id", "document", "start", "end", "quote", "metadata"}
+        assert set(citation) == {"id", "document", "start", "end", "quote", "metadata", "page"}
         assert documents.get(citation["document"]).text[citation["start"]:citation["end"]] == citation["quote"]
     assert said["citations"][2]["quote"] == "林小雨出生于宁波"
 
