@@ -31,7 +31,7 @@ class Statement:
 
 
 def statements(index: RetrievalIndex, queries: Sequence[Query], weights: Mapping[str, float],
-               entities: Mapping[str, float]) -> list[Statement]:
+               entities: Mapping[str, float], paths: Mapping[str, float]) -> list[Statement]:
     """The facts that ranked chunks state, by nearness to the question and by their chunk's rank.
 
     Args:
@@ -40,6 +40,8 @@ def statements(index: RetrievalIndex, queries: Sequence[Query], weights: Mapping
         weights: of the ranked chunks, by id.
         entities: how near each entity that the routes found is to the question, 0 to 1: attributes of others are
             left out.
+        paths: how well each fact that stands on a path leads to an answer, 0 to 1, by its text: a later step of a
+            chain is rarely near to the words of the question.
 
     Returns:
         One line for each triple and attribute value, with the best of its chunks; the best first.
@@ -47,7 +49,7 @@ def statements(index: RetrievalIndex, queries: Sequence[Query], weights: Mapping
     best = max(weights.values(), default=0.0)
     if not queries or best <= 0:
         return []
-    found = [*_triples(index, queries, weights, best), *_attributes(index, queries, weights, entities)]
+    found = [*_triples(index, queries, weights, paths), *_attributes(index, queries, weights, entities)]
     ranked: dict[str, Statement] = {}
     for item in sorted(found, key=lambda item: (-item.score, item.line, item.chunk_id)):
         ranked.setdefault(item.line, item)
@@ -79,10 +81,12 @@ def _supported(index: RetrievalIndex, row: int, score: float) -> Iterator[Statem
 
 
 def _triples(index: RetrievalIndex, queries: Sequence[Query], weights: Mapping[str, float],
-             best: float) -> Iterator[Statement]:
+             paths: Mapping[str, float]) -> Iterator[Statement]:
+    best = max(weights.values())
     rows = index.chunk_triples(weights)
     nearness = np.max([query.meaning.triples[rows] * query.trust for query in queries], axis=0)
-    for row, near in zip(rows.tolist(), nearness.tolist(), strict=True):
+    for row, nearest in zip(rows.tolist(), nearness.tolist(), strict=True):
+        near = max(nearest, paths.get(index.fact(row).text, 0.0))
         for item in _supported(index, row, near):
             if item.chunk_id in weights and near > 0:
                 yield replace(item, score=near * (weights[item.chunk_id] / best) ** _RANK_POWER)

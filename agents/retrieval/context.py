@@ -50,7 +50,11 @@ def build_context(retriever: Retriever, ranking: Sequence[tuple[str, float]], qu
     for item in evidence:
         for entity in item.entity_ids if item.route != "community" else ():
             near[entity] = max(near.get(entity, 0.0), item.score)
-    lines = statements(retriever.index, queries, dict(there), near)
+    paths: dict[str, float] = {}
+    for item in evidence:
+        for fact in item.path[1:] if item.route == "dfs" else ():
+            paths[fact] = max(paths.get(fact, 0.0), item.score)
+    lines = statements(retriever.index, queries, dict(there), near, paths)
     share = min(int(tokens * FACTS_SHARE), FACTS_TOKENS) if lines else 0
     shown = within_budget(passages, left - share)
     whole = {p.chunk_id for p, full in zip(shown, passages, strict=False) if p.text == full.text}
@@ -95,7 +99,8 @@ def _reports(retriever: Retriever, queries: Sequence[Query], evidence: Sequence[
         community = index.communities[key]
         support = next(iter(of_entities(index, queries[0], community.members, 1)), None)
         cost = estimate_tokens(community.text()) + MARK_TOKENS
-        if support is not None and cost <= tokens:
+        # Without an own summary it says no more than names.
+        if support is not None and cost <= tokens and community.summary != community.name:
             tokens -= cost
             reports.append(statement_item(retriever, support, 0.0, community.text()))
     return reports

@@ -137,5 +137,8 @@ class TreeSynchroniser:
 
     def build_view(self, spec: ViewSpec, settings: CommunitySettings | None = None) -> list[Community]:
         """Build a further view, which is kept up with the graph from then on."""
-        self._communities.replace(self._view(spec, settings or CommunitySettings()), spec.view)
+        communities = self._view(spec, settings or CommunitySettings())
+        with self._db.transaction():
+            self._communities.replace(communities, spec.view)
+            self._revise()
         return self._communities.all(spec.view)
