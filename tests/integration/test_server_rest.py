@@ -1,28 +1,19 @@
 """`banyan serve` as a process: what a client of the REST API does, over the wire."""
 
-import sqlite3
-import threading
-import time
+import json
 from itertools import pairwise
 
 import httpx
 import pytest
-from banyan.server.security.keys import KEYS_FILE, Keys
 
 from ..conftest import load_test_module
 
 pytestmark = pytest.mark.integration
 serving, sse = load_test_module("serving"), load_test_module("sse")
-llm_server = load_test_module("llm_server")
+rest = load_test_module("rest")
+KB, BORN, CHESS = rest.KB, rest.BORN, rest.CHESS
+sent, followed, built = rest.sent, rest.followed, rest.built
 ENGLISH = serving.command_line.EXAMPLES / "en"
-KB = "/api/knowledge-bases"
-BORN = {"question": "When was Marie Curie born?"}
-# "defeat" is no relation of the schema, and two documents ask for it.
-CHESS = {
-    "otto-kern.md": "# Otto Kern\n\nOtto Kern was a chess player. He was born in Vienna. "
-                    "Otto Kern defeated Tom Hale in 1911.\n",
-    "ada-blum.md": "# Ada Blum\n\nAda Blum was a chess player. She was born in Warsaw. "
-                   "Ada Blum defeated Otto Kern in 1920.\n"}
 
 
 @pytest.fixture(scope="module")
@@ -36,30 +27,6 @@ def server(tmp_path_factory):
 def client(server):
     with httpx.Client(base_url=server.url, timeout=60) as client:
         yield client
-
-
-def sent(documents):
-    """Documents as the parts of an upload."""
-    return [("files", (name, text, "text/plain")) for name, text in documents.items()]
-
-
-def followed(client, build):
-    """The states of a build that its events tell, to the end or to where it waits."""
-    seen = []
-    with client.stream("GET", f"/api/builds/{build}/events") as stream:
-        for event in sse.events(stream.iter_lines()):
-            assert event.name == "build"
-            seen.append(event.data)
-            if event.data["state"] in {"done", "failed", "cancelled", "waiting"}:
-                break
-    return seen
-
-
-def built(client, kb, documents, **fields):
-    """The last state of a build of documents."""
-    started = client.post(f"{KB}/{kb}/builds", files=sent(documents), data=fields)
-    assert started.status_code == 202, started.text
-    return followed(client, started.json()["id"])[-1]
 
 
 @pytest.fixture(scope="module")
@@ -173,6 +140,53 @@ def test_the_graph_is_explored_by_what_is_looked_at(client, english):
     assert [node["name"].casefold() for node in named] == ["polonium"]
 
 
+def test_the_graph_is_changed_by_hand_and_back(client, english):
+    edits, graph = f"{KB}/english/edits", f"{KB}/english/graph"
+    (polonium, *_) = client.get(f"{graph}/search", params={"q": "polonium"}).json()["items"]
+
+    def decided(change):
+        said = client.post(edits, json={**change, "who": "Ann"})
+        assert said.status_code == 200, said.text
+        return said.json()
+
+    renamed = decided({"change": "rename", "entity": polonium["id"], "name": "Polonium (Po)"})
+    assert renamed["entity"] == polonium["id"]
+    fact = {"subject": "Polonium (Po)", "relation": "named_after", "object": "Poland"}
+    rejected = decided({"change": "fact", "fact": fact})
+    entity = client.get(f"{graph}/entity", params={"id": polonium["id"]}).json()
+    assert (entity["name"], entity["aliases"]) == ("Polonium (Po)", ["Polonium"])
+    assert "named_after" not in [one["relation"] for one in entity["facts"]]
+    again = client.post(edits, json={"change": "fact", "fact": fact, "who": "Ann"})
+    assert (again.status_code, again.json()["error"]["type"]) == (409, "EntityDecisionError")
+    for number in (rejected["number"], renamed["number"]):
+        assert client.delete(f"{edits}/{number}", params={"who": "Bo"}).status_code == 204
+    assert client.delete(f"{edits}/1000", params={"who": "Bo"}).status_code == 409
+    kept = client.get(edits).json()["items"]
+    assert [(one["edit"]["kind"], one["who"], one["undone_by"]) for one in kept] == [
+        ("rename", "Ann", "Bo"), ("fact", "Ann", "Bo")]
+    assert client.get(f"{graph}/entity", params={"id": polonium["id"]}).json()["name"] == "Polonium"
+
+
+def test_a_schema_is_put_in_place_and_settings_are_kept(client):
+    own = {"name": "cities", "entity_types": [{"name": "City"}, {"name": "River"}],
+           "relation_types": [{"name": "lies_on", "domain": ["City"], "range": ["River"]}]}
+    given = {"text": json.dumps(own), "file": "own.json", "who": "Ann"}
+    assert client.put(f"{KB}/own/schema", json=given).json() == {"version": 1, "changed": True, "changes": []}
+    assert client.get(f"{KB}/own/settings").json() == {
+        "growth": "auto", "resolve": True, "embedding": "all-MiniLM-L6-v2", "seed": "cities"}
+    changed = client.put(f"{KB}/own/settings", json={"growth": "off", "resolve": False}).json()
+    assert (changed["growth"], changed["resolve"]) == ("off", False)
+    own["relation_types"][0]["name"] = "stands_at"
+    given["text"] = json.dumps(own)
+    shown = client.put(f"{KB}/own/schema", json={**given, "dry_run": True}).json()
+    changes = {(one["change"], one["name"]) for one in shown["changes"]}
+    assert changes == {("added", "stands_at"), ("removed", "lies_on")}
+    assert client.get(f"{KB}/own/schema").json()["version"] == 1
+    assert client.put(f"{KB}/own/schema", json=given).json()["version"] == 2
+    wrong = client.put(f"{KB}/own/schema", json={**given, "text": "{"})
+    assert (wrong.status_code, wrong.json()["error"]["type"]) == (422, "SchemaError")
+
+
 def test_the_tree_leads_from_communities_to_members(client, english):
     tree = client.get(f"{KB}/english/tree", params={"limit": 500}).json()
     assert tree["total"] == len(tree["items"]) > 0
@@ -273,132 +287,3 @@ def test_the_log_tells_who_asked_what_of_whom_but_not_what(client, server, engli
     assert f"POST {KB}/english/ask 200" in server.said
     assert "request mine-1" in server.said
     assert "secret" not in server.said
-
-
-# ---- with an endpoint that answers slowly ------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def endpoint():
-    with llm_server.LlmServer() as endpoint:
-        yield endpoint
-
-
-@pytest.fixture(scope="module")
-def home(tmp_path_factory):
-    """A home whose server was ended while a build waited for a person: the folder, and that build."""
-    folder = tmp_path_factory.mktemp("ended")
-    with serving.served(folder) as server, httpx.Client(base_url=server.url, timeout=60) as client:
-        waiting = built(client, "chess", CHESS, review="true")
-        assert waiting["state"] == "waiting"
-        assert serving.stop(server) == 0
-    return folder, waiting
-
-
-@pytest.fixture(scope="module")
-def slow(home, endpoint):
-    """A server of that home, which asks the endpoint."""
-    with serving.served(home[0], BANYAN_LLM_BASE_URL=endpoint.base_url, BANYAN_LLM_MODEL="scripted",
-                        BANYAN_LLM_RETRIES="0") as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def to_slow(slow):
-    with httpx.Client(base_url=slow.url, timeout=60) as client:
-        yield client
-
-
-def wait_for(condition):
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline, "it did not come about"
-        time.sleep(0.05)
-
-
-def asked_by(endpoint, act):
-    """What an action returns, once the endpoint was asked because of it and takes long to answer."""
-    before, endpoint.seconds = endpoint.stats.requests, 60.0
-    done = act()
-    wait_for(lambda: endpoint.stats.requests > before)
-    return done
-
-
-def test_a_build_that_waits_outlives_the_server(to_slow, home, slow):
-    waiting = home[1]
-    assert to_slow.get(f"/api/builds/{waiting['id']}").json() == waiting
-    decided = {"decisions": [{"kind": "relation", "name": "defeat", "verdict": "accept"}], "who": "Ann"}
-    assert to_slow.post(f"/api/builds/{waiting['id']}/decisions", json=decided).status_code == 200
-    assert followed(to_slow, waiting["id"])[-1]["state"] == "done"
-    with sqlite3.connect(slow.home / "server.sqlite") as database:
-        assert database.execute("SELECT count(*) FROM checkpoints").fetchone() == (0,), "of no use any more"
-
-
-def test_a_build_is_cancelled_at_once_and_its_work_stands(to_slow, endpoint):
-    assert to_slow.get("/api/ready").json()["reasoner"] == "llm"
-    running = asked_by(endpoint, lambda: to_slow.post(f"{KB}/slow/builds", files=sent(CHESS)).json()["id"])
-    queued = to_slow.post(f"{KB}/slow/builds", files=sent(CHESS)).json()["id"]
-    assert to_slow.get(KB).json()["items"][-1]["building"] == queued
-    assert to_slow.delete(f"{KB}/slow/document", params={"id": "ada-blum.md"}).status_code == 409, "one writer"
-    assert to_slow.post(f"/api/builds/{queued}/cancel").json()["state"] == "cancelled"
-    began = time.monotonic()
-    assert to_slow.post(f"/api/builds/{running}/cancel").status_code == 200
-    assert followed(to_slow, running)[-1]["state"] == "cancelled"
-    assert time.monotonic() - began < 30, "the endpoint would have taken 60 s"
-    assert to_slow.post(f"/api/builds/{running}/cancel").status_code == 409
-    endpoint.seconds = 0.0
-    assert built(to_slow, "slow", {})["report"]["documents"] == 2, "what was read is still there"
-
-
-def test_it_ends_cleanly_while_it_streams_and_builds(to_slow, endpoint, slow, home):
-    """And what was cut off is taken up by the next server."""
-    build = asked_by(endpoint, lambda: to_slow.post(f"{KB}/third/builds", files=sent(CHESS)).json()["id"])
-    events = []
-
-    def follow():
-        with to_slow.stream("POST", f"{KB}/chess/ask/stream", json={"question": "Who is Ada?"}) as stream:
-            events.extend(sse.events(stream.iter_lines()))
-
-    follower = threading.Thread(target=follow)
-    follower.start()
-    wait_for(lambda: events)
-    began = time.monotonic()
-    assert serving.stop(slow) == 0
-    assert time.monotonic() - began < 12
-    follower.join(10)
-    assert (events[0].name, events[-1].name) == ("step", "error"), "the stream's end is told"
-    assert "Traceback" not in slow.said
-    endpoint.seconds = 0.0
-    with serving.served(home[0]) as server, httpx.Client(base_url=server.url, timeout=60) as client:
-        assert client.get(f"/api/builds/{build}").json()["state"] == "cancelled"
-        assert built(client, "third", {})["report"]["documents"] == 2
-
-
-# ---- keys -------------------------------------------------------------------------------------------------
-
-
-def test_beyond_this_machine_it_starts_with_keys_alone(tmp_path):
-    refused = serving.command_line.CommandLine(tmp_path)("serve", "--host", "0.0.0.0")
-    assert refused.code == 1
-    assert "no API key is set" in refused.err
-    stored = Keys(tmp_path / "home" / KEYS_FILE)
-    keys = {"reader": stored.make("reader", ["read"]), "writer": stored.make("writer", ["read", "write"]),
-            "asker": stored.make("asker", ["ask"])}
-    with serving.served(tmp_path, host="0.0.0.0") as server, httpx.Client(base_url=server.url, timeout=60) as client:
-        def status(method, path, key, **more):
-            headers = {"Authorization": f"Bearer {keys.get(key, key)}"} if key else {}
-            return client.request(method, path, headers=headers, **more).status_code
-
-        assert status("GET", "/api/health", "") == 200
-        assert [status("GET", KB, key) for key in ("", "wrong", "asker", "reader")] == [401, 401, 403, 200]
-        assert client.get(KB, headers={"X-API-Key": keys["reader"]}).status_code == 200
-        sending = [status("POST", f"{KB}/chess/builds", key, files=sent(CHESS)) for key in ("reader", "writer")]
-        assert sending == [403, 202]
-        (build,) = client.get("/api/builds", headers={"X-API-Key": keys["writer"]}).json()["items"]
-        with client.stream("GET", f"/api/builds/{build['id']}/events",
-                           headers={"X-API-Key": keys["writer"]}) as stream:
-            assert list(sse.events(stream.iter_lines()))[-1].data["state"] == "done"
-        assert [status("POST", f"{KB}/chess/ask", key, json=BORN) for key in ("writer", "asker")] == [403, 200]
-        assert [status("POST", path, "", json={}) for path in ("/mcp", "/chat/invoke")] == [401, 401]
-        stored.revoke("reader")
-        assert status("GET", KB, "reader") == 401, "a key that is taken back ends at once"

@@ -262,18 +262,6 @@ def test_pdf(tmp_path):
     assert document.pages == (0, 20)
 
 
-def test_the_pages_of_a_pdf_begin_where_their_text_does(tmp_path):
-    path = pdf(tmp_path / "a.pdf", ["Banyan trees grow.", "", "They spread.", "They last."], "Trees")
-    writer = PdfWriter(PdfReader(path))
-    writer.add_metadata({"/Author": "Ada", "/Title": "Trees"})
-    writer.write(path)
-    document = only(path)
-    assert "Author" in document.text[:document.pages[0]], "what the file says of itself stands before its first page"
-    beginnings = [document.text[start:][:4] for start in document.pages]
-    assert beginnings[:3] == ["Bany", "They", "They"]
-    assert len(document.pages) == 4
-
-
 @pytest.mark.parametrize("title", ["Microsoft Word - draft.docx", "untitled", "report_final.doc", None])
 def test_pdf_title_that_is_none(tmp_path, title):
     assert only(pdf(tmp_path / "name.pdf", ["words"], title)).title == "name"

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from banyan.graph_store.ledger.database import FORMAT, Database
+from banyan.schemas.edits import EntityRef, Rename
 
 from ..backups import built, copied, left, tables
 from ..conftest import load_test_module
@@ -142,10 +143,14 @@ with closing(Database(Path(":memory:"))) as fresh:
         "WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite%' AND m.name <> 'cached_vectors'")]
 
 
+EDIT = Rename(entity=EntityRef(name="Ada", type="Person"), name="Countess Ada").model_dump_json()
+
+
 @pytest.mark.parametrize("table", sorted({table for table, *_ in COLUMNS}))
 def test_rows_that_cannot_be_used_never_get_in(stored, table):
     """Whatever is in a column: the backup is refused and nothing has changed, or all that reads it works."""
     manifest, ledger = parts(stored.folder / "kb.zip")
+    ledger = altered(ledger, stored.folder, f"INSERT INTO edits (edit, who, why) VALUES ('{EDIT}', 'Ann', '')")
     before = tables(stored.folder / "home", "kb")
     for _, column, kind in (one for one in COLUMNS if one[0] == table):
         value = "-7" if kind in {"INTEGER", "REAL"} else "'{'"

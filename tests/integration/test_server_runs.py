@@ -1,0 +1,147 @@
+"""`banyan serve` as a process: builds and answers that are cut off, cancelled, or forbidden."""
+
+import sqlite3
+import threading
+import time
+
+import httpx
+import pytest
+from banyan.server.security.keys import KEYS_FILE, Keys
+
+from ..conftest import load_test_module
+
+pytestmark = pytest.mark.integration
+serving, sse = load_test_module("serving"), load_test_module("sse")
+rest = load_test_module("rest")
+KB, BORN, CHESS = rest.KB, rest.BORN, rest.CHESS
+sent, followed, built = rest.sent, rest.followed, rest.built
+llm_server = load_test_module("llm_server")
+
+
+# ---- with an endpoint that answers slowly ------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def endpoint():
+    with llm_server.LlmServer() as endpoint:
+        yield endpoint
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """A home whose server was ended while a build waited for a person: the folder, and that build."""
+    folder = tmp_path_factory.mktemp("ended")
+    with serving.served(folder) as server, httpx.Client(base_url=server.url, timeout=60) as client:
+        waiting = built(client, "chess", CHESS, review="true")
+        assert waiting["state"] == "waiting"
+        assert serving.stop(server) == 0
+    return folder, waiting
+
+
+@pytest.fixture(scope="module")
+def slow(home, endpoint):
+    """A server of that home, which asks the endpoint."""
+    with serving.served(home[0], BANYAN_LLM_BASE_URL=endpoint.base_url, BANYAN_LLM_MODEL="scripted",
+                        BANYAN_LLM_RETRIES="0") as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def to_slow(slow):
+    with httpx.Client(base_url=slow.url, timeout=60) as client:
+        yield client
+
+
+def wait_for(condition):
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline, "it did not come about"
+        time.sleep(0.05)
+
+
+def asked_by(endpoint, act):
+    """What an action returns, once the endpoint was asked because of it and takes long to answer."""
+    before, endpoint.seconds = endpoint.stats.requests, 60.0
+    done = act()
+    wait_for(lambda: endpoint.stats.requests > before)
+    return done
+
+
+def test_a_build_that_waits_outlives_the_server(to_slow, home, slow):
+    waiting = home[1]
+    assert to_slow.get(f"/api/builds/{waiting['id']}").json() == waiting
+    decided = {"decisions": [{"kind": "relation", "name": "defeat", "verdict": "accept"}], "who": "Ann"}
+    assert to_slow.post(f"/api/builds/{waiting['id']}/decisions", json=decided).status_code == 200
+    assert followed(to_slow, waiting["id"])[-1]["state"] == "done"
+    with sqlite3.connect(slow.home / "server.sqlite") as database:
+        assert database.execute("SELECT count(*) FROM checkpoints").fetchone() == (0,), "of no use any more"
+
+
+def test_a_build_is_cancelled_at_once_and_its_work_stands(to_slow, endpoint):
+    assert to_slow.get("/api/ready").json()["reasoner"] == "llm"
+    running = asked_by(endpoint, lambda: to_slow.post(f"{KB}/slow/builds", files=sent(CHESS)).json()["id"])
+    queued = to_slow.post(f"{KB}/slow/builds", files=sent(CHESS)).json()["id"]
+    assert to_slow.get(KB).json()["items"][-1]["building"] == queued
+    assert to_slow.delete(f"{KB}/slow/document", params={"id": "ada-blum.md"}).status_code == 409, "one writer"
+    assert to_slow.post(f"/api/builds/{queued}/cancel").json()["state"] == "cancelled"
+    began = time.monotonic()
+    assert to_slow.post(f"/api/builds/{running}/cancel").status_code == 200
+    assert followed(to_slow, running)[-1]["state"] == "cancelled"
+    assert time.monotonic() - began < 30, "the endpoint would have taken 60 s"
+    assert to_slow.post(f"/api/builds/{running}/cancel").status_code == 409
+    endpoint.seconds = 0.0
+    assert built(to_slow, "slow", {})["report"]["documents"] == 2, "what was read is still there"
+
+
+def test_it_ends_cleanly_while_it_streams_and_builds(to_slow, endpoint, slow, home):
+    """And what was cut off is taken up by the next server."""
+    build = asked_by(endpoint, lambda: to_slow.post(f"{KB}/third/builds", files=sent(CHESS)).json()["id"])
+    events = []
+
+    def follow():
+        with to_slow.stream("POST", f"{KB}/chess/ask/stream", json={"question": "Who is Ada?"}) as stream:
+            events.extend(sse.events(stream.iter_lines()))
+
+    follower = threading.Thread(target=follow)
+    follower.start()
+    wait_for(lambda: events)
+    began = time.monotonic()
+    assert serving.stop(slow) == 0
+    assert time.monotonic() - began < 12
+    follower.join(10)
+    assert (events[0].name, events[-1].name) == ("step", "error"), "the stream's end is told"
+    assert "Traceback" not in slow.said
+    endpoint.seconds = 0.0
+    with serving.served(home[0]) as server, httpx.Client(base_url=server.url, timeout=60) as client:
+        assert client.get(f"/api/builds/{build}").json()["state"] == "cancelled"
+        assert built(client, "third", {})["report"]["documents"] == 2
+
+
+# ---- keys -------------------------------------------------------------------------------------------------
+
+
+def test_beyond_this_machine_it_starts_with_keys_alone(tmp_path):
+    refused = serving.command_line.CommandLine(tmp_path)("serve", "--host", "0.0.0.0")
+    assert refused.code == 1
+    assert "no API key is set" in refused.err
+    stored = Keys(tmp_path / "home" / KEYS_FILE)
+    keys = {"reader": stored.make("reader", ["read"]), "writer": stored.make("writer", ["read", "write"]),
+            "asker": stored.make("asker", ["ask"])}
+    with serving.served(tmp_path, host="0.0.0.0") as server, httpx.Client(base_url=server.url, timeout=60) as client:
+        def status(method, path, key, **more):
+            headers = {"Authorization": f"Bearer {keys.get(key, key)}"} if key else {}
+            return client.request(method, path, headers=headers, **more).status_code
+
+        assert status("GET", "/api/health", "") == 200
+        assert [status("GET", KB, key) for key in ("", "wrong", "asker", "reader")] == [401, 401, 403, 200]
+        assert client.get(KB, headers={"X-API-Key": keys["reader"]}).status_code == 200
+        sending = [status("POST", f"{KB}/chess/builds", key, files=sent(CHESS)) for key in ("reader", "writer")]
+        assert sending == [403, 202]
+        (build,) = client.get("/api/builds", headers={"X-API-Key": keys["writer"]}).json()["items"]
+        with client.stream("GET", f"/api/builds/{build['id']}/events",
+                           headers={"X-API-Key": keys["writer"]}) as stream:
+            assert list(sse.events(stream.iter_lines()))[-1].data["state"] == "done"
+        assert [status("POST", f"{KB}/chess/ask", key, json=BORN) for key in ("writer", "asker")] == [403, 200]
+        assert [status("POST", path, "", json={}) for path in ("/mcp", "/chat/invoke")] == [401, 401]
+        stored.revoke("reader")
+        assert status("GET", KB, "reader") == 401, "a key that is taken back ends at once"

@@ -1,0 +1,36 @@
+"""What tests of the REST API share: documents, builds, and following them."""
+
+from . import sse
+
+KB = "/api/knowledge-bases"
+BORN = {"question": "When was Marie Curie born?"}
+# "defeat" is no relation of the schema, and two documents ask for it.
+CHESS = {
+    "otto-kern.md": "# Otto Kern\n\nOtto Kern was a chess player. He was born in Vienna. "
+                    "Otto Kern defeated Tom Hale in 1911.\n",
+    "ada-blum.md": "# Ada Blum\n\nAda Blum was a chess player. She was born in Warsaw. "
+                   "Ada Blum defeated Otto Kern in 1920.\n"}
+
+
+def sent(documents):
+    """Documents as the parts of an upload."""
+    return [("files", (name, text, "text/plain")) for name, text in documents.items()]
+
+
+def followed(client, build):
+    """The states of a build that its events tell, to the end or to where it waits."""
+    seen = []
+    with client.stream("GET", f"/api/builds/{build}/events") as stream:
+        for event in sse.events(stream.iter_lines()):
+            assert event.name == "build"
+            seen.append(event.data)
+            if event.data["state"] in {"done", "failed", "cancelled", "waiting"}:
+                break
+    return seen
+
+
+def built(client, kb, documents, **fields):
+    """The last state of a build of documents."""
+    started = client.post(f"{KB}/{kb}/builds", files=sent(documents), data=fields)
+    assert started.status_code == 202, started.text
+    return followed(client, started.json()["id"])[-1]
