@@ -19,7 +19,7 @@ from ..graph.knowledge_graph import EdgeKey, KnowledgeGraph
 from ..ledger.communities import Community
 from ..vectors.store import Kind, VectorStore
 from . import columns
-from .lexical import postings
+from .lexical import postings, terms
 from .names import trie
 from .typed_facts import facts_by_chunk
 from .vector_rows import Rows, VectorRows, norms_of_means
@@ -69,7 +69,7 @@ def contents(source: Source, vectors: VectorRows) -> Made:
     made |= _entities(graph, rows)
     made |= _triples(graph, rows)
     made |= _chunks(source, chunks)
-    made |= _walk(graph, rows, made)
+    made |= _walk(graph, edges, rows, made)
     made |= _communities(source.communities, rows, made, vectors, places)
     return made
 
@@ -77,7 +77,7 @@ def contents(source: Source, vectors: VectorRows) -> Made:
 def _entities(graph: KnowledgeGraph, rows: _Rows) -> Made:
     nodes, keys = graph.network.nodes, rows.entities
     names = {key: graph.names(key) for key in keys}
-    spellings = sorted({name for called in names.values() for name in called})
+    folded = {name: words(name) for name in sorted({name for called in names.values() for name in called})}
     about = (orjson.dumps([graph.name(key), nodes[key]["type"]]) for key in keys)
     # Sorted, as how the graph came to be must not show.
     attributes = (orjson.dumps(found, option=orjson.OPT_SORT_KEYS) if (found := nodes[key]["attributes"]) else b""
@@ -86,9 +86,9 @@ def _entities(graph: KnowledgeGraph, rows: _Rows) -> Made:
     counts = np.array([len(keys), graph.network.number_of_edges(), graph.count_attributes()])
     return {"counts": counts, **columns.ids("entities", list(keys)), **columns.texts("entities.about", about),
             **columns.texts("entities.attributes", attributes), **columns.lists("entities.chunks", support),
-            **trie("names", ((name, row) for key, row in keys.items() for name in names[key])),
-            **columns.texts("spellings", spellings),
-            **columns.texts("name_words", sorted({word for name in spellings for word in words(name)}))}
+            **trie("names", ((folded[name], row) for key, row in keys.items() for name in names[key])),
+            **columns.texts("spellings", folded),
+            **columns.texts("name_words", sorted({word for said in folded.values() for word in said}))}
 
 
 def _triples(graph: KnowledgeGraph, rows: _Rows) -> Made:
@@ -113,10 +113,12 @@ def _triples(graph: KnowledgeGraph, rows: _Rows) -> Made:
 def _chunks(source: Source, chunks: Sequence[Chunk]) -> Made:
     documents = list(dict.fromkeys(chunk.document_id for chunk in chunks))
     number = {key: row for row, key in enumerate(documents)}
+    spoken = [terms(chunk.titled_text()) for chunk in chunks]
+    # Most documents have one chunk: theirs are its terms.
     whole: list[list[str]] = [[] for _ in documents]
-    for chunk in chunks:
-        parts = whole[number[chunk.document_id]]
-        parts.append(chunk.text if parts else chunk.titled_text())
+    for chunk, said in zip(chunks, spoken, strict=True):
+        listed = whole[number[chunk.document_id]]
+        listed += terms(chunk.text) if listed else said
     found = facts_by_chunk(source.graph, source.schema)
     facts = (orjson.dumps([fact.model_dump() for fact in found[chunk.id]]) if chunk.id in found else b""
              for chunk in chunks)
@@ -124,11 +126,10 @@ def _chunks(source: Source, chunks: Sequence[Chunk]) -> Made:
             **columns.texts("chunks.about", (orjson.dumps(chunk.model_dump()) for chunk in chunks)),
             **columns.texts("chunks.facts", facts),
             "chunks.documents": np.array([number[chunk.document_id] for chunk in chunks], np.int32),
-            **postings("chunks.words", [chunk.titled_text() for chunk in chunks]),
-            **postings("documents.words", ["\n".join(parts) for parts in whole])}
+            **postings("chunks.words", spoken), **postings("documents.words", whole)}
 
 
-def _walk(graph: KnowledgeGraph, rows: _Rows, made: Mapping[str, NDArray[Any]]) -> Made:
+def _walk(graph: KnowledgeGraph, edges: Sequence[EdgeKey], rows: _Rows, made: Mapping[str, NDArray[Any]]) -> Made:
     """The entity-chunk graph: an edge for each mention, for each triple, and between namesakes.
 
     Entities of one name and different types are linked, so that a wrong type does not separate the facts about an
@@ -136,8 +137,7 @@ def _walk(graph: KnowledgeGraph, rows: _Rows, made: Mapping[str, NDArray[Any]]) 
     """
     entities = len(rows.entities)
     mentioned = columns.Lists(made, "entities.chunks")
-    ends = np.array([(rows.entities[head], rows.entities[tail]) for head, _, tail in graph.edges()],
-                    np.int32).reshape(-1, 2)
+    ends = np.array([(rows.entities[head], rows.entities[tail]) for head, _, tail in edges], np.int32).reshape(-1, 2)
     by_name: dict[str, list[int]] = {}
     for key, row in rows.entities.items():
         by_name.setdefault(graph.entity_text(key), []).append(row)

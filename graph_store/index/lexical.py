@@ -20,8 +20,11 @@ _CJK = re.compile(f"[{CJK}]")
 
 def terms(text: str) -> list[str]:
     """The index terms of a text: folded words; bigrams of each CJK run, or its one character."""
+    runs: list[str] = _RUN.findall(normalise(text))
+    if not _CJK.search(text):
+        return runs
     indexed: list[str] = []
-    for run in _RUN.findall(normalise(text)):
+    for run in runs:
         if _CJK.match(run) and len(run) > 1:
             indexed.extend(a + b for a, b in pairwise(run))
         else:
@@ -29,9 +32,8 @@ def terms(text: str) -> list[str]:
     return indexed
 
 
-def postings(name: str, texts: Sequence[str]) -> dict[str, NDArray[Any]]:
-    """The arrays of a `LexicalIndex` of some texts, whose order numbers them."""
-    lists = [terms(text) for text in texts]
+def postings(name: str, lists: Sequence[list[str]]) -> dict[str, NDArray[Any]]:
+    """The arrays of a `LexicalIndex` of the index terms of some texts, whose order numbers them."""
     known = sorted({term for listed in lists for term in listed})
     number = {term: row for row, term in enumerate(known)}
     scores: dict[str, Any] = {"data": np.zeros(0, np.float32), "indices": np.zeros(0, np.int32),
@@ -59,7 +61,7 @@ class LexicalIndex:
     @classmethod
     def of(cls, texts: Sequence[str]) -> "LexicalIndex":
         """Index some texts."""
-        return cls(postings("texts", texts), "texts", len(texts))
+        return cls(postings("texts", [terms(text) for text in texts]), "texts", len(texts))
 
     def knows(self, term: str) -> bool:
         """Whether any text has an index term."""

@@ -20,15 +20,14 @@ class Named(NamedTuple):
     end: int
 
 
-def trie(name: str, names: Iterable[tuple[str, int]]) -> dict[str, NDArray[Any]]:
-    """The arrays of a `NameTrie` from (name, entity's row) pairs; a name may belong to several entities."""
+def trie(name: str, names: Iterable[tuple[Sequence[str], int]]) -> dict[str, NDArray[Any]]:
+    """The arrays of a `NameTrie` from (a name's folded words, entity's row) pairs; a name may be several entities'."""
     entities: dict[str, set[int]] = {}
-    for called, row in names:
-        folded = words(called)
-        for end in range(1, len(folded) + 1):
-            at = entities.setdefault(" ".join(folded[:end]), set())
-            if end == len(folded):
-                at.add(row)
+    for folded, row in names:
+        for end in range(1, len(folded)):
+            entities.setdefault(" ".join(folded[:end]), set())
+        if folded:
+            entities.setdefault(" ".join(folded), set()).add(row)
     return columns.words(f"{name}.paths", list(entities)) | columns.lists(
         f"{name}.entities", [sorted(rows) for rows in entities.values()])
 
@@ -47,7 +46,7 @@ class NameTrie:
         pairs = list(names)
         ids = sorted({entity for _, entity in pairs})
         row = {entity: number for number, entity in enumerate(ids)}
-        return cls(trie("names", ((name, row[entity]) for name, entity in pairs)), "names", ids.__getitem__)
+        return cls(trie("names", ((words(name), row[entity]) for name, entity in pairs)), "names", ids.__getitem__)
 
     def find(self, question: str) -> list[Named]:
         """The longest names at each position of a question, without overlaps, from left to right.
