@@ -14,7 +14,7 @@ from pathlib import Path
 from . import command_line, warm_start
 
 STARTS_WITHIN = 90  # the machine may be busy: 5 s on a quiet one
-ENDS_WITHIN = 20
+ENDS_WITHIN = 60  # the machine may be busy: one second on a quiet one
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,8 @@ from .results import Base, Judged, Outcome, Results, Run
 from .scoring import JUDGED
 
 _T = TypeVar("_T")
+
+
 def identity(resources: Resources, dataset: Dataset, plan: Plan) -> Run:
     """What results belong to."""
     settings = resources.settings

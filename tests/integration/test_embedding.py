@@ -269,7 +269,7 @@ class TestOtherModels:
         start = time.perf_counter()
         with pytest.raises(EmbeddingError, match=r"'nobody/none-such' is not on this machine.*hf download"):
             load_embedder(Settings(embedding_model="nobody/none-such"))
-        assert time.perf_counter() - start < 3
+        assert time.perf_counter() - start < 30, "a network would be waited for"
 
     def test_a_name_that_is_no_name(self):
         with pytest.raises(EmbeddingError, match="is not on this machine"):

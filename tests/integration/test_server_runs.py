@@ -107,7 +107,7 @@ def test_it_ends_cleanly_while_it_streams_and_builds(to_slow, endpoint, slow, ho
     wait_for(lambda: events)
     began = time.monotonic()
     assert serving.stop(slow) == 0
-    assert time.monotonic() - began < 12
+    assert time.monotonic() - began < 45, "the endpoint would have taken 60 s"
     follower.join(10)
     assert (events[0].name, events[-1].name) == ("step", "error"), "the stream's end is told"
     assert "Traceback" not in slow.said
