@@ -68,7 +68,8 @@ def bench(  # noqa: PLR0913, PLR0917  (its options)
     if peers and (retrieval_only or not settings.llm_base_url):
         raise CommandError("peers answer by a model: set BANYAN_LLM_BASE_URL, and leave --retrieval-only out")
     with opened(settings=settings) as resources:
-        plan = Plan(arms=chosen_arms(arms, with_llm=settings.uses_llm), mode=mode, schema=schema, recorded=recorded,
+        plan = Plan(arms=chosen_arms(arms, with_llm=settings.uses_llm, recorded=recorded is not None), mode=mode,
+                    schema=schema, recorded=recorded,
                     max_tokens=max_tokens, answers=not retrieval_only, peers=peers,
                     judge=None if retrieval_only else _judge(judge, settings))
         if dry_run:

@@ -59,12 +59,13 @@ ARMS: tuple[Arm, ...] = (
 DEFAULT_ARMS = "full,zero-shot,naive-dense,naive-bm25,naive-both,no-agent,no-schema,no-community"
 
 
-def chosen_arms(names: str, *, with_llm: bool) -> list[Arm]:
+def chosen_arms(names: str, *, with_llm: bool, recorded: bool = False) -> list[Arm]:
     """The arms of a list of names with commas between, or "all", in the table's order.
 
     Args:
         names: those wanted.
         with_llm: whether a model is set; arms that need one are left out else.
+        recorded: whether triples are imported: they were extracted once, so that no arm has another schema.
 
     Raises:
         DatasetError: there is no arm of a name, or none is left.
@@ -73,7 +74,8 @@ def chosen_arms(names: str, *, with_llm: bool) -> list[Arm]:
     wanted = set(known) if names == "all" else {name.strip() for name in names.split(",") if name.strip()}
     if unknown := sorted(wanted - set(known)):
         raise DatasetError(f"there is no arm {unknown[0]!r}; there are: all, {', '.join(known)}")
-    arms = [arm for arm in ARMS if arm.name in wanted and (with_llm or not arm.needs_llm)]
+    arms = [arm for arm in ARMS if arm.name in wanted and (with_llm or not arm.needs_llm)
+            and (arm.schema or not recorded)]
     if not arms:
         raise DatasetError("no arm is left that can be measured: name one (--arms), or set BANYAN_LLM_BASE_URL for "
                            "those that need a model")

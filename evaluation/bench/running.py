@@ -14,7 +14,7 @@ from ...runtime.cancellation import current
 from ..retrieval import Progress
 from .arms import Arm
 from .asking import Asker
-from .building import OPEN, BenchError, build, corpus_hash
+from .building import OPEN, build, corpus_hash
 from .peers import ask_peer
 from .plan import Plan, Progressed, Watch
 from .records import BenchQuestion, Dataset
@@ -73,8 +73,6 @@ def run(resources: Resources, dataset: Dataset, plan: Plan, results: Results,
 def _built(resources: Resources, dataset: Dataset, plan: Plan, results: Results, schema: str,
            budget: Budget | None) -> Base:
     recorded = plan.recorded if schema == plan.schema else None
-    if plan.recorded and recorded is None:
-        raise BenchError("recorded triples were extracted under one schema: leave the arm no-schema out (--arms)")
     return build(resources, dataset, schema, results, recorded=recorded, budget=budget)
 
 

@@ -24,16 +24,15 @@ ARMS = "full,zero-shot,naive-both"
 
 
 def measured(folder: Path, name: str, *, right: bool) -> Any:
-    """The report of a dataset whose questions are answered as scripted."""
-    bench_files.DATASETS[name](folder / "data")
+    """The report of a dataset whose questions are answered as scripted; a second one finds the knowledge base built."""
     dataset = load_dataset(name, folder / "data")
     with llm_server.LlmServer(bench_brain.bench_brain(dataset.questions, right=right)) as server:
         settings = Settings(home=folder / "home", llm_base_url=server.base_url, llm_model="scripted", llm_retries=0,
-                            context_passages=10, _env_file=None)
+                            llm_model_answer=str(right), context_passages=10, _env_file=None)
         with Resources(settings, hashed.HashedEmbedder()) as resources:
             plan = Plan(arms=chosen_arms(ARMS, with_llm=True), judge="another")
             this_run = identity(resources, dataset, plan)
-            with Results(folder / "report", this_run) as results:
+            with Results(folder / str(right), this_run) as results:
                 done = run(resources, dataset, plan, results)
                 report = make_report(dataset, this_run, results, {arm.name: arm.about for arm in plan.arms},
                                      judge="another", bases=done.bases, failures=done.failures)
@@ -41,18 +40,19 @@ def measured(folder: Path, name: str, *, right: bool) -> Any:
     return report
 
 
-@pytest.mark.parametrize("right", [True, False])
 @pytest.mark.parametrize("name", sorted(bench_files.DATASETS))
-def test_gold_answers_are_all_right_and_others_all_wrong(tmp_path, name, right):
-    report = measured(tmp_path, name, right=right)
-    assert report.complete
-    assert {row.arm: row.accuracy.value for row in report.rows} == dict.fromkeys(ARMS.split(","), 100.0 * right)
-    assert {row.null_declined for row in report.rows if row.null_questions} <= {100.0}
-    if name == "anonyrag":
-        assert {row.pairs["f1"] for row in report.rows} == {100.0 * right}
+def test_gold_answers_are_all_right_and_others_all_wrong(tmp_path, name):
+    bench_files.DATASETS[name](tmp_path / "data")
+    for right in (True, False):
+        report = measured(tmp_path, name, right=right)
+        assert report.complete
+        assert {row.arm: row.accuracy.value for row in report.rows} == dict.fromkeys(ARMS.split(","), 100.0 * right)
+        assert {row.null_declined for row in report.rows if row.null_questions} <= {100.0}
+        if name == "anonyrag":
+            assert {row.pairs["f1"] for row in report.rows} == {100.0 * right}
 
 
-def test_killed_in_the_middle_and_run_again_the_report_is_the_same_and_nothing_is_paid_twice(tmp_path):
+def test_stopped_and_killed_in_the_middle_and_run_again_the_report_is_the_same_and_nothing_is_paid_twice(tmp_path):
     bench_files.DATASETS["gbench"](tmp_path / "data")
     brain = bench_brain.bench_brain(load_dataset("gbench", tmp_path / "data").questions)
     running: list[Any] = []
@@ -73,12 +73,17 @@ def test_killed_in_the_middle_and_run_again_the_report_is_the_same_and_nothing_i
 
         (tmp_path / "once").mkdir()
         banyan, arguments = bench(tmp_path / "once")
+        estimated = banyan(*arguments, "--dry-run", "--json").json
+        assert not server.requests, "a dry run asks nothing"
         first = banyan(*arguments, "--json").json
         whole = len(server.requests)
         kills |= {whole // 3, whole * 3 // 4}
         server.requests.clear()
         (tmp_path / "killed").mkdir()
         banyan, arguments = bench(tmp_path / "killed")
+        stopped = banyan(*arguments, "--max-tokens", "400", "--json")
+        assert (stopped.code, stopped.report["complete"], len(server.requests)) == (1, False, 1)
+        assert "the token budget is reached" in stopped.err
         for _ in kills:
             with warm_start.WarmProcess(
                     [warm_start.BANYAN, *map(str, arguments)], cwd=banyan.folder,
@@ -90,6 +95,8 @@ def test_killed_in_the_middle_and_run_again_the_report_is_the_same_and_nothing_i
         last = banyan(*arguments, "--json").json
         asked = len(server.requests)
         again = banyan(*arguments, "--json").json
+    assert whole <= estimated["calls"] <= 3 * whole
+    assert estimated["tokens"] > sum(row["prompt_tokens"] for row in first["rows"])
     assert comparable(first) == comparable(last) == comparable(again)
     assert len({json.dumps(request["messages"]) for request in server.requests}) == whole
     assert asked == len(server.requests) == whole + len(kills), "only what was in flight was asked again"

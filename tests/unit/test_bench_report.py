@@ -55,6 +55,7 @@ def test_rankings_are_fused_by_reciprocal_rank():
 def test_arms_are_chosen_by_name_and_by_what_they_need():
     assert [arm.name for arm in chosen_arms("naive-bm25, full", with_llm=False)] == ["full", "naive-bm25"]
     assert {arm.name for arm in ARMS} - {arm.name for arm in chosen_arms("all", with_llm=False)} == {"zero-shot"}
+    assert [arm.name for arm in chosen_arms("full,no-schema", with_llm=False, recorded=True)] == ["full"]
     with pytest.raises(DatasetError, match="no arm 'fulll'; there are: all, full"):
         chosen_arms("fulll", with_llm=True)
     with pytest.raises(DatasetError, match="no arm is left"):
