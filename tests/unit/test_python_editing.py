@@ -1,6 +1,9 @@
 """Changing the graph in Python: `kb.edit`."""
 
+import json
+
 import banyan
+import networkx as nx
 import pytest
 
 from ..conftest import load_test_module
@@ -27,6 +30,8 @@ def test_what_is_changed_is_seen_at_once_and_taken_back(kb):
     numbers = [kb.edit.rename("Acme", "Acme Ltd", why="its full name", who="Eva"), kb.edit.reject(fact),
                kb.edit.correct(("Acme Ltd", "founded", "1999"), object="1998")]
     assert kb.facts("Ada") == []
+    stored = json.loads((kb.resources.settings.home / "kb" / "graph.json").read_text("utf-8"))
+    assert nx.utils.graphs_equal(nx.node_link_graph(stored), kb.graph), "the file follows each change"
     (acme,) = kb.entities("acme ltd")
     assert (acme.name, acme.names, acme.attributes["founded"]) == ("Acme Ltd", ("Acme", "Acme Ltd"), ("1998",))
     for number in reversed(numbers):

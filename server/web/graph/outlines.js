@@ -1,4 +1,4 @@
-// Outlines of communities on the map: a line around the entities of each, drawn behind them.
+// Outlines of communities on the map: a line around the entities of each that facts tie together, drawn behind them.
 
 const CORNERS = 12;
 const ROOM = 10;
@@ -42,11 +42,19 @@ export class Outlines {
     const by = new Map();
     for (const node of this.cy.nodes().not(".off")) {
       const community = node.data("community");
-      if (community) by.set(community, [...(by.get(community) ?? []), node]);
+      if (community && !node.hasClass("member")) by.set(community, [...(by.get(community) ?? []), node]);
     }
-    const open = this.cy.nodes(".member").not(".off").toArray();
-    const others = [...by.values()].filter((nodes) => nodes.length >= LEAST && !nodes[0].hasClass("member"));
-    return open.length ? [...others, open] : others;
+    const others = [...by.values()].flatMap((nodes) => this.#parts(nodes)).filter((nodes) => nodes.length >= LEAST);
+    return [...others, ...this.#parts(this.cy.nodes(".member").not(".off").toArray())];
+  }
+
+  /** The entities of a community in groups that facts tie together: these stand near each other. */
+  #parts(nodes) {
+    const all = this.cy.collection(nodes);
+    return all
+      .union(all.edgesWith(all))
+      .components()
+      .map((part) => part.nodes().toArray());
   }
 
   #outline(pen, nodes) {
