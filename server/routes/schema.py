@@ -59,7 +59,7 @@ def schema_candidates(kb: KbName, service: Serving) -> Items[Candidate]:
     return Items(items=control.waiting(support, REVIEWED_AT_ONCE))
 
 
-@router.put("", responses=errors(404, 409, 413), dependencies=[may("review")])
+@router.put("", responses=errors(404, 409, 413), dependencies=[may("review", "write")])
 def set_schema(kb: KbName, given: SchemaFile, service: Serving) -> SchemaReplaced:
     """Put a schema in the place of the one in force, with all that follows; a new knowledge base begins with it."""
     check_name(kb)
