@@ -117,7 +117,8 @@ class LlmReasoner:
     def _extraction(self, request: ExtractionRequest, schema: GraphSchema,
                     ) -> tuple[Prompt, wire.Shape[Extraction], Language]:
         language = self._language(request.text)
-        return extraction_prompt(request, schema, language), wire.extraction(schema), language
+        shape = wire.extraction(schema, estimate_tokens(request.text))
+        return extraction_prompt(request, schema, language), shape, language
 
     @property
     def resolves(self) -> bool:

@@ -40,6 +40,9 @@ need. It stays below the default acceptance threshold mu = 0.8."""
 _ENTITY_CELLS = (1, 2)
 _FACT_CELLS = (3, 4)
 _MOST_FINDINGS = 3
+_TOKENS_OF_A_FACT = 4
+"""Fewer words state no fact: a dense list has one in four or five tokens."""
+_FEWEST_ROWS = 8
 _MOST_LABELS = 5
 """Of a kind, in a sub-query: more narrow nothing down."""
 
@@ -84,10 +87,6 @@ _LABELS = _list(_TEXT, most=_MOST_LABELS)
 _SUB_QUERY = _object(question=_TEXT, types=_LABELS, relations=_LABELS, attributes=_LABELS,
                      routes=_list({"type": "string", "enum": list(ROUTES)}, most=len(ROUTES)))
 
-_FACT_ROWS = _list(_list(_TEXT, *_FACT_CELLS))
-_EXTRACTION = _answer("extraction", entities=_list(_list(_TEXT, *_ENTITY_CELLS)), triples=_FACT_ROWS,
-                      attributes=_FACT_ROWS,
-                      new=_list(_object(label=_TEXT, kind=_TEXT, confidence=_NUMBER)))
 _SUMMARIES = _answer("summaries", communities=_list(_object(
     id=_INTEGER, name=_TEXT, summary=_TEXT,
     findings=_list(_object(text=_TEXT, facts=_list(_INTEGER)), most=_MOST_FINDINGS))))
@@ -270,9 +269,18 @@ class _Question(_Wire):
     question: str = Field(min_length=1)
 
 
-def extraction(schema: GraphSchema) -> Shape[Extraction]:
-    """The answer to an extraction, its labels turned into the schema's names."""
-    return Shape(_EXTRACTION, lambda data: _Extraction.model_validate(data).typed(schema))
+def extraction(schema: GraphSchema, tokens: int | None = None) -> Shape[Extraction]:
+    """The answer to an extraction, its labels turned into the schema's names.
+
+    Args:
+        schema: the schema in force.
+        tokens: of the text, which bound how many facts it can state; None: no bound.
+    """
+    most = None if tokens is None else max(_FEWEST_ROWS, tokens // _TOKENS_OF_A_FACT)
+    facts = _list(_list(_TEXT, *_FACT_CELLS), most=most)
+    asked = _answer("extraction", entities=_list(_list(_TEXT, *_ENTITY_CELLS), most=most), triples=facts,
+                    attributes=facts, new=_list(_object(label=_TEXT, kind=_TEXT, confidence=_NUMBER), most=most))
+    return Shape(asked, lambda data: _Extraction.model_validate(data).typed(schema))
 
 
 def summaries(communities: Sequence[CommunityDigest]) -> Shape[list[CommunitySummary]]:

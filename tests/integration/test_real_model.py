@@ -29,7 +29,7 @@ SCHEMA = {
     "attribute_types": [{"name": "birth_date", "description": "date of birth", "owners": ["Person"]}]}
 SETTINGS = {
     "BANYAN_LLM_MODEL": "smollm2", "BANYAN_LLM_TIMEOUT": "120", "BANYAN_LLM_CONCURRENCY": "2",
-    "BANYAN_LLM_REPLY_TOKENS": "160", "BANYAN_CONTEXT_TOKENS": "150", "BANYAN_MAX_ROUNDS": "1",
+    "BANYAN_LLM_REPLY_TOKENS": "600", "BANYAN_CONTEXT_TOKENS": "150", "BANYAN_MAX_ROUNDS": "1",
     "BANYAN_MAX_SUB_QUERIES": "2"}
 QUESTIONS = ("Where was Marie Curie born?", "Where was Niels Bohr born?")
 

@@ -30,7 +30,7 @@ SNAPSHOTS = Path(__file__).parent / "snapshots"
 FOLDER = Path(__file__).parents[2] / "prompts"
 LANGUAGES = get_args(Language)
 EXTRACTION_LIMIT = 480
-EXAMPLE_LIMIT = 170
+EXAMPLE_LIMIT = 185
 
 SCHEMA = GraphSchema(
     name="small",

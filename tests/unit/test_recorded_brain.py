@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from banyan.models.llm import wire
-from banyan.prompts import render
+from banyan.prompts import example, render
 from banyan.schemas.graph_schema import open_schema
 
 from ..conftest import load_test_module
@@ -33,7 +33,7 @@ def asked(user: str, schema: dict[str, Any] | None, system: str = "") -> dict[st
 
 def test_our_own_extraction_reads_its_answer(brain: Any) -> None:
     shape = wire.extraction(open_schema())
-    prompt = render("extract", "en", schema="-", example="", context="Ada", text=DOCS[1]["text"])
+    prompt = render("extract", "en", schema="-", example=example("extract", "en"), context="Ada", text=DOCS[1]["text"])
     for schema in (shape.json_schema, None):
         request = asked("", schema, prompt.system) | {
             "messages": [{"content": prompt.system}, {"content": prompt.user}]}
