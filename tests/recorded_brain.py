@@ -26,6 +26,8 @@ HEAD = 40
 _LETTERS = re.compile(r"[\W_]+")
 _FENCED = re.compile(r"<data>\n(.*?)\n</data>", re.DOTALL)
 _NUMBERED = re.compile(r"\[(\d+)\] ")
+# "rows [name, type], [head, relation, tail, words]"
+_ROW = re.compile(r"\[(\w+(?:, \w+)+)\]")
 _SENTENCE = re.compile(r"[^.!?]+[.!?]*")
 # What the cells of a row are called in prompts and schemas: ours, and those of other systems.
 _CELLS = {"head": "head", "subject": "head", "source": "head", "relation": "relation", "predicate": "relation",
@@ -135,9 +137,12 @@ def _rules() -> Any:
 
 
 def _example(system: str) -> Json:
-    """The object at the end of the instructions that shows what the rows' cells are."""
+    """The object at the end of the instructions, its rows with the names of their cells where these are listed."""
     start = system.rfind("\n{")
-    return dict(json.JSONDecoder().raw_decode(system, start + 1)[0]) if start >= 0 else {}
+    shown = dict(json.JSONDecoder().raw_decode(system, start + 1)[0]) if start >= 0 else {}
+    listed = iter([cells.split(", ")] for cells in _ROW.findall(system))
+    return {name: next(listed, part) if isinstance(part, list) and part and isinstance(part[0], list) else part
+            for name, part in shown.items()}
 
 
 def _like(example: Json, found: list[tuple[int, Passage]], kind: str) -> Json:
