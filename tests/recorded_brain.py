@@ -26,7 +26,7 @@ HEAD = 40
 _LETTERS = re.compile(r"[\W_]+")
 _FENCED = re.compile(r"<data>\n(.*?)\n</data>", re.DOTALL)
 _NUMBERED = re.compile(r"\[(\d+)\] ")
-# "rows [name, type], [head, relation, tail, words]"
+# How our own prompt lists the cells of its rows.
 _ROW = re.compile(r"\[(\w+(?:, \w+)+)\]")
 _SENTENCE = re.compile(r"[^.!?]+[.!?]*")
 # What the cells of a row are called in prompts and schemas: ours, and those of other systems.
