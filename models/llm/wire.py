@@ -40,11 +40,11 @@ need. It stays below the default acceptance threshold mu = 0.8."""
 _ENTITY_CELLS = (1, 2)
 _FACT_CELLS = (3, 4)
 _MOST_FINDINGS = 3
-_TOKENS_OF_A_FACT = 4
-"""Fewer words state no fact: a dense list has one in four or five tokens."""
-_FEWEST_ROWS = 8
+_TOKENS_OF_A_FACT = 5
+"""Fewer words state no fact: a dense list has one in five or six tokens."""
+_FEWEST_ROWS = 6
 _MOST_LABELS = 5
-"""Of a kind, in a sub-query: more narrow nothing down."""
+"""Of a kind in a sub-query, where more narrow nothing down, and of new ones in a text."""
 
 
 @dataclass(frozen=True)
@@ -279,7 +279,8 @@ def extraction(schema: GraphSchema, tokens: int | None = None) -> Shape[Extracti
     most = None if tokens is None else max(_FEWEST_ROWS, tokens // _TOKENS_OF_A_FACT)
     facts = _list(_list(_TEXT, *_FACT_CELLS), most=most)
     asked = _answer("extraction", entities=_list(_list(_TEXT, *_ENTITY_CELLS), most=most), triples=facts,
-                    attributes=facts, new=_list(_object(label=_TEXT, kind=_TEXT, confidence=_NUMBER), most=most))
+                    attributes=facts,
+                    new=_list(_object(label=_TEXT, kind=_TEXT, confidence=_NUMBER), most=_MOST_LABELS))
     return Shape(asked, lambda data: _Extraction.model_validate(data).typed(schema))
 
 
