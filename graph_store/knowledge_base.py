@@ -135,9 +135,7 @@ class KnowledgeBase:
         """Bring up derived files that a killed writer, or damage, has left behind the ledger."""
         if not self.extractions.position():
             return
-        # Readers need nothing of Chroma's folder, which the next writer looks at; a server has others who ask it.
-        whole = self.written_index() is not None and self.layout.server is None
-        if not self.layout.graph.exists() or (not whole and self.vector_synchroniser.is_behind()):
+        if not self.layout.graph.exists() or self.vector_synchroniser.is_behind():
             with self.writing():
                 self.vector_synchroniser.sync()
                 self.save_graph()
