@@ -44,7 +44,7 @@ def test_the_sample_leads_from_an_empty_page_to_an_answered_example(web_browser,
 def test_documents_of_ones_own_are_dropped_on_the_first_page(web_browser, tmp_path):
     with (serving.served(tmp_path) as server,
           browsing.opened(web_browser, server.url, viewport={"width": 390, "height": 800}) as page):
-        expect(page.get_by_text("docx, eml, epub")).to_be_visible()
+        expect(page.get_by_text("pdf, docx, pptx")).to_be_visible()
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
         browsing.shoot(page, "narrow-first-page")
         page.get_by_label("Name of the knowledge base").fill("rivers")
