@@ -78,16 +78,16 @@ def load_documents(paths: Sequence[Path | Address], *, on_failure: OnFailure,
 
 
 def _load(paths: Sequence[Path | Address], on_failure: OnFailure, limits: Limits) -> Iterator[Document]:
-    with ReadingProcess(limits) as process, tempfile.TemporaryDirectory(prefix="banyan-fetched-") as folder:
-        yield from _load_with(process, paths, on_failure, limits, Path(folder))
+    with ReadingProcess(limits) as process:
+        yield from _load_with(process, paths, on_failure, limits)
 
 
-def _load_with(process: ReadingProcess, paths: Sequence[Path | Address], on_failure: OnFailure, limits: Limits,
-               folder: Path) -> Iterator[Document]:
+def _load_with(process: ReadingProcess, paths: Sequence[Path | Address], on_failure: OnFailure,
+               limits: Limits) -> Iterator[Document]:
     sources: dict[str, str] = {}
     for path in paths:
         if isinstance(path, Address):
-            files = _fetched(path, folder, on_failure, limits)
+            files = _fetched(path, on_failure, limits)
         else:
             files = _walk(path, on_failure, limits) if path.is_dir() else iter([_File(path, path.name, named=True)])
         for file in files:
@@ -105,17 +105,18 @@ def _load_with(process: ReadingProcess, paths: Sequence[Path | Address], on_fail
                     yield document
 
 
-def _fetched(address: Address, folder: Path, on_failure: OnFailure, limits: Limits) -> Iterator[_File]:
+def _fetched(address: Address, on_failure: OnFailure, limits: Limits) -> Iterator[_File]:
     """An address as a file, which is removed once it was read."""
     try:
         fetched = fetch(address, limits)
     except UnreadableError as error:
         _fail(on_failure, address.url, str(error))
         return
-    path = folder / PurePath(fetched.name).name[-_LONGEST_NAME:]
-    path.write_bytes(fetched.data)
-    yield _File(path, address.id, named=True, url=address.id)
-    path.unlink()
+    # Made for an address alone: a reader that is broken off before leaves no folder behind.
+    with tempfile.TemporaryDirectory(prefix="banyan-fetched-") as folder:
+        path = Path(folder) / PurePath(fetched.name).name[-_LONGEST_NAME:]
+        path.write_bytes(fetched.data)
+        yield _File(path, address.id, named=True, url=address.id)
 
 
 def _walk(root: Path, on_failure: OnFailure, limits: Limits) -> Iterator[_File]:
