@@ -30,6 +30,9 @@ def anonymise_texts(  # noqa: PLR0913  (its options)
     schema: Annotated[str, typer.Option(help="Seed schema, or a file.")] = "general",
     questions: Annotated[Path | None, typer.Option(help="Questions of your own, JSON with `question` and `answer`: "
                                                         "anonymised alike.")] = None,
+    write: Annotated[int, typer.Option(min=0, help="Tasks that the model writes in its own words.")] = 0,
+    zero_shot_filter: Annotated[bool, typer.Option(help="Leave out tasks that the model solves without the "
+                                                        "texts.")] = False,
     max_tokens: MaxTokens = None,
     back: Annotated[bool, typer.Option("--revert", help="The other way: PATHS are anonymised texts.")] = False,
     as_json: AsJson = False,
@@ -48,7 +51,8 @@ def anonymise_texts(  # noqa: PLR0913  (its options)
     own = [validated(where, row, Task, CommandError) for where, row in json_records(questions, CommandError)
            ] if questions else []
     with opened() as resources:
-        corpus = anonymise(resources, texts, _names(types), schema=schema, questions=own, max_tokens=max_tokens)
+        corpus = anonymise(resources, texts, _names(types), schema=schema, questions=own, written=write,
+                           from_memory=not zero_shot_filter, max_tokens=max_tokens)
     _write(corpus, output, key)
     said = {"texts": len(corpus.texts), "ids": len(corpus.key.entities),
             "places": sum(map(len, corpus.key.places.values())), "tasks": len(corpus.tasks), "leaks": len(corpus.leaks)}

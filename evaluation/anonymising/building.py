@@ -5,12 +5,13 @@ from collections.abc import Collection, Mapping
 from ...agents.construction.graph import build_graph
 from ...agents.construction.state import BuildContext, BuildInput
 from ...agents.resources import Resources
+from ...runtime.budgets import Budget, charged
 from ...schemas.documents import Frozen
 from ...schemas.naming import content_id
 from .leaks import all_leaks
 from .names import named_entities
 from .replacing import Anonymiser, AnonymityError, Key
-from .tasks import Task, tasks_from_facts
+from .tasks import Task, facts_by_ids, tasks_from_facts
 
 
 class Corpus(Frozen):
@@ -24,7 +25,8 @@ class Corpus(Frozen):
 
 
 def anonymise(resources: Resources, texts: Mapping[str, str], types: Collection[str], *, schema: str = "general",
-              questions: Collection[Task] = (), max_tokens: int | None = None) -> Corpus:
+              questions: Collection[Task] = (), written: int = 0, from_memory: bool = True,
+              max_tokens: int | None = None) -> Corpus:
     """Anonymise texts.
 
     Args:
@@ -34,16 +36,27 @@ def anonymise(resources: Resources, texts: Mapping[str, str], types: Collection[
         types: entity types to be replaced, as the schema names them.
         schema: the seed schema.
         questions: of one's own: the same names become the same ids in them.
-        max_tokens: hard budget of the build.
+        written: how many tasks the model writes in its own words, besides those made of facts.
+        from_memory: keep tasks that the model solves without the texts.
+        max_tokens: hard budget.
 
     Raises:
-        AnonymityError: the build stopped or some of it failed, or no entity of the types was found.
+        AnonymityError: the build stopped or some of it failed, no entity of the types was found, or what only a model
+            can do is asked for and none is set.
+        ReasonerError: the model failed at a task.
+        BudgetExceeded: the budget is reached; what was paid is kept for the next run.
     """
+    if (written or not from_memory) and not resources.settings.uses_llm:
+        raise AnonymityError("tasks in a model's words, and the check of what it solves from memory, need a model: set "
+                             "BANYAN_LLM_BASE_URL and BANYAN_LLM_MODEL, or leave them out")
+    budget = None if max_tokens is None else Budget(max_tokens)
     name = f"anonymise-{content_id(schema, *(part for item in sorted(texts.items()) for part in item))[:12]}"
     given: BuildInput = {"knowledge_base": name, "schema": schema,
                          "documents": [{"id": key, "text": text} for key, text in texts.items() if text.strip()]}
     context = BuildContext(max_tokens=max_tokens, retry_failed=True)
     report = build_graph(resources).invoke(given, context=context)["report"]
+    if budget:
+        budget.add("", report["tokens"]["prompt"], report["tokens"]["completion"])
     if report["stopped"] or report["chunks_failed"]:
         why = report["stopped"] or f"{report['chunks_failed']} chunks failed"
         raise AnonymityError(f"finding the names: {why}; run the command again: it goes on from there")
@@ -56,9 +69,22 @@ def anonymise(resources: Resources, texts: Mapping[str, str], types: Collection[
     anonymiser = Anonymiser(entities)
     changed = {key: anonymiser.replace(key, text) for key, text in texts.items()}
     places = anonymiser.key.places
-    own = tuple(Task(question=anonymiser.replace("", task.question), answer=anonymiser.replace("", task.answer))
-                for task in questions)
-    tasks = tasks_from_facts(kb.graph, anonymiser.key, lambda text: anonymiser.replace("", text))
+
+    def hidden(text: str) -> str:
+        return anonymiser.replace("", text)
+
+    own = tuple(Task(question=hidden(task.question), answer=hidden(task.answer)) for task in questions)
+    facts = facts_by_ids(kb.graph, anonymiser.key, hidden)
+    tasks = tasks_from_facts(facts, anonymiser.key)
+    if written or not from_memory:
+        # A second of imports that the rules have no use for.
+        from ...models.llm.retelling import Reteller  # noqa: PLC0415
+        from .written import not_from_memory, written_tasks  # noqa: PLC0415
+
+        with resources.standalone_reasoner() as (reasoner, calls), charged(build=name, budget=budget):
+            tasks += written_tasks(Reteller(resources.settings, calls), facts, anonymiser.key, hidden, written)
+            if not from_memory:
+                tasks = not_from_memory(tasks, reasoner, resources.settings.llm_concurrency)
     key = Key(entities=anonymiser.key.entities, places=places)
     # An answer that maps ids to names has to name them.
     asked = [("questions", task.question) for task in (*tasks, *own)]

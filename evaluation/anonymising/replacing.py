@@ -24,6 +24,11 @@ class Key(Frozen):
     entities: dict[str, tuple[str, ...]] = Field(description="an id's names, the usual one first")
     places: dict[str, tuple[tuple[str, str], ...]]
 
+    @property
+    def usual_names(self) -> dict[str, str]:
+        """Each id's usual name."""
+        return {identifier: names[0] for identifier, names in self.entities.items()}
+
 
 class Anonymiser:
     """Gives each entity one id, in the order in which the entities are first met.

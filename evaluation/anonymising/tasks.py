@@ -1,6 +1,6 @@
 """Questions about an anonymised corpus from the facts of its graph, without a model, in AnonyRAG's form."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from ...graph_store.graph.resolved_graph import ResolvedGraph
 from ...prompts import language_of
@@ -16,6 +16,8 @@ _REVERT = {
           "逐一给出编号与名称，形如 PERSON#1——鲁智深。"}
 _CHOOSE = {"en": "Which is right? {head}, {relation}:", "zh": "下列哪一项正确？{head}，{relation}："}
 Anonymised = Callable[[str], str]
+Fact = tuple[str, str, str]
+"""The ids of head and tail, and between them the relation in words."""
 
 
 class Task(Frozen):
@@ -25,22 +27,36 @@ class Task(Frozen):
     answer: str
 
 
-def tasks_from_facts(graph: ResolvedGraph, key: Key, anonymised: Anonymised) -> list[Task]:
-    """One task of reversion for each entity with facts, and one of multiple choice for each of its relations.
+def facts_by_ids(graph: ResolvedGraph, key: Key, anonymised: Anonymised) -> list[Fact]:
+    """The graph's triples whose two ends have different ids, in the graph's order.
 
     Args:
-        graph: whose facts are stated.
+        graph: whose triples are stated.
         key: which ids there are.
         anonymised: replaces the names in a text.
     """
-    names = {identifier: all_names[0] for identifier, all_names in key.entities.items()}
-    stated: dict[str, list[tuple[str, str, str]]] = {}
-    tails: dict[str, list[str]] = {}
+    facts = list[Fact]()
     for head, relation, tail in graph.edges():
-        ends = [MARK.fullmatch(anonymised(graph.name(end))) for end in (head, tail)]
-        if ends[0] and ends[1] and ends[0][1] != ends[1][1] and all(end and end[1] in names for end in ends):
-            stated.setdefault(ends[0][1], []).append((ends[0][1], relation.replace("_", " "), ends[1][1]))
-            tails.setdefault(ends[1][1].partition("#")[0], []).append(ends[1][1])
+        ends = [mark[1] for end in (head, tail) if (mark := MARK.fullmatch(anonymised(graph.name(end))))]
+        if len(ends) == 2 and ends[0] != ends[1] and key.entities.keys() >= set(ends):  # noqa: PLR2004  (of a triple)
+            facts.append((ends[0], relation.replace("_", " "), ends[1]))
+    return facts
+
+
+def by_head(facts: Iterable[Fact]) -> dict[str, list[Fact]]:
+    """The facts of each id that is the head of some."""
+    found: dict[str, list[Fact]] = {}
+    for fact in facts:
+        found.setdefault(fact[0], []).append(fact)
+    return found
+
+
+def tasks_from_facts(facts: Sequence[Fact], key: Key) -> list[Task]:
+    """One task of reversion for each entity with facts, and one of multiple choice for its first one."""
+    names, stated = key.usual_names, by_head(facts)
+    tails: dict[str, list[str]] = {}
+    for *_, tail in facts:
+        tails.setdefault(tail.partition("#")[0], []).append(tail)
     return [task for identifier in sorted(stated, key=_number) for task in (
         _reversion(stated[identifier][:_FACTS], names), *_choices(stated[identifier][:1], stated, tails, names))]
 
@@ -50,15 +66,19 @@ def _number(identifier: str) -> tuple[str, int]:
     return kind, int(number)
 
 
-def _reversion(facts: Sequence[tuple[str, str, str]], names: dict[str, str]) -> Task:
+def reversion(statements: str, ids: Iterable[str], names: dict[str, str]) -> Task:
+    """The task of finding the names of some ids from statements about them."""
+    asked = {identifier: names[identifier] for identifier in ids}
+    return Task(question=f"{_REVERT[language_of(''.join(asked.values()))]}\n{statements}",
+                answer="\n".join(f"{identifier}——{name}" for identifier, name in asked.items()))
+
+
+def _reversion(facts: Sequence[Fact], names: dict[str, str]) -> Task:
     lines = [f"- [{head}] {relation} [{tail}]" for head, relation, tail in facts]
-    ids = dict.fromkeys(end for head, _, tail in facts for end in (head, tail))
-    language = language_of("".join(names[identifier] for identifier in ids))
-    return Task(question="\n".join([_REVERT[language], *lines]),
-                answer="\n".join(f"{identifier}——{names[identifier]}" for identifier in ids))
+    return reversion("\n".join(lines), dict.fromkeys(end for head, _, tail in facts for end in (head, tail)), names)
 
 
-def _choices(facts: Sequence[tuple[str, str, str]], stated: dict[str, list[tuple[str, str, str]]],
+def _choices(facts: Sequence[Fact], stated: dict[str, list[Fact]],
              tails: dict[str, list[str]], names: dict[str, str]) -> list[Task]:
     made = []
     for head, relation, tail in facts:

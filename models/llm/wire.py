@@ -98,6 +98,7 @@ _DRAFT = _answer("answer", thought=_TEXT, claims=_list(_object(
     text=_TEXT, quotes=_list(_object(passage=_INTEGER, words=_TEXT)))), answerable=_FLAG, short=_TEXT,
     confidence=_NUMBER)
 _QUESTION = _answer("question", question=_TEXT)
+_RETELLING = _answer("retelling", thought=_TEXT, text=_TEXT)
 _JUDGEMENT = _answer("judgement", reason=_TEXT, correct=_FLAG)
 
 
@@ -269,6 +270,10 @@ class _Question(_Wire):
     question: str = Field(min_length=1)
 
 
+class _Retelling(_Wire):
+    text: str = Field(min_length=1)
+
+
 def extraction(schema: GraphSchema, tokens: int | None = None) -> Shape[Extraction]:
     """The answer to an extraction, its labels turned into the schema's names.
 
@@ -321,6 +326,11 @@ def draft_answer() -> Shape[DraftAnswer]:
 def standalone_question() -> Shape[str]:
     """A rewritten question."""
     return Shape(_QUESTION, lambda data: _Question.model_validate(data).question)
+
+
+def retelling() -> Shape[str]:
+    """A passage of the model's own."""
+    return Shape(_RETELLING, lambda data: _Retelling.model_validate(data).text)
 
 
 def verdict(model: type[_M]) -> Shape[_M]:

@@ -1,11 +1,25 @@
 """Ids for names: every form of an entity the same id, none left, and the way back to the byte."""
 
+import json
+
 import pytest
+from banyan.config import Settings
+from banyan.evaluation.anonymising.building import anonymise
 from banyan.evaluation.anonymising.leaks import leaks
 from banyan.evaluation.anonymising.names import Named, named_entities
 from banyan.evaluation.anonymising.replacing import Anonymiser, AnonymityError, Key, revert
+from banyan.evaluation.anonymising.tasks import Task
+from banyan.evaluation.anonymising.written import not_from_memory, written_tasks
+from banyan.evaluation.bench.readers.anony_rag import bench_question
+from banyan.models.llm.endpoint import Reply
+from banyan.models.llm.retelling import Reteller
+from banyan.schemas.retrieval import Claim, DraftAnswer
 from hypothesis import given
 from hypothesis import strategies as st
+
+from ..conftest import load_test_module
+
+in_memory = load_test_module("in_memory_calls")
 
 CURIE = Named("PERSON", "Marie Curie", ("Curie", "Madame Curie", "Marie Curie"))
 SHI = Named("PERSON", "史进", ("九纹龙", "史进"))
@@ -96,3 +110,60 @@ def test_two_entities_of_one_name_share_an_id():
     graph = Graph({"1": ("Person", ["Ada", "Ada Byron"]), "2": ("Person", ["ada"])})
     (one,) = [entity for entity in named_entities(graph, {"Person"}, []) if len(entity.forms) > 1]
     assert one.forms == ("Ada", "Ada Byron", "ada")
+
+
+class Author:
+    """An endpoint that retells: the facts' lines as sentences, or with a name of nobody's."""
+
+    def __init__(self, name=""):
+        self.name, self.prompts = name, []
+
+    async def send(self, messages, _json_schema, permit):
+        permit()
+        self.prompts.append(messages[1][1])
+        lines = [line[2:].replace(" | ", " ") for line in messages[1][1].splitlines() if line.startswith("- ")]
+        return Reply(json.dumps({"thought": "", "text": f"{'. '.join(lines)}. {self.name}"}), 10, 5)
+
+
+FACTS = [("PERSON#1", "born in", "LOCATION#1"), ("PERSON#2", "visited", "LOCATION#1")]
+
+
+@pytest.mark.parametrize(("name", "written"), [("", 2), ("Madame Curie", 2), ("Zoe Holm", 0)])
+def test_a_model_retells_the_facts_and_its_passages_become_tasks_where_no_name_is_left(name, written):
+    anonymiser, author = Anonymiser(NAMED), Author(name)
+    for text in ("Curie", "史进", "Warsaw"):
+        anonymiser.replace("t", text)
+    settings = Settings(_env_file=None, language="en")
+    # Its own check looks for names by other means than they were replaced by.
+    key = Key(entities={**anonymiser.key.entities, "PERSON#3": ("Zoe Holm",)}, places={})
+    tasks = written_tasks(Reteller(settings, in_memory.InMemoryCalls(), author), FACTS, key,
+                          lambda text: anonymiser.replace("", text), 5)
+    assert len(author.prompts) == 2
+    assert "- Marie Curie | born in | Warsaw" in author.prompts[0]
+    assert len(tasks) == written
+    if not name:
+        assert tasks[0].question.endswith("\n[PERSON#1] born in [LOCATION#1]. ")
+        assert tasks[0].answer == "PERSON#1——Marie Curie\nLOCATION#1——Warsaw"
+        assert bench_question("1", *tasks[0].model_dump().values()).kind == "reversion"
+
+
+def test_what_a_model_solves_without_the_texts_is_left_out():
+    class Reader:
+        def answer(self, question, history, passages, mode):
+            assert (history, passages, mode) == ([], [], "open")
+            return DraftAnswer(answerable="who" not in question, confidence=1, short={
+                "known": "PERSON#1 is Ishmael; PERSON#2: Ahab", "half": "PERSON#1: Ishmael"}.get(question, "B"),
+                claims=[Claim(text="-", quotes=[])])
+
+    pairs = "PERSON#1——Ishmael\nPERSON#2——Ahab"
+    tasks = [Task(question=question, answer=answer) for question, answer in (
+        ("known", pairs), ("half", pairs), ("who", pairs), ("Which? A. [X] B. [Y]", "B"),
+        ("Which? A. [X] B. [Y]", "A"))]
+    assert not_from_memory(tasks, Reader(), 2) == [tasks[1], tasks[2], tasks[4]]
+
+
+def test_what_only_a_model_can_do_is_refused_without_one():
+    resources = type("Resources", (), {"settings": Settings(_env_file=None)})
+    for asked in ({"written": 1}, {"from_memory": False}):
+        with pytest.raises(AnonymityError, match="need a model: set BANYAN_LLM_BASE_URL"):
+            anonymise(resources, {"a": "Text."}, ["Person"], **asked)

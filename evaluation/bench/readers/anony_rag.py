@@ -40,17 +40,24 @@ def read_questions(folder: Path) -> list[BenchQuestion]:
     path = the_file(folder, _QUESTIONS, "AnonyRAG's questions")
     questions = []
     for number, (where, row) in enumerate(models(path, _Row)):
-        if options(row.question) and letters(row.answer, row.question):
-            kind, group = "choice", "multiple choice"
-        elif pairs(row.answer):
-            kind, group = "reversion", "anonymity reversion"
-        else:
+        question = bench_question(str(number), row.question, row.answer)
+        if question is None:
             raise DatasetError(f"{where}, answer: neither pairs of an id and a name, as in PERSON#532——Ishmael, nor "
                                f"the letter of an option of the question: {row.answer[:60]!r}")
-        questions.append(BenchQuestion.model_validate({
-            "id": str(number), "question": row.question, "gold": (), "type": group, "kind": kind,
-            "answers": (row.answer,)}))
+        questions.append(question)
     return list(filled(questions, path, "question"))
+
+
+def bench_question(number: str, question: str, answer: str) -> BenchQuestion | None:
+    """A question with the kind that its gold answer says; None where that is neither pairs nor an option."""
+    if options(question) and letters(answer, question):
+        kind, group = "choice", "multiple choice"
+    elif pairs(answer):
+        kind, group = "reversion", "anonymity reversion"
+    else:
+        return None
+    return BenchQuestion.model_validate({"id": number, "question": question, "gold": (), "type": group, "kind": kind,
+                                         "answers": (answer,)})
 
 
 def read_documents(folder: Path) -> tuple[BenchDocument, ...]:

@@ -1,0 +1,74 @@
+"""What a model adds to an anonymised corpus: tasks in its own words, and the check what it solves from memory."""
+
+from collections.abc import Collection, Sequence
+from itertools import islice
+
+from langchain_core.runnables.config import ContextThreadPoolExecutor
+
+from ...models.llm.retelling import Reteller
+from ...models.reasoner import Reasoner
+from ..bench.readers.anony_rag import bench_question
+from ..bench.scoring import score
+from .leaks import leaks
+from .replacing import MARK, Key
+from .tasks import Anonymised, Fact, Task, by_head, reversion
+
+_FACTS = 12
+_FEWEST_IDS = 2
+_KNOWN = 0.5
+"""The score from which on a model knows the source: half of the names, or the right option."""
+
+
+def written_tasks(reteller: Reteller, facts: Sequence[Fact], key: Key, anonymised: Anonymised,
+                  most: int) -> list[Task]:
+    """Tasks of Anonymity Reversion over passages that a model writes, each of the facts around one entity.
+
+    Entities with the most facts come first. A passage with fewer than two ids, or in which a name is left, is dropped.
+
+    Args:
+        reteller: the model.
+        facts: of the graph, by ids.
+        key: which names the ids stand for.
+        anonymised: replaces the names in a text.
+        most: how many passages are written.
+
+    Raises:
+        ReasonerError: the endpoint failed, or wrote nothing usable.
+        BudgetExceeded: a call would be paid beyond the budget.
+    """
+    names, around = key.usual_names, by_head(facts)
+    first = sorted(around, key=lambda identifier: (-len(around[identifier]), identifier))[:most]
+    groups = []
+    for identifier in first:
+        near = [*around[identifier], *(fact for *_, tail in around[identifier] for fact in around.get(tail, ()))]
+        groups.append([f"{names[head]} | {relation} | {names[tail]}"
+                       for head, relation, tail in islice(dict.fromkeys(near), _FACTS)])
+    tasks = []
+    for passage in map(anonymised, reteller.retell(groups)):
+        ids = [mark for mark in dict.fromkeys(MARK.findall(passage)) if mark in names]
+        if len(ids) >= _FEWEST_IDS and not leaks(passage, key):
+            tasks.append(reversion(passage, ids, names))
+    return tasks
+
+
+def not_from_memory(tasks: Collection[Task], reasoner: Reasoner, workers: int) -> list[Task]:
+    """The tasks that a model does not solve without the texts (AnonyRAG's zero-shot filter).
+
+    Args:
+        tasks: of reversion and multiple choice.
+        reasoner: answers from its own knowledge.
+        workers: how many are asked at once.
+
+    Raises:
+        ReasonerError: the endpoint failed, or gave no usable answer.
+        BudgetExceeded: a call would be paid beyond the budget.
+    """
+    def knows(task: Task) -> bool:
+        draft = reasoner.answer(task.question, [], [], "open")
+        question = bench_question("", task.question, task.answer)
+        answer = "\n".join(claim.text for claim in draft.claims)
+        right = score(question, draft.short, answer, declined=not draft.answerable).right if question else None
+        return (right or 0) > _KNOWN
+
+    with ContextThreadPoolExecutor(workers) as pool:
+        return [task for task, known in zip(tasks, pool.map(knows, tasks), strict=True) if not known]
