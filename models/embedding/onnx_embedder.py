@@ -4,7 +4,6 @@ import os
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -21,10 +20,6 @@ from .onnx_export import SHA256, TOKENIZER, WEIGHTS, bundled_model, cached_expor
 
 MAX_TOKENS = 256  # as sentence-transformers cuts for this model
 _TOKENISED_AT_ONCE = 1024  # bounds memory: a tokenised text is some 100 times its size
-
-_SIDE_BY_SIDE = 4
-"""From so many batches a core on, each core has batches of its own: threads that share one wait for each other at each
-of its layers, the longer the busier the machine. With fewer, the cores would not end together."""
 
 TokenIds = NDArray[np.int64]
 
@@ -53,9 +48,7 @@ class OnnxEmbedder:
         self._tokenizer = Tokenizer.from_file(str(tokenizer_file))
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(MAX_TOKENS)
-        self._cores = _usable_cores()
-        self._session = _session(onnx_file, self._cores)
-        self._single = cache(lambda: _session(onnx_file, 1))
+        self._session = _session(onnx_file)
         self.dimension: int = self._session.get_outputs()[0].shape[1]
 
     def encode(self, texts: Sequence[str]) -> Vectors:
@@ -72,15 +65,11 @@ class OnnxEmbedder:
         batches = [rows[start : start + self._batch] for _, rows in sorted(rows_by_length.items(), reverse=True)
                    for start in range(0, len(rows), self._batch)]
 
-        def run(session: onnxruntime.InferenceSession, batch: list[int]) -> None:
-            vectors[batch] = session.run(None, {"input_ids": np.stack([token_ids[row] for row in batch])})[0]
+        def run(batch: list[int]) -> None:
+            vectors[batch] = self._session.run(None, {"input_ids": np.stack([token_ids[row] for row in batch])})[0]
 
-        if self._cores == 1 or len(batches) < _SIDE_BY_SIDE * self._cores:
-            for batch in batches:
-                run(self._session, batch)
-        else:
-            with ThreadPoolExecutor(self._cores) as pool:
-                list(pool.map(partial(run, self._single()), batches))
+        with ThreadPoolExecutor(_usable_cores()) as pool:
+            list(pool.map(run, batches))
         return vectors
 
     def _tokenise(self, texts: list[str]) -> Iterator[TokenIds]:
@@ -89,11 +78,11 @@ class OnnxEmbedder:
                 yield np.array(encoding.ids, np.int64)
 
 
-def _session(onnx_file: Path, threads: int) -> onnxruntime.InferenceSession:
+def _session(onnx_file: Path) -> onnxruntime.InferenceSession:
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    # Threads that spin after an embedding, in wait of another, take the cores from whatever comes next.
-    options.add_session_config_entry("session.force_spinning_stop", "1")
+    # Cores have batches of their own: threads that share one wait for each other at each of its layers, the longer the
+    # busier the machine.
+    options.intra_op_num_threads = 1
     return onnxruntime.InferenceSession(onnx_file, options, providers=["CPUExecutionProvider"])
 
 

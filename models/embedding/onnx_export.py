@@ -24,9 +24,9 @@ SHA256 = {
     CONFIG: "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
     TOKENIZER: "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 }
-EXPORT_VERSION = 1  # raised whenever `export_model` comes to write another graph
+EXPORT_VERSION = 2  # raised whenever `export_model` comes to write another graph
 ONNX_FILE = "model.onnx"
-CHECKSUM_FILE = "model.onnx.sha256"
+CHECKSUM_FILE = "sha256"
 
 Exporter = Callable[[Path, Path], None]
 
@@ -119,7 +119,7 @@ def export_model(model: Path, onnx_file: Path) -> None:
             output_names=["vectors"],
             dynamic_shapes=({0: torch.export.Dim("batch"), 1: torch.export.Dim("tokens", max=512)},),
             dynamo=True,
-            external_data=False,
+            external_data=True,  # weights beside the graph are mapped, not read and copied
             verbose=False,
         )
 
@@ -135,16 +135,21 @@ def _export_into(folder: Path, model: Path, export: Exporter) -> None:
             shutil.rmtree(leftover)
     partial.mkdir()
     export(model, partial / ONNX_FILE)
-    (partial / CHECKSUM_FILE).write_text(_sha256(partial / ONNX_FILE), encoding="ascii")
+    (partial / CHECKSUM_FILE).write_text(_checksums(partial), encoding="ascii")
     partial.rename(folder)
 
 
 def _intact(folder: Path) -> bool:
-    """Whether the folder holds an ONNX file with the checksum stored beside it."""
+    """Whether the folder holds an export with the checksums stored beside it."""
     try:
-        return (folder / CHECKSUM_FILE).read_bytes() == _sha256(folder / ONNX_FILE).encode()
+        return (folder / CHECKSUM_FILE).read_bytes() == _checksums(folder).encode()
     except FileNotFoundError:
         return False
+
+
+def _checksums(folder: Path) -> str:
+    """Of the graph and of its weights."""
+    return " ".join(_sha256(path) for path in sorted(folder.glob(f"{ONNX_FILE}*")))
 
 
 def _cache_folder() -> Path:

@@ -50,8 +50,8 @@ SHA256: Mapping[str, str] = {
     "vocab/vectors.cfg": "ff4359091952c8cd16f1f0482f5770fb82d1707368d5cca3c46aa501f552e3c5",
 }
 
-_UNUSED = ("senter",)
-"""Sentences are our own."""
+_UNUSED = ("senter", "tokenizer")
+"""Sentences are our own; the bundled pipeline's tokenizer is the one of its language, which takes long to read again."""
 
 MOST_NEW_WORDS = 100_000
 """Words that a pipeline learns from texts until it is loaded anew: it forgets none, and each takes about 1 KB."""
@@ -144,7 +144,7 @@ def _load(name: str) -> tuple["Language", int]:
     source: Any = _verified_folder() if name == PACKAGE else name
     try:
         with ignoring(Warning):  # of versions: a pipeline of another minor version still parses
-            pipeline = spacy.load(source, exclude=_UNUSED)
+            pipeline = spacy.load(source, exclude=_UNUSED if name == PACKAGE else _UNUSED[:1])
             return pipeline, len(pipeline.vocab.strings)
     except (OSError, ValueError, ImportError) as error:
         raise ParsingError(f"The spaCy pipeline {name} cannot be loaded: {error}. Install it, or name another in "

@@ -146,13 +146,11 @@ class TestBatching:
     def test_only_texts_of_equal_length_share_a_batch_of_the_size_set(self, embedder, session, monkeypatch):
         monkeypatch.setattr(embedder, "_batch", 2)
         embedder.encode(["one two", "one", "two", "two three", "three"])
-        assert session.shapes == [(2, 4), (2, 3), (1, 3)]
+        assert sorted(session.shapes) == [(1, 3), (2, 3), (2, 4)]
 
     def test_batches_side_by_side_give_the_same_bits(self, embedder, monkeypatch):
-        one_by_one = embedder.encode(TEXTS)
+        one_by_one = np.vstack([embedder.encode([text]) for text in TEXTS])
         monkeypatch.setattr(embedder, "_batch", 1)
-        monkeypatch.setattr(embedder, "_cores", 2)
-        monkeypatch.setattr(onnx_embedding, "_SIDE_BY_SIDE", 1)
         assert np.array_equal(embedder.encode(TEXTS), one_by_one)
 
     def test_more_texts_than_are_tokenised_at_once(self, embedder, monkeypatch):
