@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 from itertools import combinations
 
 import numpy as np
-from networkx.utils import UnionFind
 from numpy.typing import NDArray
 
 from ...models.embedding.embedder import Embedder, Vectors, products
@@ -87,6 +86,8 @@ class SimilarLabels:
         Returns:
             Each label in one group; groups and their members sorted.
         """
+        from networkx.utils import UnionFind  # noqa: PLC0415  (see `KnowledgeGraph`)
+
         ordered = sorted(set(labels))
         same = UnionFind(ordered)
         first_of: dict[tuple[str, ...], str] = {}

@@ -11,8 +11,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-import networkx as nx
-
 from ...schemas.documents import Frozen
 from ...schemas.naming import canonical_name, entity_id, triple_id
 from ..ledger.extractions import Contribution
@@ -62,6 +60,8 @@ class KnowledgeGraph:
     """Entities and triples with their support. Not safe for writing from several threads."""
 
     def __init__(self) -> None:
+        import networkx as nx  # noqa: PLC0415  (a tenth of a second; questions read the index)
+
         self.network: nx.MultiDiGraph[str] = nx.MultiDiGraph()
         self._by_chunk: dict[str, Touched] = {}
 

@@ -12,7 +12,6 @@ import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-import networkx as nx
 import orjson
 
 from .knowledge_graph import KnowledgeGraph
@@ -41,6 +40,8 @@ def save(path: Path, held: Snapshot, network: TreeGraph) -> None:
     Raises:
         OSError: the disk is full or not writable; the old file is unchanged.
     """
+    import networkx as nx  # noqa: PLC0415  (see `KnowledgeGraph`)
+
     # Each line but the last leaves its object open, and each but the first goes on with it.
     body = b"".join([_opened({"mentions": held.mentions.dump()}), b"\n",
                      orjson.dumps(nx.node_link_data(network, edges="edges"))[1:], b"\n"])

@@ -1,14 +1,15 @@
 """The knowledge tree and its graph as one NetworkX graph of plain values: what others draw, query and export."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
-
-import networkx as nx
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ...schemas.documents import Chunk
 from ...schemas.naming import triple_id
 from ..ledger.communities import Community
 from .knowledge_graph import EdgeKey, KnowledgeGraph
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 TreeGraph: TypeAlias = "nx.MultiDiGraph[str]"
 MEMBER_OF = "member_of"
@@ -38,6 +39,8 @@ def tree_graph(graph: KnowledgeGraph, chunks: Iterable[Chunk], communities: Sequ
         - Edges keyed and of kind `member_of`, from an entity to its finest community and from a community to the
           one that it lies in; `keyword_of`, from an entity, with its `rank` from 1.
     """
+    import networkx as nx  # noqa: PLC0415  (see `KnowledgeGraph`)
+
     sources = Sources(chunks)
     tree: TreeGraph = nx.MultiDiGraph(**about)
     for node in graph.entity_ids():

@@ -11,8 +11,6 @@ thresholds were chosen on `benchmarks/entity_pairs.jsonl`, by `benchmarks/entity
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-import networkx as nx
-
 from ...schemas.resolution import AliasRow, EntityDecision, Evidence, Pair, PairVerdict, pair_of
 from ...text.scripts import script_of
 from .candidates import candidate_pairs
@@ -221,6 +219,8 @@ def _confirmed(around: Surroundings, ties: Mapping[Pair, Tie]) -> dict[Pair, Tie
     Otherwise one false document would make two things one, with the sources of the facts of both. Counted are groups,
     so that a third name, or one that is short for another, is no way around it.
     """
+    import networkx as nx  # noqa: PLC0415  (see `KnowledgeGraph`)
+
     sure = nx.Graph(pair for pair, tie in ties.items() if tie.score >= MERGE)
     alone = [pair for pair, tie in ties.items() if pair in sure.edges and tie.rule == "stated"
              and len(_saying(around, tie)) < _STATED_TWICE and _match(around, pair) is None]
