@@ -31,10 +31,8 @@ def ask(
     as_json: AsJson = False,
 ) -> None:
     """Answer a question from a knowledge base, with citations, or abstain."""
-    with opened() as resources:
-        with without_collecting():
-            resources.retriever(kb)
-            resources.reasoner(kb)
+    # The parser's words and the answer's parts stay as well: the process ends with them.
+    with without_collecting(), opened() as resources:
         context = AskContext(mode=mode, agent=not no_agent, decompose=not no_decompose, trace=trace)
         answer = _ask(resources, kb, context, [("user", question)])
         if as_json:
