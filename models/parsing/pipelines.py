@@ -51,7 +51,7 @@ SHA256: Mapping[str, str] = {
 }
 
 _UNUSED = ("senter", "tokenizer")
-"""Sentences are our own; the bundled pipeline's tokenizer is the one of its language, which takes long to read again."""
+"""Sentences are our own; the bundled tokenizer is the one of its language, and takes long to be read again."""
 
 MOST_NEW_WORDS = 100_000
 """Words that a pipeline learns from texts until it is loaded anew: it forgets none, and each takes about 1 KB."""
