@@ -18,7 +18,6 @@ from .graph_view import GraphViews
 from .runs.builds import Builds
 from .runs.conversations import Conversations
 from .runs.questions import Questions
-from .runs.threads import Threads
 
 _LOG = logging.getLogger("banyan.server")
 CHECKPOINTS = "server.sqlite"
@@ -43,9 +42,8 @@ class Service:
         self._connection = sqlite3.connect(resources.settings.home / CHECKPOINTS, check_same_thread=False)
         write_ahead(self._connection)
         self.saver = SqliteSaver(self._connection)
-        self.threads = Threads(self.saver)
         self.conversations = Conversations(self.saver)
-        self.questions = Questions(resources, self.threads, self.conversations)
+        self.questions = Questions(resources, self.conversations)
         self.builds = Builds(resources, self.saver)
 
     @asynccontextmanager

@@ -3,13 +3,11 @@
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query, Response
-from langchain_core.messages import AIMessage, HumanMessage
 from pydantic import BaseModel, ConfigDict, Field
 
-from ..answers import Conversation, ConversationItem, ConversationTurn, Items, Message, SharedConversation
+from ..answers import Conversation, ConversationItem, Items, Message, SharedConversation
 from ..errors import NotFoundError
 from ..parameters import errors
-from ..runs.conversations import Entry, Turn
 from ..runs.threads import THREAD_NAME, Thread
 from ..security.access import Asking
 from ..service import Serving
@@ -41,21 +39,20 @@ class Rating(BaseModel):
 @router.get("/threads", responses=errors())
 def list_threads(kb: KnowledgeBaseName, service: Serving, client: Asking) -> Items[ConversationItem]:
     """The conversations about a knowledge base, the one used last first."""
-    return Items(items=[_item(entry) for entry in service.conversations.all(client, kb)])
+    return Items(items=service.conversations.all(client, kb))
 
 
 @router.get("/threads/{thread}", responses=errors(404))
 def show_thread(thread: ThreadName, kb: KnowledgeBaseName, service: Serving, client: Asking) -> Conversation:
     """A conversation, oldest turn first."""
     one = Thread(client, kb, thread)
-    messages, turns = service.threads.messages(one), service.conversations.turns(one)
-    if not messages:
+    turns = service.conversations.turns(one)
+    if not turns:
         raise NotFoundError(f"there is no thread {thread!r} about {kb!r}")
-    roles: dict[type, Literal["user", "assistant"]] = {HumanMessage: "user", AIMessage: "assistant"}
-    said = [Message(role=roles[type(message)], content=message.text) for message in messages if type(message) in roles]
-    entry = service.conversations.entry(one) if turns else None
-    return Conversation(messages=said, turns=_turns(turns), title=entry.title if entry else "",
-                        link=entry.link if entry else None)
+    said = [message for turn in turns for message in (Message(role="user", content=turn.question),
+                                                      Message(role="assistant", content=turn.answer.answer))]
+    entry = service.conversations.entry(one)
+    return Conversation(messages=said, turns=turns, title=entry.title, link=entry.link)
 
 
 @router.patch("/threads/{thread}", responses=errors(404))
@@ -67,7 +64,7 @@ def change_thread(thread: ThreadName, kb: KnowledgeBaseName, change: Change, ser
         service.conversations.rename(one, change.title.strip() or change.title)
     if change.shared is not None:
         service.conversations.share(one, shared=change.shared)
-    return _item(service.conversations.entry(one))
+    return service.conversations.entry(one)
 
 
 @router.put("/threads/{thread}/turns/{number}/rating", responses=errors(404))
@@ -82,23 +79,11 @@ def rate_turn(thread: ThreadName, number: Annotated[int, Path(ge=1, le=2**31)], 
 def forget_thread(thread: ThreadName, kb: KnowledgeBaseName, service: Serving, client: Asking) -> None:
     """Forget a conversation."""
     show_thread(thread, kb, service, client)
-    one = Thread(client, kb, thread)
-    service.threads.delete(one)
-    service.conversations.delete(one)
+    service.conversations.delete(Thread(client, kb, thread))
 
 
 @router.get("/shared/{link}", responses=errors(404))
 def show_shared(link: Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]{16,64}$")], service: Serving,
                 _: Asking) -> SharedConversation:
     """A conversation that was shared, to whoever may ask here and has its link."""
-    entry, turns = service.conversations.linked(link)
-    return SharedConversation(kb=entry.kb, title=entry.title, turns=_turns(turns))
-
-
-def _item(entry: Entry) -> ConversationItem:
-    return ConversationItem(name=entry.name, title=entry.title, link=entry.link, started_at=entry.started_at,
-                            used_at=entry.used_at)
-
-
-def _turns(turns: list[Turn]) -> list[ConversationTurn]:
-    return [ConversationTurn(**turn._asdict()) for turn in turns]
+    return service.conversations.linked(link)

@@ -1,20 +1,27 @@
-"""Conversations as people look back at them: each answer with its citations and trace, a title, ratings, a link.
+"""Conversations: each answer with its citations and trace, a title, ratings, a link; and what follow-ups are read with.
 
-What the reasoner reads of a conversation is kept apart from this (threads.py): it needs the last messages alone.
+REST and the LangServe chat share them: a conversation that started through one goes on through the other.
 """
 
 import json
 import secrets
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any
 
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langgraph.checkpoint.sqlite import SqliteSaver
 
-from ..errors import NotFoundError
+from ..answers import ConversationItem, ConversationTurn, SharedConversation
+from ..errors import NotFoundError, StateError
 from .threads import Thread
 
 KEPT_TURNS = 200
 """Of a conversation, the newest."""
+READ_TURNS = 50
+"""The newest, from which a follow-up is understood: each is read by the reasoner."""
 _LISTED = 200
 """Conversations of a client about one knowledge base, the newest."""
 _TITLE = 80
@@ -24,32 +31,7 @@ _TABLES = (
     ("CREATE TABLE IF NOT EXISTS banyan_turns (conversation TEXT NOT NULL, number INTEGER NOT NULL, asked_at TEXT NOT "
     "NULL, question TEXT NOT NULL, answer TEXT NOT NULL, rating INTEGER NOT NULL DEFAULT 0, "
     "PRIMARY KEY (conversation, number))"))
-
-_BY_ID = "SELECT id, kb, name, title, link, started_at, used_at FROM banyan_conversations WHERE id = ?"
-_BY_LINK = "SELECT id, kb, name, title, link, started_at, used_at FROM banyan_conversations WHERE link = ?"
-
-
-class Turn(NamedTuple):
-    """A question of a conversation with its answer, as it was given."""
-
-    number: int
-    asked_at: str
-    question: str
-    answer: dict[str, Any]
-    rating: int
-    """1: found good, -1: found bad, 0: not rated."""
-
-
-class Entry(NamedTuple):
-    """A conversation without its turns."""
-
-    kb: str
-    name: str
-    title: str
-    link: str | None
-    """What its link names; None: it has none."""
-    started_at: str
-    used_at: str
+_ENTRY = "SELECT id, kb, name, title, link, started_at, used_at FROM banyan_conversations"
 
 
 class Conversations:
@@ -57,6 +39,8 @@ class Conversations:
 
     def __init__(self, saver: SqliteSaver) -> None:
         self._saver = saver
+        self._busy: set[str] = set()
+        self._lock = threading.Lock()
         with saver.cursor() as cursor:
             for table in _TABLES:
                 cursor.execute(table)
@@ -78,33 +62,58 @@ class Conversations:
                            (key, last + 1 - KEPT_TURNS))
         return int(last) + 1
 
-    def all(self, client: str, kb: str) -> list[Entry]:
+    def messages(self, thread: Thread) -> list[AnyMessage]:
+        """The newest questions and answers, oldest first; empty for a thread that was never used."""
+        with self._saver.cursor(transaction=False) as cursor:
+            rows = cursor.execute("SELECT question, json_extract(answer, '$.answer') FROM banyan_turns WHERE "
+                                  "conversation = ? ORDER BY number DESC LIMIT ?", (thread.key, READ_TURNS)).fetchall()
+        return [message for question, answer in reversed(rows)
+                for message in (HumanMessage(question), AIMessage(answer))]
+
+    @contextmanager
+    def turn(self, thread: Thread) -> Iterator[list[AnyMessage]]:
+        """One turn of the conversation, with its messages so far.
+
+        Raises:
+            StateError: another turn of the same thread is not over.
+        """
+        key = thread.key
+        with self._lock:
+            if key in self._busy:
+                raise StateError(f"a question of the thread {thread.name!r} is being answered; wait until it is")
+            self._busy.add(key)
+        try:
+            yield self.messages(thread)
+        finally:
+            with self._lock:
+                self._busy.discard(key)
+
+    def all(self, client: str, kb: str) -> list[ConversationItem]:
         """A client's conversations about a knowledge base, the one used last first."""
         with self._saver.cursor(transaction=False) as cursor:
-            rows = cursor.execute(
-                "SELECT kb, name, title, link, started_at, used_at FROM banyan_conversations WHERE client = ? AND "
-                "kb = ? ORDER BY used_at DESC, rowid DESC LIMIT ?", (client, kb, _LISTED)).fetchall()
-        return [Entry(*row) for row in rows]
+            rows = cursor.execute(f"{_ENTRY} WHERE client = ? AND kb = ? ORDER BY used_at DESC, rowid DESC LIMIT ?",
+                                  (client, kb, _LISTED)).fetchall()
+        return [_item(row) for row in rows]
 
-    def entry(self, thread: Thread) -> Entry:
+    def entry(self, thread: Thread) -> ConversationItem:
         """A conversation.
 
         Raises:
             NotFoundError: there is none.
         """
-        return self._one(_BY_ID, thread.key, f"there is no conversation {thread.name!r} about "
-                                             f"{thread.knowledge_base!r}")[0]
+        return _item(self._one("id", thread.key, f"there is no conversation {thread.name!r} about "
+                                                 f"{thread.knowledge_base!r}"))
 
-    def linked(self, link: str) -> tuple[Entry, list[Turn]]:
+    def linked(self, link: str) -> SharedConversation:
         """A conversation by its link.
 
         Raises:
             NotFoundError: no conversation has it, or it was taken back.
         """
-        entry, key = self._one(_BY_LINK, link, "no conversation has this link, or it is not shared any more")
-        return entry, self._turns(key)
+        row = self._one("link", link, "no conversation has this link, or it is not shared any more")
+        return SharedConversation(kb=row[1], title=row[3], turns=self._turns(row[0]))
 
-    def turns(self, thread: Thread) -> list[Turn]:
+    def turns(self, thread: Thread) -> list[ConversationTurn]:
         """The turns of a conversation, oldest first; empty for one that there is not."""
         return self._turns(thread.key)
 
@@ -139,47 +148,52 @@ class Conversations:
                 raise NotFoundError(f"the conversation {thread.name!r} has no turn {number}")
 
     def delete(self, thread: Thread) -> None:
-        """Forget a conversation; one that there is not is no error."""
-        with self._saver.cursor() as cursor:
+        """Forget a conversation; one that there is not is no error.
+
+        Raises:
+            StateError: a turn of it is not over.
+        """
+        with self.turn(thread), self._saver.cursor() as cursor:
             cursor.execute("DELETE FROM banyan_turns WHERE conversation = ?", (thread.key,))
             cursor.execute("DELETE FROM banyan_conversations WHERE id = ?", (thread.key,))
 
     def rename_base(self, old: str, new: str) -> None:
         """A knowledge base has another name: conversations about it are found under that."""
-        moved = "(SELECT client || '/' || :new || '/' || name FROM banyan_conversations WHERE id = {0})"
-        of_base = "(SELECT id FROM banyan_conversations WHERE kb = :old)"
         names = {"old": old, "new": new}
         with self._saver.cursor() as cursor:
-            for table, column in (("banyan_turns", "conversation"), ("banyan_threads", "id")):
-                place = moved.format(f"{table}.{column}")
-                cursor.execute(f"UPDATE {table} SET {column} = {place} WHERE {column} IN {of_base}",  # noqa: S608
-                               names)
+            cursor.execute("UPDATE banyan_turns SET conversation = (SELECT client || '/' || :new || '/' || name FROM "
+                           "banyan_conversations WHERE id = conversation) WHERE conversation IN "
+                           "(SELECT id FROM banyan_conversations WHERE kb = :old)", names)
             cursor.execute("UPDATE banyan_conversations SET id = client || '/' || :new || '/' || name, kb = :new "
                            "WHERE kb = :old", names)
 
     def forget_base(self, kb: str) -> None:
         """A knowledge base is gone, and conversations about it with it."""
-        of_base = "(SELECT id FROM banyan_conversations WHERE kb = ?)"
         with self._saver.cursor() as cursor:
-            for table, column in (("banyan_turns", "conversation"), ("banyan_threads", "id")):
-                cursor.execute(f"DELETE FROM {table} WHERE {column} IN {of_base}", (kb,))  # noqa: S608
+            cursor.execute("DELETE FROM banyan_turns WHERE conversation IN "
+                           "(SELECT id FROM banyan_conversations WHERE kb = ?)", (kb,))
             cursor.execute("DELETE FROM banyan_conversations WHERE kb = ?", (kb,))
 
-    def _one(self, query: str, value: str, missing: str) -> tuple[Entry, str]:
+    def _one(self, column: str, value: str, missing: str) -> Any:
         with self._saver.cursor(transaction=False) as cursor:
-            row = cursor.execute(query, (value,)).fetchone()
+            row = cursor.execute(f"{_ENTRY} WHERE {column} = ?", (value,)).fetchone()
         if row is None:
             raise NotFoundError(missing)
-        return Entry(*row[1:]), row[0]
+        return row
 
-    def _turns(self, key: str) -> list[Turn]:
+    def _turns(self, key: str) -> list[ConversationTurn]:
         with self._saver.cursor(transaction=False) as cursor:
             rows = cursor.execute("SELECT number, asked_at, question, answer, rating FROM banyan_turns WHERE "
                                   "conversation = ? ORDER BY number", (key,)).fetchall()
-        return [Turn(number, asked_at, question, json.loads(answer), rating)
-                for number, asked_at, question, answer, rating in rows]
+        return [ConversationTurn(number=number, asked_at=asked_at, question=question, answer=json.loads(answer),
+                                 rating=rating) for number, asked_at, question, answer, rating in rows]
 
     def _change(self, thread: Thread, statement: str, value: str | None) -> None:
         self.entry(thread)
         with self._saver.cursor() as cursor:
             cursor.execute(statement, (value, thread.key))
+
+
+def _item(row: Any) -> ConversationItem:
+    _, _, name, title, link, started_at, used_at = row
+    return ConversationItem(name=name, title=title, link=link, started_at=started_at, used_at=used_at)

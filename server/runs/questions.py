@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, cast
 
 import anyio
 from cachetools import LRUCache
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+from langchain_core.messages import AnyMessage, HumanMessage
 from pydantic import BaseModel, ConfigDict, Field
 
 from ...agents.resources import Resources
@@ -20,7 +20,7 @@ from ..errors import DeadlineError, UnavailableError
 from ..security.gate import LOCAL
 from .conversations import Conversations
 from .following import Followed, following
-from .threads import THREAD_NAME, Thread, Threads
+from .threads import THREAD_NAME, Thread
 
 MOST_WAITING = 500
 """Questions that wait for a thread; who comes then is told to come again later."""
@@ -60,9 +60,8 @@ class Event(NamedTuple):
 class Questions:
     """Answers questions; as many at once as the settings allow."""
 
-    def __init__(self, resources: Resources, threads: Threads, conversations: Conversations) -> None:
+    def __init__(self, resources: Resources, conversations: Conversations) -> None:
         self._resources = resources
-        self._threads = threads
         self._conversations = conversations
         self._graph = build_graph(resources)
         settings = resources.settings
@@ -124,11 +123,10 @@ class Questions:
             yield from self._steps(kb, question, earlier)
             return
         thread = Thread(client, kb, question.thread)
-        with self._threads.turn(thread) as messages:
+        with self._conversations.turn(thread) as messages:
             for event in self._steps(kb, question, messages):
                 if event.event != "answer":
                     yield event
-            messages += [HumanMessage(question.question), AIMessage(event.data["answer"])]
             event.data["turn"] = self._conversations.add(thread, question.question, event.data)
         yield event  # whoever has the answer may ask on, and the conversation is kept by then
 

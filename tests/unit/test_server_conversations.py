@@ -1,14 +1,20 @@
 """Conversations as people look back at them: kept, listed, renamed, rated, shared by a link, forgotten."""
 
 import pytest
-from banyan.server.errors import NotFoundError
-from banyan.server.runs.conversations import KEPT_TURNS, Conversations
-from banyan.server.runs.threads import Thread, Threads
-from langchain_core.messages import AIMessage, HumanMessage
+from banyan.server.errors import NotFoundError, StateError
+from banyan.server.runs.conversations import KEPT_TURNS, READ_TURNS, Conversations
+from banyan.server.runs.threads import Thread
 from langgraph.checkpoint.sqlite import SqliteSaver
 
 ONE, TWO, OTHERS = Thread("", "kb", "one"), Thread("", "kb", "two"), Thread("bob", "kb", "one")
-ANSWER = {"answer": "Radom [1]", "citations": [{"id": 1, "quote": "in Radom"}], "trace": [{"step": "fuse"}]}
+ANSWER = {"answer": "Radom [1]", "abstained": False, "confidence": 0.9, "short": "Radom", "sub_queries": [],
+          "iterations": 1, "trace": [{"step": "fuse"}],
+          "citations": [{"id": 1, "document": "a", "start": 0, "end": 8, "quote": "in Radom"}]}
+LATER = ANSWER | {"answer": "1921", "citations": []}
+
+
+def said(kept, thread):
+    return [message.text for message in kept.messages(thread)]
 
 
 @pytest.fixture
@@ -18,10 +24,12 @@ def kept(tmp_path):
 
 
 def test_a_turn_is_kept_as_it_was_given_and_names_its_conversation(kept):
-    assert [kept.add(ONE, "Where was  Zofia born?", ANSWER), kept.add(ONE, "When?", {"answer": "1921"})] == [1, 2]
+    assert [kept.add(ONE, "Where was  Zofia born?", ANSWER), kept.add(ONE, "When?", LATER)] == [1, 2]
     kept.add(OTHERS, "Mine?", ANSWER)
-    assert [(turn.number, turn.question, turn.answer) for turn in kept.turns(ONE)] == [
-        (1, "Where was  Zofia born?", ANSWER), (2, "When?", {"answer": "1921"})]
+    assert [(turn.number, turn.question, turn.answer.trace) for turn in kept.turns(ONE)] == [
+        (1, "Where was  Zofia born?", ANSWER["trace"]), (2, "When?", ANSWER["trace"])]
+    assert kept.turns(ONE)[0].answer.citations[0].quote == "in Radom"
+    assert said(kept, ONE) == ["Where was  Zofia born?", "Radom [1]", "When?", "1921"]
     (listed,) = kept.all("", "kb")
     assert (listed.name, listed.title, listed.link) == ("one", "Where was Zofia born?", None)
 
@@ -38,8 +46,8 @@ def test_a_link_shows_a_conversation_until_it_is_taken_back(kept):
     kept.add(ONE, "Where?", ANSWER)
     link = kept.share(ONE, shared=True)
     assert kept.share(ONE, shared=True) == link
-    entry, turns = kept.linked(link)
-    assert (entry.title, len(turns)) == ("Where?", 1)
+    shown = kept.linked(link)
+    assert (shown.title, len(shown.turns)) == ("Where?", 1)
     assert kept.share(ONE, shared=False) is None
     with pytest.raises(NotFoundError, match="not shared any more"):
         kept.linked(link)
@@ -61,23 +69,47 @@ def test_what_is_renamed_rated_or_deleted_has_to_be_there(kept):
 
 def test_the_newest_turns_of_a_long_conversation_are_kept(kept):
     for number in range(KEPT_TURNS + 2):
-        kept.add(ONE, f"{number}?", {"answer": "x"})
+        kept.add(ONE, f"{number}?", LATER)
     numbers = [turn.number for turn in kept.turns(ONE)]
     assert (numbers[0], numbers[-1], len(numbers)) == (3, KEPT_TURNS + 2, KEPT_TURNS)
+    read = said(kept, ONE)
+    assert (read[-2], len(read)) == (f"{KEPT_TURNS + 1}?", 2 * READ_TURNS)
 
 
 def test_conversations_follow_the_name_of_their_knowledge_base_and_go_with_it(tmp_path):
     with SqliteSaver.from_conn_string(str(tmp_path / "server.sqlite")) as saver:
-        threads, kept = Threads(saver), Conversations(saver)
+        kept = Conversations(saver)
         for thread in (ONE, OTHERS):
-            with threads.turn(thread) as messages:
-                messages += [HumanMessage("Where?"), AIMessage("Radom")]
             kept.add(thread, "Where?", ANSWER)
         kept.rename_base("kb", "new")
         moved = ONE._replace(knowledge_base="new")
         assert kept.all("", "kb") == []
-        assert kept.turns(moved)[0].answer == ANSWER
-        assert [one.text for one in threads.messages(moved)] == ["Where?", "Radom"]
+        assert said(kept, moved) == ["Where?", "Radom [1]"]
         assert kept.entry(OTHERS._replace(knowledge_base="new")).title == "Where?"
         kept.forget_base("new")
-        assert kept.turns(moved) == threads.messages(moved) == []
+        assert kept.turns(moved) == kept.messages(moved) == []
+
+
+def test_threads_of_other_names_bases_and_clients_are_apart_and_outlive_the_server(tmp_path):
+    every = [ONE, TWO, Thread("", "other", "one"), OTHERS, Thread("bob/kb", "kb", "one")]
+    for _ in range(2):
+        with SqliteSaver.from_conn_string(str(tmp_path / "server.sqlite")) as saver:
+            for number, thread in enumerate(every):
+                Conversations(saver).add(thread, f"question {number}", ANSWER)
+    with SqliteSaver.from_conn_string(str(tmp_path / "server.sqlite")) as saver:
+        assert [said(Conversations(saver), thread) for thread in every] == [
+            [f"question {number}", "Radom [1]"] * 2 for number in range(5)]
+
+
+def test_a_thread_has_one_turn_at_a_time_and_one_that_fails_leaves_no_trace(kept):
+    kept.add(ONE, "one?", ANSWER)
+    with pytest.raises(ZeroDivisionError), kept.turn(ONE):
+        with pytest.raises(StateError, match="the thread 'one' is being answered"), kept.turn(ONE):
+            pass
+        with pytest.raises(StateError):
+            kept.delete(ONE)
+        with kept.turn(TWO) as messages:
+            assert messages == []
+        raise ZeroDivisionError
+    with kept.turn(ONE) as messages:
+        assert [message.text for message in messages] == ["one?", "Radom [1]"]

@@ -14,7 +14,6 @@ from banyan.server.errors import DeadlineError
 from banyan.server.runs.conversations import Conversations
 from banyan.server.runs.following import following
 from banyan.server.runs.questions import Questions
-from banyan.server.runs.threads import Threads
 from banyan.server.security.gate import LOCAL
 from langgraph.checkpoint.sqlite import SqliteSaver
 
@@ -154,7 +153,7 @@ async def test_one_client_leaves_a_slot_to_others(tmp_path):
     settings = Settings(home=tmp_path, llm_base_url=None, _env_file=None)
     with Resources(settings) as resources:
         saver = SqliteSaver(sqlite3.connect(":memory:", check_same_thread=False))
-        questions = Questions(resources, Threads(saver), Conversations(saver))
+        questions = Questions(resources, Conversations(saver))
         entered = []
 
         async def asking(client):
