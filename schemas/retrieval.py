@@ -80,7 +80,7 @@ class TypedFact(Frozen):
 class Passage(Frozen):
     """A chunk as the reasoner sees it when it reflects and answers; offsets in the document.
 
-    `facts` are the typed values that the graph has from this chunk. With a `statement` it is no passage but a fact of
+    `about` is what its document says of itself: author, date, source. `facts` are the typed values that the graph has from this chunk. With a `statement` it is no passage but a fact of
     the graph or a report: the reasoner reads the statement, and `text` is the stretch of the source that supports it.
     """
 
@@ -92,6 +92,12 @@ class Passage(Frozen):
     score: float
     facts: tuple[TypedFact, ...] = ()
     statement: str = ""
+    about: str = ""
+
+    @property
+    def header(self) -> str:
+        """What stands above its text in a prompt."""
+        return f"{self.title} ({self.about})" if self.about else self.title
 
 
 class SubAnswer(Frozen):

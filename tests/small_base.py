@@ -32,9 +32,9 @@ def summarise(digests: Sequence[CommunityDigest]) -> list[CommunitySummary]:
 
 
 def put(kb: KnowledgeBase, document_id: str, text: str, *, title: str = "", entities: Mapping[str, str] | None = None,
-        triples: Triples = (), attributes: Triples = ()) -> str:
+        triples: Triples = (), attributes: Triples = (), metadata: Mapping[str, str] | None = None) -> str:
     """Store a document of one chunk with what is said of it, and write it; returns the chunk's id."""
-    document = Document(id=document_id, title=title, text=text, source="test")
+    document = Document(id=document_id, title=title, text=text, source="test", metadata=dict(metadata or {}))
     (chunk,) = chunk_document(document, max_tokens=100_000, overlap_tokens=0)
     kb.documents.put(document, [chunk])
     kb.extractions.save(chunk.id, "test", Extraction(

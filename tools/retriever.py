@@ -7,8 +7,10 @@ import numpy as np
 from cachetools import LRUCache
 
 from ..graph_store.knowledge_base import KnowledgeBase
+from ..ingest.metadata import CREATED
 from ..models.embedding.embedder import as_queries
 from ..schemas.retrieval import EVERYTHING, ROUTES, Evidence, Passage, Route, SubQuery, Switches
+from ..text.tokens import first_tokens
 from .best import best_rows
 from .index import RetrievalIndex
 from .query import Batch, Meaning, Query, wording
@@ -22,6 +24,8 @@ _SEARCHES = {"entity": entity.search, "triple": triple.search, "community": comm
 _EVIDENCE = 20
 # Sub-queries whose meanings are cached, each with its cosine to every triple: those of a busy server's questions.
 _MEANINGS = 64
+# Of what a document says of itself: author, date, source and a few more.
+_ABOUT_TOKENS = 60
 
 
 class Retriever:
@@ -97,7 +101,10 @@ class Retriever:
         return [(self.index.chunks[row].id, float(scores[row])) for row in order]
 
     def passage(self, chunk_id: str, score: float) -> Passage:
-        """A ranked chunk with its text."""
+        """A ranked chunk with its text, and what its document says of itself, cut where that is long."""
         chunk = self.index.chunks[self.index.chunk_row[chunk_id]]
+        about = "; ".join(f"{name}: {value}" for name, value in
+                          self.index.store.documents.metadata(chunk.document_id).items() if name != CREATED)
         return Passage(chunk_id=chunk.id, document=chunk.document_id, title=chunk.title, text=chunk.text,
-                       start=chunk.start, score=score, facts=self.index.typed_facts(chunk.id))
+                       start=chunk.start, score=score, facts=self.index.typed_facts(chunk.id),
+                       about=about[:first_tokens(about, _ABOUT_TOKENS)])

@@ -41,7 +41,7 @@ def within_budget(passages: Sequence[Passage], tokens: int) -> list[Passage]:
     left = tokens
     for passage in passages:
         cost = (estimate_tokens(passage.statement) if passage.statement else
-                estimate_tokens(passage.title) + estimate_tokens(passage.text))
+                estimate_tokens(passage.header) + estimate_tokens(passage.text))
         if cost > left:
             cut = _cut(passage, left, whole_words=not kept) if cost > tokens else None
             return [*kept, cut] if cut else kept
@@ -52,13 +52,13 @@ def within_budget(passages: Sequence[Passage], tokens: int) -> list[Passage]:
 
 def _cut(passage: Passage, tokens: int, *, whole_words: bool) -> Passage | None:
     """A passage cut to a budget: whole sentences, or where not one fits, words if that is allowed, else None."""
-    # A title that would leave nothing for the text is cut as well.
-    title = passage.title[:first_tokens(passage.title, tokens // 2)]
+    # A header that would leave nothing for the text is cut as well.
+    title = passage.header[:first_tokens(passage.header, tokens // 2)]
     end = first_tokens(passage.text, tokens - estimate_tokens(title))
     sentences = [last for _, last in split_sentences(passage.text) if last <= end]
     if not sentences and not whole_words:
         return None
-    return passage.model_copy(update={"title": title, "text": passage.text[:sentences[-1] if sentences else end]})
+    return passage.model_copy(update={"title": title, "about": "", "text": passage.text[:sentences[-1] if sentences else end]})
 
 
 def cite(draft: DraftAnswer, passages: Sequence[Passage], documents: Documents, mode: Mode,

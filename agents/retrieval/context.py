@@ -58,7 +58,7 @@ def build_context(retriever: Retriever, ranking: Sequence[tuple[str, float]], qu
     share = min(int(tokens * FACTS_SHARE), FACTS_TOKENS) if lines else 0
     shown = within_budget(passages, left - share)
     whole = {p.chunk_id for p, full in zip(shown, passages, strict=False) if p.text == full.text}
-    left -= sum(estimate_tokens(p.title) + estimate_tokens(p.text) for p in shown)
+    left -= sum(estimate_tokens(p.header) + estimate_tokens(p.text) for p in shown)
     facts = _facts(retriever, lines, dict(there), whole, left)
     return [*shown, *facts, *reports]
 

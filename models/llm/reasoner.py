@@ -244,7 +244,7 @@ def _digest_text(community: CommunityDigest) -> str:
 
 
 def _passages_text(passages: Sequence[Passage]) -> str:
-    return numbered(passage.statement or f"{passage.title}\n{passage.text}" for passage in passages)
+    return numbered(passage.statement or f"{passage.header}\n{passage.text}" for passage in passages)
 
 
 def _history_text(history: Sequence[SubAnswer]) -> str:

@@ -24,7 +24,8 @@ def retriever(tmp_path_factory, hashed_embedder):
 
 def fill(kb):
     base.put(kb, "ada", f"Ada Byron was born in Ulm. {FILLER}", title="Ada Byron",
-        entities={"Ada Byron": "Person", "Ulm": "Place"}, triples=[("Ada Byron", "born_in", "Ulm")])
+        entities={"Ada Byron": "Person", "Ulm": "Place"}, triples=[("Ada Byron", "born_in", "Ulm")],
+        metadata={"author": "Carl Berg", "date": "1901-05-02", "created": "2020-01-01"})
     base.put(kb, "ulm", f"Ulm lies on the river Danube. {FILLER}", title="Ulm",
         entities={"Ulm": "Place", "Danube": "River"}, triples=[("Ulm", "lies_on", "Danube")])
     base.finish(kb)
@@ -59,7 +60,7 @@ def test_facts_of_shown_passages_are_not_repeated(retriever):
 def test_everything_together_keeps_to_the_budget(retriever, tokens):
     items = context(retriever, "On which river does the birthplace of Ada Byron lie?", tokens)
 
-    shown = sum(estimate_tokens(item.statement) if item.statement else estimate_tokens(item.title)
+    shown = sum(estimate_tokens(item.statement) if item.statement else estimate_tokens(item.header)
                 + estimate_tokens(item.text) for item in items)
     assert 0 < shown <= tokens
 
@@ -95,6 +96,13 @@ def test_the_prompt_shows_statements_as_numbered_items(retriever):
 
     for number, item in enumerate(items, 1):
         assert f"[{number}] {item.statement or item.title}" in text
+
+
+def test_a_passage_stands_below_what_its_document_says_of_itself(retriever):
+    text = _passages_text(context(retriever, "On which river does the birthplace of Ada Byron lie?", 100_000))
+
+    assert "Ada Byron (author: Carl Berg; date: 1901-05-02)\nAda Byron was born" in text
+    assert "] Ulm\nUlm lies" in text
 
 
 def test_a_community_that_is_gone_is_no_report(retriever):
