@@ -3,6 +3,7 @@
 import pytest
 from banyan.agents.retrieval.citing import cite
 from banyan.agents.retrieval.context import build_context
+from banyan.agents.retrieval.graph import build_graph
 from banyan.models.llm.reasoner import _passages_text
 from banyan.schemas.retrieval import Claim, DraftAnswer, Evidence, Quote, SubQuery
 from banyan.text.tokens import estimate_tokens
@@ -10,7 +11,7 @@ from banyan.tools.retriever import Retriever
 
 from ..conftest import load_test_module
 
-base = load_test_module("small_base")
+base, asking = load_test_module("small_base"), load_test_module("asking")
 
 FILLER = " ".join(f"The weather of day {day} was mild and nothing of note happened." for day in range(40))
 
@@ -103,6 +104,16 @@ def test_a_passage_stands_below_what_its_document_says_of_itself(retriever):
 
     assert "Ada Byron (author: Carl Berg; date: 1901-05-02)\nAda Byron was born" in text
     assert "] Ulm\nUlm lies" in text
+
+
+def test_reflect_and_answer_are_given_all_of_it(retriever, hashed_embedder, monkeypatch):
+    items = context(retriever, "On which river does the birthplace of Ada Byron lie?", 700)
+    monkeypatch.setattr("banyan.agents.retrieval.graph.build_context", lambda *_: items)
+    with asking.FakeResources(retriever.index.store.layout.root.parent, hashed_embedder) as resources:
+        build_graph(resources).invoke({"knowledge_base": "context", "question": "Where does it lie?"})
+
+    assert any(item.statement for item in items)
+    assert [resources.fake.said_to(step)[0][2] for step in ("reflect", "answer")] == [items, items]
 
 
 def test_a_community_that_is_gone_is_no_report(retriever):

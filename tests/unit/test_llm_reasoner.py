@@ -32,7 +32,10 @@ SCHEMA = GraphSchema(
 REQUEST = ExtractionRequest(text="Marie Curie was born in Warsaw.", title="Marie Curie")
 FOUND = {"entities": [["Marie Curie", "Person"], ["Warsaw", "Place"]],
          "triples": [["Marie Curie", "born_in", "Warsaw", "born in Warsaw"]], "attributes": [], "new": []}
-PASSAGES = [Passage(chunk_id="c", document="d", title="T", text="She was born in Warsaw.", start=0, score=1)]
+PASSAGE = Passage(chunk_id="c", document="d", title="T", text="She was born in Warsaw.", start=0, score=1,
+                  about="date: 1903")
+PASSAGES = [PASSAGE, PASSAGE.model_copy(update={"statement": "Marie Curie | born in | Warsaw"})]
+SHOWN = "[1] T (date: 1903)\nShe was born in Warsaw.\n\n[2] Marie Curie | born in | Warsaw\n</data>"
 
 
 class ScriptedEndpoint:
@@ -204,7 +207,7 @@ def test_a_reflection_answers_the_history_in_order():
     reflection = reasoner(endpoint).reflect("When and where?", history, PASSAGES, SCHEMA)
     assert [a.answer for a in reflection.sub_answers] == ["Marie Curie", "Warsaw"]
     assert [q.question for q in reflection.sub_queries] == ["When?"]
-    assert "[1] T\nShe was born in Warsaw." in endpoint.sent[0][1][1]
+    assert SHOWN in endpoint.sent[0][1][1]
 
 
 def test_an_answer_keeps_its_quotes_and_an_empty_one_is_repaired():
@@ -224,6 +227,7 @@ def test_the_mode_chooses_the_prompt():
     reject, open_ = (sent[0][1] for sent in endpoint.sent)
     assert "never use other knowledge" in reject
     assert "your own knowledge" in open_
+    assert all(SHOWN in sent[1][1] for sent in endpoint.sent)
 
 
 def test_a_first_question_is_not_rewritten():
