@@ -80,8 +80,9 @@ class TypedFact(Frozen):
 class Passage(Frozen):
     """A chunk as the reasoner sees it when it reflects and answers; offsets in the document.
 
-    `about` is what its document says of itself: author, date, source. `facts` are the typed values that the graph has from this chunk. With a `statement` it is no passage but a fact of
-    the graph or a report: the reasoner reads the statement, and `text` is the stretch of the source that supports it.
+    `about` is what its document says of itself: author, date, source. `facts` are the typed values that the graph has
+    from this chunk. With a `statement` it is no passage but a fact of the graph or a report: the reasoner reads the
+    statement, and `text` is the stretch of the source that supports it.
     """
 
     chunk_id: str

@@ -58,7 +58,8 @@ def _cut(passage: Passage, tokens: int, *, whole_words: bool) -> Passage | None:
     sentences = [last for _, last in split_sentences(passage.text) if last <= end]
     if not sentences and not whole_words:
         return None
-    return passage.model_copy(update={"title": title, "about": "", "text": passage.text[:sentences[-1] if sentences else end]})
+    return passage.model_copy(update={"title": title, "about": "",
+                                      "text": passage.text[:sentences[-1] if sentences else end]})
 
 
 def cite(draft: DraftAnswer, passages: Sequence[Passage], documents: Documents, mode: Mode,
