@@ -29,6 +29,9 @@ PORT ?= 2024
 studio: .venv/installed
 	LANGGRAPH_CLI_NO_ANALYTICS=1 LANGGRAPH_NO_VERSION_CHECK=1 LANGSMITH_TRACING=false $(BIN)/langgraph dev --no-browser --port $(PORT)
 
+# Where compiled modules may not be kept, each of the hundreds of processes compiles everything again.
+unexport PYTHONDONTWRITEBYTECODE
+
 # Files stay whole, for what their tests share, and in order: the long ones, of the integration tests, begin.
 PYTEST := $(BIN)/python -m pytest --dist loadfile --no-loadscope-reorder
 
