@@ -30,4 +30,5 @@ def test_knowledge_bases_that_were_used_longest_ago_are_closed(tmp_path, hashed_
         first = resources.knowledge_base("kb4")
         resources.knowledge_base("kb0")
         assert resources.knowledge_base("kb4") is first, "it was used later than kb5"
-    assert max(held[2:]) <= held[1] + 5, held
+    # Chroma's threads let go of single files a little later: of a third base there would be as many as of the second.
+    assert max(held[2:]) < held[1] + (held[1] - held[0]) / 2, held
