@@ -19,7 +19,8 @@ DOCUMENTS = {
     "marie-curie.md": "# Marie Curie\n\nMarie Curie was born in Warsaw on 7 November 1867. Marie Curie married the "
                       "physicist Pierre Curie in 1895.\n",
     "niels-bohr.md": "# Niels Bohr\n\nNiels Bohr was born in Copenhagen on 7 October 1885. Niels Bohr married "
-                     "Margrethe Norlund in 1912.\n"}
+                     "Margrethe Norlund in 1912.\n",
+    "warsaw.md": "# Warsaw\n\nWarsaw lies in Poland. Marie Curie was born in Warsaw.\n"}
 # Small, for the sake of time: a prompt is read at some 100 tokens a second.
 SCHEMA = {
     "name": "lives", "description": "Who was born where.",
@@ -76,7 +77,7 @@ def check_outcome(steps: list[Any], last: Any) -> None:
 
 def test_no_chunk_fails_and_what_is_stored_stands_in_the_source(run):
     report = run.report
-    assert (report["documents"], report["chunks"], report["chunks_failed"]) == (2, 2, 0)
+    assert (report["documents"], report["chunks"], report["chunks_failed"]) == (3, 3, 0)
     admitted = report["entities"] + report["triples"] + report["attributes"]
     assert admitted + sum(report["rejected"].values()) > 0, "the model said nothing at all"
     assert run.banyan("verify", "--kb", "kb", "--json").json["problems"] == []
