@@ -25,7 +25,7 @@ from banyan.config import Settings
 from banyan.graph_store.integrity.verify import verify
 from banyan.schemas.errors import BanyanError
 
-from ..conftest import EXAMPLES, load_test_module
+from ..conftest import load_test_module
 
 # Warnings are switched off around a call of chromadb's, in the whole process: side by side, runs see each other's.
 pytestmark = [pytest.mark.integration, pytest.mark.filterwarnings("ignore:legacy embedding function config"),
@@ -47,8 +47,7 @@ FAULTS = {
     "filtered": Fault("filtered"), "html": Fault("html"), "no_choices": Fault("no_choices")}
 HARMLESS = {"fenced", "think", "no_usage"}
 """Faults that cost not even a second call."""
-RATES = (0.01, 0.2, 1.0) if EXAMPLES > 1 else (0.2, 1.0)
-"""Of so few calls 1 % is the one call of each step that 20 % has as well: the long look has both."""
+RATES = (0.01, 0.2, 1.0)
 BUILDING = ("extraction", "verdicts", "summaries")
 ASKING = {"question": "condense", "decomposition": "decompose", "reflection": "reflect", "answer": "answer"}
 """The steps of a question, by what their answer is called, in order."""
