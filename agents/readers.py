@@ -7,6 +7,7 @@ from collections.abc import Callable
 from ..config import Settings
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.layout import Layout, check_name
+from ..graph_store.ledger.accounts import Calls
 from ..graph_store.ledger.database import Database
 from ..graph_store.ledger.version import published
 from ..models.embedding.embedder import Embedder
@@ -96,7 +97,9 @@ class Readers:
             kb = self.knowledge_base(name)
             retriever = self._retrievers.get(name)
             if retriever is None or retriever.version != kb.version():
-                retriever = self._retrievers[name] = Retriever(kb)
+                # Readers are frozen: what a question's embedding costs goes through the other connection.
+                retriever = self._retrievers[name] = Retriever(
+                    kb, lambda *paid: Calls(self.ledger(name)).put_down(*paid))
             return retriever
 
     def close(self) -> None:

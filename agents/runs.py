@@ -11,6 +11,7 @@ from langgraph.errors import GraphBubbleUp
 
 from ..graph_store.errors import WriterBusyError
 from ..graph_store.knowledge_base import KnowledgeBase
+from ..runtime.budgets import charged
 from ..runtime.cancellation import current
 
 Open = Callable[[str, bool], KnowledgeBase]
@@ -74,7 +75,8 @@ class Runs:
         writer = self._begin_step(name, run)
         try:
             current().check()  # it may have been cancelled between two steps, where nobody heard of it
-            yield writer.kb
+            with charged(account=writer.kb.calls.put_down):
+                yield writer.kb
         except BaseException as error:
             self._end(name, run, failed=not isinstance(error, GraphBubbleUp))
             raise

@@ -1,7 +1,7 @@
 """What the calls to an endpoint leave behind: responses that are not paid twice, tokens, a budget."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -113,6 +113,10 @@ class Usage:
             self.completion += completion
 
 
+Account = Callable[[str, str, int, int], None]
+"""Puts down calls of a step to a model: the step, the model, how many calls, and the tokens that they read."""
+
+
 @dataclass(frozen=True)
 class Charge:
     """Where paid calls are put down, and the budget they are taken from."""
@@ -124,6 +128,8 @@ class Charge:
     budget: Budget | None = None
     usage: Usage | None = None
     """Told of every call, those among them that were paid before."""
+    account: Account | None = None
+    """Where calls of models that keep no responses are put down."""
 
 
 _CHARGE: ContextVar[Charge] = ContextVar("banyan_charge", default=Charge())  # noqa: B039  (frozen)
@@ -136,9 +142,14 @@ def charge() -> Charge:
 
 @contextmanager
 def charged(*, build: str = "", document: str = "", budget: Budget | None = None,
-            usage: Usage | None = None) -> Iterator[None]:
-    """Put down the calls of a block, and of the threads that it hands its context to, to a build and a document."""
-    token = _CHARGE.set(Charge(build, document, budget, usage))
+            usage: Usage | None = None, account: Account | None = None) -> Iterator[None]:
+    """Put down the calls of a block, and of the threads that it hands its context to, to a build and a document.
+
+    What is not given stays as it is around the block.
+    """
+    around = charge()
+    token = _CHARGE.set(Charge(build or around.build, document or around.document, budget or around.budget,
+                               usage or around.usage, account or around.account))
     try:
         yield
     finally:

@@ -9,6 +9,7 @@ from cachetools import LRUCache
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..ingest.metadata import CREATED
 from ..models.embedding.embedder import as_queries
+from ..runtime.budgets import Account, charged
 from ..schemas.retrieval import EVERYTHING, ROUTES, Evidence, Passage, Route, SubQuery, Switches
 from ..text.tokens import first_tokens
 from .best import best_rows
@@ -31,8 +32,9 @@ _ABOUT_TOKENS = 60
 class Retriever:
     """Evidence and ranked passages for sub-queries, over one state of a knowledge base."""
 
-    def __init__(self, knowledge_base: KnowledgeBase) -> None:
-        """Read the knowledge base into memory."""
+    def __init__(self, knowledge_base: KnowledgeBase, account: Account | None = None) -> None:
+        """Read the knowledge base into memory; what embedding questions costs goes to the account."""
+        self.account = account
         self.version = knowledge_base.version()
         self.index = RetrievalIndex(knowledge_base)
         # Each route and each fusion asks for the same few.
@@ -58,7 +60,8 @@ class Retriever:
             meanings = {text: self._meanings[text] for text in texts if text in self._meanings}
             new = [text for text in dict.fromkeys(texts) if text not in meanings]
             if new:
-                vectors = as_queries(self.index.embedder).encode(new)
+                with charged(account=self.account):
+                    vectors = as_queries(self.index.embedder).encode(new)
                 batch = Batch(self.index, vectors)
                 for row, text in enumerate(new):
                     meanings[text] = self._meanings[text] = Meaning(self.index, text, vectors[row], (batch, row))

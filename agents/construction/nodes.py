@@ -200,9 +200,11 @@ class Nodes:
                 kb.schema_control.grow(self._resources.thresholds)
         return {"candidates": []}
 
-    def write(self, state: WriteInput) -> dict[str, Any]:
+    def write(self, state: WriteInput, runtime: Runtime[BuildContext]) -> dict[str, Any]:
         """Bound a batch and write what is admitted, in one transaction; then embed it."""
-        with self._resources.runs.step(state["knowledge_base"], state["run"]) as kb:
+        name, run, context = state["knowledge_base"], state["run"], runtime.context or BuildContext()
+        budget = self._resources.budget(name, run, context.max_tokens, context.max_cost)
+        with self._resources.runs.step(name, run) as kb, charged(build=run, budget=budget):
             kb.schema_control.write(state["chunks"])
             # `index` embeds the last batch, when it is known what stays, unless a reasoner resolves by its vectors.
             if not state["last"] or self._resources.reasoner(state["knowledge_base"]).resolves:

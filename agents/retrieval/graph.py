@@ -22,6 +22,7 @@ from langgraph.types import Checkpointer, Send
 from ...graph_store.bounding.labels import Bounds
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...models.reasoner import Reasoner
+from ...runtime.budgets import charged
 from ...schemas.references import literal
 from ...schemas.retrieval import (
     ROUTES,
@@ -226,7 +227,9 @@ class _Nodes:
             return ranking, ""
         passages = [retriever.passage(*ranked) for ranked in ranking[:best]]
         texts = [f"{passage.title}\n{passage.text}".strip() for passage in passages]
-        return reranked(reranker, questions, texts, ranking), f"the best {len(texts)} reordered by the cross-encoder"
+        with charged(account=retriever.account):
+            ranking = reranked(reranker, questions, texts, ranking)
+        return ranking, f"the best {len(texts)} reordered by the cross-encoder"
 
     def reflect(self, state: AskState, runtime: Runtime[AskContext]) -> dict[str, Any]:
         """Judge the evidence; ask for what is missing, never what was asked before."""

@@ -134,7 +134,7 @@ def positions(kb: KnowledgeBase) -> Iterator[Problem]:
 
 
 def accounts(kb: KnowledgeBase) -> Iterator[Problem]:
-    """Every response that is kept stands in the accounts, and every step that paid has kept one.
+    """Every response that is kept stands in the accounts, and every step that was answered in words has kept one.
 
     An account may exceed its responses: two equal calls at once are both paid, and one is kept.
     """
@@ -146,7 +146,7 @@ def accounts(kb: KnowledgeBase) -> Iterator[Problem]:
             "steps AS (SELECT step FROM accounts UNION SELECT step FROM kept) "
             "SELECT step, coalesce(t.calls, 0), coalesce(k.calls, 0) FROM steps LEFT JOIN accounts t USING (step) "
             "LEFT JOIN kept k USING (step) WHERE t.step IS NULL OR t.calls < k.calls OR t.prompt < k.prompt OR "
-            "t.completion < k.completion OR (t.calls > 0 AND k.step IS NULL) "
+            "t.completion < k.completion OR (t.completion > 0 AND k.step IS NULL) "
             "OR t.least < 0 ORDER BY step"):
         yield Problem(what=f"the account of the step {row[0]!r} does not add up: {row[1]} calls were paid, the "
                            f"responses of {row[2]} are kept", fix=RESTORE)

@@ -86,17 +86,27 @@ class Calls:
         with self._db.transaction():
             self._db.execute("INSERT OR REPLACE INTO calls VALUES (?, ?, ?, ?, ?)",
                              key, step, response, prompt_tokens, completion_tokens)
-            self._db.execute(
-                "INSERT INTO tokens VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
-                "calls = calls + 1, prompt = prompt + excluded.prompt, completion = completion + excluded.completion, "
-                "cached = cached + excluded.cached, wasted_calls = wasted_calls + excluded.wasted_calls, "
-                "wasted = wasted + excluded.wasted", where.build, where.document, step, model, prompt_tokens,
-                completion_tokens, cached_tokens, int(wasted), int(wasted) * (prompt_tokens + completion_tokens))
+            self._put_down(step, model, 1, prompt_tokens, completion_tokens, cached_tokens, int(wasted),
+                           int(wasted) * (prompt_tokens + completion_tokens))
         if where.usage:
             where.usage.add(prompt_tokens, completion_tokens)
         budget = where.budget or self._budget
         if budget is not None:
             budget.add(model, prompt_tokens, completion_tokens, cached_tokens)
+
+    def put_down(self, step: str, model: str, calls: int, prompt: int) -> None:
+        """Add calls to the accounts that leave no response to be kept, such as embeddings: an `Account`."""
+        with self._db.transaction():
+            self._put_down(step, model, calls, prompt, 0, 0, 0, 0)
+
+    def _put_down(self, step: str, model: str, *sums: int) -> None:
+        """Add the sums, in the order of the table's columns, to those of the build and document in `charged`."""
+        self._db.execute(
+            "INSERT INTO tokens VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
+            "calls = calls + excluded.calls, prompt = prompt + excluded.prompt, "
+            "completion = completion + excluded.completion, cached = cached + excluded.cached, "
+            "wasted_calls = wasted_calls + excluded.wasted_calls, wasted = wasted + excluded.wasted",
+            charge().build, charge().document, step, model, *sums)
 
     def check_budget(self) -> None:
         """Called before a call is paid.

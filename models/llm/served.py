@@ -41,20 +41,25 @@ class ServedModel:
         self._endpoint = LimitedEndpoint(self._connect, settings)
 
     def post(self, path: str, requests: Sequence[Request]) -> list[dict[str, Any]]:
-        """The answers to all requests, in order. Their tokens are taken from the budget of the calling run.
+        """The answers to all requests, in order. Their tokens are put down and taken from the budget as `charged` says.
 
         Raises:
             ReasonerError: one failed for good; names the cause and the fix.
         """
-        budget = charge().budget
+        where, paid = charge(), list[int]()
 
         async def ask(request: Request) -> dict[str, Any]:
             answer: _Answer = await self._endpoint.ask(request.texts, lambda: None, path, request.body)
-            if budget is not None:
-                budget.add(self._settings.llm_model, answer.prompt_tokens, 0)
+            paid.append(answer.prompt_tokens)
+            if where.budget is not None:
+                where.budget.add(self._settings.llm_model, answer.prompt_tokens, 0)
             return answer.body
 
-        return process_loop().run(in_parallel(ask, requests, self._settings.llm_concurrency))
+        try:
+            return process_loop().run(in_parallel(ask, requests, self._settings.llm_concurrency))
+        finally:
+            if where.account and paid:
+                where.account(path.strip("/"), self._settings.llm_model, len(paid), sum(paid))
 
     def _connect(self) -> Callable[[str, dict[str, Any]], Awaitable[_Answer]]:
         import openai  # noqa: PLC0415  (a second of imports, only for what makes a call)
