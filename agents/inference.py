@@ -1,7 +1,7 @@
 """A seed schema proposed from a sample of documents, for a person to edit.
 
-The reasoner extracts from the sample without a schema; its labels become candidates as in any
-build, here of an empty schema, and the strongest of each kind form a compact schema.
+The reasoner extracts from the sample without a schema; its labels become candidates as in any build, here of an empty
+schema. The strongest of each kind form a compact schema; of twice as many an LLM, where one is set, makes its own.
 """
 
 from collections import defaultdict
@@ -14,6 +14,7 @@ from ..graph_store.bounding.admission import Bounds, bound
 from ..graph_store.bounding.similar_labels import SimilarLabels
 from ..graph_store.evolution.editing import KIND_NAMES, replaced
 from ..graph_store.evolution.growth import Grounds, Thresholds, grow
+from ..graph_store.ledger.accounts import Calls
 from ..graph_store.ledger.schema_requests import AskCount
 from ..ingest.chunking import chunk_document
 from ..ingest.loaders import FORMATS, IngestError, load_documents
@@ -42,14 +43,15 @@ class Inferred(Frozen):
     files_failed: tuple[str, ...]
 
 
-def infer_schema(resources: Resources, reasoner: Reasoner, paths: Sequence[Path], *, name: str, chunks: int,
-                 progress: Callable[[int, int], None]) -> Inferred:
+def infer_schema(resources: Resources, reasoner: Reasoner, paths: Sequence[Path], *, calls: Calls, name: str,
+                 chunks: int, progress: Callable[[int, int], None]) -> Inferred:
     """Propose a compact schema for some documents.
 
     Args:
         resources: settings and embedding model.
         reasoner: extracts from the sample.
         paths: files and folders.
+        calls: the accounts of an LLM's calls.
         name: what the schema is to be called.
         chunks: the size of the sample; it is spread over the documents.
         progress: told how many chunks are done, and of how many.
@@ -59,18 +61,24 @@ def infer_schema(resources: Resources, reasoner: Reasoner, paths: Sequence[Path]
 
     Raises:
         IngestError: there is nothing to read.
-        ReasonerError: an extraction failed for good.
+        ReasonerError: a call failed for good.
     """
     failures: list[str] = []
     sample, documents = _sample(resources, paths, chunks, failures)
     asks = _asks(reasoner, sample, resources.settings.llm_concurrency if resources.settings.uses_llm else 1,
                  progress)
-    empty = GraphSchema(name=name)
+    empty, llm = GraphSchema(name=name), resources.settings.uses_llm
     grounds = Grounds(counts=_counts(asks), declined=(), similar=SimilarLabels(resources.embedder, empty),
                       embedder=resources.embedder, examples=_examples_of(asks))
     schema, decided = grow(empty, grounds, Thresholds(
-        confidence=0.0, support=min(_SUPPORT, documents), consistency=-2.0, growth=SIZE))
-    return Inferred(graph_schema=_described(schema, decided), decided=tuple(decided), documents=documents,
+        confidence=0.0, support=min(_SUPPORT, documents), consistency=-2.0,
+        growth={kind: size * (1 + llm) for kind, size in SIZE.items()}))
+    schema = _described(schema, decided)
+    if llm and schema.entity_types:
+        from ..models.llm.inferring import SchemaWriter  # noqa: PLC0415  (see `Resources`)
+
+        schema = SchemaWriter(resources.settings, calls).write(schema, SIZE)
+    return Inferred(graph_schema=schema, decided=tuple(decided), documents=documents,
                     chunks=len(sample), files_failed=tuple(failures))
 
 

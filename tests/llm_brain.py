@@ -21,7 +21,7 @@ _SMALL = frozenset(re.findall(r"\w+", """
     july august september october november december"""))
 # The steps by a field that only they ask for: known without response_format, too.
 _FIELDS = {"triples": "extraction", "pairs": "verdicts", "communities": "summaries", "sufficient": "reflection",
-           "sub_queries": "decomposition", "answerable": "answer", "question": "question"}
+           "sub_queries": "decomposition", "answerable": "answer", "elements": "schema", "question": "question"}
 
 _OPEN_WORDS = 3
 
@@ -33,8 +33,15 @@ def reply(request: Json) -> str:
     system, user = (request["messages"][i]["content"] for i in (0, 1))
     steps: dict[str, Callable[[str, list[str]], Json]] = {
         "extraction": _extract, "summaries": _summarise, "verdicts": _resolve, "decomposition": _decompose,
-        "reflection": _reflect, "answer": _answer, "question": _condense}
+        "reflection": _reflect, "answer": _answer, "question": _condense, "schema": _merge}
     return json.dumps(steps[step(request)](system, _FENCED.findall(user)), ensure_ascii=False)
+
+
+def _merge(_: str, blocks: list[str]) -> Json:
+    """Every candidate as an element of its own."""
+    found = [re.split(r": | \(|, as in ", item) for _, item in _ITEM.findall(blocks[0])]
+    return {"thought": "", "elements": [{"items": [number], "name": parts[1], "description": f"said of {parts[-1]}"}
+                                        for number, parts in enumerate(found, 1)]}
 
 
 def asked_schema(request: Json) -> Json | None:

@@ -1,9 +1,9 @@
 """What a reasoner is given to reflect and answer: passages, facts of the graph and reports, in one token budget.
 
-The rule: room for some eight facts is kept, at most a fifth of the budget; reports take at most a quarter, and only
-where the question is thematic (beta(q) as of one that names nothing); passages take the rest, and what is left where
-the next one does not fit goes to further facts. A fact whose passage is shown whole is left out: the passage states
-it. Facts and reports are numbered like passages, and citing one cites the words that support it.
+The rule: reports take at most a quarter, and only where the question is thematic (beta(q) as of one that names
+nothing); passages take the rest, and facts what is left where the next passage does not fit, for a passage says more. A
+fact whose passage is shown whole is left out: the passage states it. Facts and reports are numbered like passages, and
+citing one cites the words that support it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,9 +16,6 @@ from ...tools.retriever import Retriever
 from ...tools.statements import Statement, of_entities, statements
 from .citing import within_budget
 
-FACTS_SHARE = 1 / 5
-FACTS_TOKENS = 100
-"""Tokens kept for facts: after some eight, a passage says more than the next ones."""
 REPORTS_SHARE = 1 / 4
 _MOST_REPORTS = 3
 _THEMATIC = 0.35
@@ -55,8 +52,7 @@ def build_context(retriever: Retriever, ranking: Sequence[tuple[str, float]], qu
         for fact in item.path[1:] if item.route == "dfs" else ():
             paths[fact] = max(paths.get(fact, 0.0), item.score)
     lines = statements(retriever.index, queries, dict(there), near, paths)
-    share = min(int(tokens * FACTS_SHARE), FACTS_TOKENS) if lines else 0
-    shown = within_budget(passages, left - share)
+    shown = within_budget(passages, left)
     whole = {p.chunk_id for p, full in zip(shown, passages, strict=False) if p.text == full.text}
     left -= sum(estimate_tokens(p.header) + estimate_tokens(p.text) for p in shown)
     facts = _facts(retriever, lines, dict(there), whole, left)

@@ -227,7 +227,8 @@ def infer(
     with opened() as resources, resources.standalone_reasoner(max_tokens) as (reasoner, calls):
         before = calls.total()
         with track(err, "sample") as progress:
-            inferred = infer_schema(resources, reasoner, paths, name=name, chunks=sample, progress=progress)
+            inferred = infer_schema(resources, reasoner, paths, calls=calls, name=name, chunks=sample,
+                                    progress=progress)
         after = calls.total()
     for line in inferred.files_failed:
         err.print(f"[yellow]not read:[/yellow] {on_a_line(line)}", soft_wrap=True)

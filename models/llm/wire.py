@@ -99,6 +99,8 @@ _DRAFT = _answer("answer", thought=_TEXT, claims=_list(_object(
     confidence=_NUMBER)
 _QUESTION = _answer("question", question=_TEXT)
 _RETELLING = _answer("retelling", thought=_TEXT, text=_TEXT)
+_ELEMENTS = _answer("schema", thought=_TEXT,
+                    elements=_list(_object(items=_list(_INTEGER), name=_TEXT, description=_TEXT)))
 _JUDGEMENT = _answer("judgement", reason=_TEXT, correct=_FLAG)
 
 
@@ -331,6 +333,24 @@ def standalone_question() -> Shape[str]:
 def retelling() -> Shape[str]:
     """A passage of the model's own."""
     return Shape(_RETELLING, lambda data: _Retelling.model_validate(data).text)
+
+
+class SchemaElements(_Wire):
+    """The elements of a schema, each with the numbers of the candidates it is made of."""
+
+    class Element(_Wire):
+        """One of them."""
+
+        items: list[int]
+        name: str
+        description: str = ""
+
+    elements: list[Element]
+
+
+def schema_elements(read: Callable[[list[SchemaElements.Element]], T]) -> Shape[T]:
+    """Elements of a schema as `read` takes them, which raises ValueError where they do not fit together."""
+    return Shape(_ELEMENTS, lambda data: read(SchemaElements.model_validate(data).elements))
 
 
 def verdict(model: type[_M]) -> Shape[_M]:

@@ -47,8 +47,9 @@ def test_what_recurs_in_what_an_llm_says_becomes_a_schema_and_is_paid_once(banya
     schema = yaml.safe_load(first.out)
     assert [t["name"] for t in schema["entity_types"]] == ["Thing"]
     assert {r["name"] for r in schema["relation_types"]} == {"born_in", "trained_with"}
+    assert all(t["description"].startswith("said of") for t in schema["entity_types"] + schema["relation_types"])
     after = server.stats.prompt_tokens + server.stats.completion_tokens
-    assert paid(first) == (3, after - before)
+    assert paid(first) == (4, after - before)
     again = banyan("schema", "infer", "chess", "--name", "chess")
     assert (again.out, paid(again)) == (first.out, (0, 0))
     assert server.stats.prompt_tokens + server.stats.completion_tokens == after
@@ -60,4 +61,4 @@ def test_a_budget_stops_and_what_was_paid_is_kept(banyan):
     assert "the token budget is reached" in stopped.err
     whole = banyan("schema", "infer", "chess")
     assert whole.code == 0, whole.err
-    assert paid(whole)[0] == 2
+    assert paid(whole)[0] == 3

@@ -132,8 +132,9 @@ def test_attributes_are_shown_of_what_the_question_is_about(tmp_path, hashed_emb
         queries = (made := Retriever(kb)).queries([SubQuery(question="When was Ada Byron born?",
                                                             attributes=("birth_date",), routes=("entity",))])
         evidence = [item for item in made.evidence(queries[0]) if item.score == 1.0]
-        ranking = [(chunk.id, 1.0) for chunk in made.index.chunks]
-        items = build_context(made, ranking, queries, evidence, 120)
+        ranking = [(chunk.id, 1.0) for chunk in reversed(made.index.chunks)]
+        items = build_context(made, ranking, queries, evidence, 700)
 
     assert "Ada Byron | birth date | 1801" in {item.statement for item in items}
     assert not any("Carl Berg" in item.statement for item in items)
+    assert [item.title for item in items if not item.statement] == ["Carl Berg"]
