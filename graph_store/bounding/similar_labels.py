@@ -45,10 +45,6 @@ class SimilarLabels:
         self._vectors: dict[str, Vectors] = {}
         self._thresholds: dict[tuple[ElementKind, str], float] = {}
 
-    def alike(self, kind: ElementKind, label: str, other: str) -> float:  # noqa: ARG002 - of one kind, as everywhere here
-        """The cosine similarity of two labels, rounded."""
-        return float(self._similarities([label_key(label)], [label_key(other)])[0, 0])
-
     def threshold(self, kind: ElementKind, script: str) -> float:
         """What the similarity of two labels must exceed for them to be one; infinite if nothing tells."""
         at = (kind, script)
@@ -63,7 +59,11 @@ class SimilarLabels:
         """The known element whose name is nearest, and how near; None where the schema has none of the kind."""
         known = [pair for element_kind, script in sorted(self._known) if element_kind == kind
                  for pair in self._known[element_kind, script]]
-        return self._nearest(label, known)
+        if not known:
+            return None
+        alike = self._similarities([label_key(label)], [key for key, _ in known])[0]
+        best = int(np.argmax(alike))
+        return known[best][1], float(alike[best])
 
     def duplicate_of(self, kind: ElementKind, label: str) -> str | None:
         """The one known element that a label is a near-duplicate of, or None."""
@@ -113,13 +113,6 @@ class SimilarLabels:
         new = sorted(set(keys) - self._vectors.keys())
         if new:
             self._vectors.update(zip(new, self._embedder.encode(new), strict=True))
-
-    def _nearest(self, label: str, known: list[tuple[str, str]]) -> tuple[str, float] | None:
-        if not known:
-            return None
-        alike = self._similarities([label_key(label)], [key for key, _ in known])[0]
-        best = int(np.argmax(alike))
-        return known[best][1], float(alike[best])
 
     def _similarities(self, ones: Sequence[str], others: Sequence[str]) -> NDArray[np.float64]:
         """Cosines, rounded: shape (len(ones), len(others))."""

@@ -2,26 +2,16 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Protocol
 
 import numpy as np
 
 from ...models.embedding.embedder import Embedder, Vectors
 from ...schemas.delta import Candidate, ElementKind, Example
+from ..bounding.similar_labels import SimilarLabels
 from ..ledger.schema_requests import AskCount
 
 _MOSTLY = 0.8
 """The share of an attribute's values that must be numbers, or dates, for it to be of that kind."""
-
-
-class Similar(Protocol):
-    """Tells near-duplicate labels (`similar_labels.SimilarLabels`)."""
-
-    def groups(self, kind: ElementKind, labels: Sequence[str]) -> list[tuple[str, ...]]:
-        """The labels, those taken for the same together."""
-
-    def nearest(self, kind: ElementKind, label: str) -> tuple[str, float] | None:
-        """The known element with the most similar name, and the similarity."""
 
 
 class _Group:
@@ -84,7 +74,8 @@ def _pair(count: AskCount) -> tuple[str, str]:
     return count.subject_type, count.object_type if count.kind == "relation" else ""
 
 
-def collect(counts: Iterable[AskCount], similar: Similar, support: int, *, supported: bool = False) -> list[Candidate]:
+def collect(counts: Iterable[AskCount], similar: SimilarLabels, support: int, *,
+            supported: bool = False) -> list[Candidate]:
     """Candidates from asks, near-duplicates as one, strongest support first.
 
     Args:
@@ -117,8 +108,8 @@ def collect(counts: Iterable[AskCount], similar: Similar, support: int, *, suppo
     return sorted(candidates, key=lambda c: (-c.documents, -c.occurrences, c.kind, c.name))
 
 
-def add_evidence(candidates: Sequence[Candidate], examples: Callable[[Candidate], list[Example]], similar: Similar,
-                 embedder: Embedder, shown: int) -> list[Candidate]:
+def add_evidence(candidates: Sequence[Candidate], examples: Callable[[Candidate], list[Example]],
+                 similar: SimilarLabels, embedder: Embedder, shown: int) -> list[Candidate]:
     """The candidates with examples, the nearest known element and their contextual consistency.
 
     Consistency: the mean cosine of a candidate's contexts with each other, less the mean cosine of
@@ -146,7 +137,7 @@ def add_evidence(candidates: Sequence[Candidate], examples: Callable[[Candidate]
         for i, candidate in enumerate(candidates)]
 
 
-def _nearest(candidate: Candidate, similar: Similar) -> str:
+def _nearest(candidate: Candidate, similar: SimilarLabels) -> str:
     near = similar.nearest(candidate.kind, candidate.name)
     return near[0] if near else ""
 

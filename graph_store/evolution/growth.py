@@ -13,9 +13,10 @@ from ...schemas.delta import Candidate, Decided, Decision, ElementKind, Example,
 from ...schemas.graph_schema import GraphSchema, SchemaElement
 from ...schemas.naming import label_key
 from ..bounding.admission import Bounds
+from ..bounding.similar_labels import SimilarLabels
 from ..ledger.schema_requests import AskCount
 from . import editing
-from .candidates import Similar, add_evidence, collect, resolvable
+from .candidates import add_evidence, collect, resolvable
 from .editing import DecisionError
 
 _SHOWN = 3
@@ -48,7 +49,7 @@ class Grounds:
     counts: Sequence[AskCount]
     declined: Collection[tuple[ElementKind, str]]
     """Kind and label of what a person does not want."""
-    similar: Similar
+    similar: SimilarLabels
     embedder: Embedder
     examples: Callable[[Candidate], list[Example]]
 

@@ -3,7 +3,7 @@
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from ..errors import StoreError
 
@@ -89,26 +89,6 @@ class Generation(ABC):
     @abstractmethod
     def close(self) -> None:
         """Let go of what is open; it opens again at the next use."""
-
-
-class VectorBackend(Protocol):
-    """The generations of one knowledge base's vectors, by number."""
-
-    def generation(self, number: int) -> Generation:
-        """A generation, which need not exist."""
-        ...
-
-    def numbers(self) -> list[int]:
-        """The numbers of the generations that exist, if only in part."""
-        ...
-
-    def remove(self, number: int) -> None:
-        """Remove a generation, if anything of it exists.
-
-        Raises:
-            OSError, StoreError: it cannot be removed.
-        """
-        ...
 
 
 def patiently(attempt: Callable[[], _T], between: Callable[[], None]) -> _T:

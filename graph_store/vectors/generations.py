@@ -13,7 +13,7 @@ from functools import cached_property
 from ...schemas.naming import content_id
 from ..layout import Layout
 from ..ledger.database import Database
-from .backend import Generation, VectorBackend
+from .backend import Generation
 from .chroma_folder import FolderBackend
 from .chroma_server import ServerBackend
 
@@ -40,7 +40,7 @@ class VectorGenerations:
         return FolderBackend(self._layout.vectors)
 
     @cached_property
-    def _backend(self) -> VectorBackend:
+    def _backend(self) -> FolderBackend | ServerBackend:
         server = self._layout.server
         return self._folders if server is None else ServerBackend(server, self._scope(), self._layout.name)
 
