@@ -23,7 +23,7 @@ def drop(layout: Layout) -> None:
         OSError: its folder cannot be moved or removed.
     """
     _check_there(layout)
-    with _alone(layout):
+    with alone(layout):
         if layout.server is not None:
             # Without its ledger nobody knows which of the server's vectors are its own.
             with suppress(LedgerDamagedError, FormatError), closing(Database(layout.ledger)) as database:
@@ -49,7 +49,7 @@ def rename(layout: Layout, new: str) -> Layout:
     if renamed.root.exists():
         raise KnowledgeBaseNameError(f"there is a knowledge base {new!r} already: choose another name, or drop "
                                      "it first")
-    with _alone(layout):
+    with alone(layout):
         layout.graph.unlink(missing_ok=True)  # it has the name in it, and is made again when it is opened
         layout.root.rename(renamed.root)
     return renamed
@@ -63,14 +63,18 @@ def _check_there(layout: Layout) -> None:
 
 
 @contextmanager
-def _alone(layout: Layout) -> Iterator[None]:
-    """Within the block nobody else writes to it. The lock's file is no longer at its path when the block ends."""
+def alone(layout: Layout) -> Iterator[None]:
+    """Within the block nobody else writes to a knowledge base; it may be elsewhere when the block ends.
+
+    Raises:
+        WriterBusyError: something is writing to it.
+    """
     lock = FileLock(layout.lock, timeout=0)
     try:
         lock.acquire()
     except Timeout as error:
-        raise WriterBusyError(f"something is writing to {layout.name!r}; wait until it has ended, or end it, and try "
-                              "again") from error
+        raise WriterBusyError(f"another process is writing to {layout.name!r}; wait until it has ended, or end it, and "
+                              "try again") from error
     try:
         yield
     finally:

@@ -7,13 +7,12 @@ missing, cut short or altered is made again.
 """
 
 import hashlib
-import os
-import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import orjson
 
+from ...runtime.whole_file import whole_file
 from .knowledge_graph import KnowledgeGraph
 from .tree_graph import TreeGraph
 
@@ -35,7 +34,7 @@ class Snapshot(NamedTuple):
 
 
 def save(path: Path, held: Snapshot, network: TreeGraph) -> None:
-    """Write the graph to a temporary file and move it to `path`: a reader sees the old file or the new one.
+    """Write the graph: a reader sees the old file or the new one.
 
     Raises:
         OSError: the disk is full or not writable; the old file is unchanged.
@@ -47,17 +46,8 @@ def save(path: Path, held: Snapshot, network: TreeGraph) -> None:
                      orjson.dumps(nx.node_link_data(network, edges="edges"))[1:], b"\n"])
     header = _opened({"banyan": {"format": _FORMAT, "position": held.position, "state": held.state,
                                  "sha256": _checksum(held.position, held.state, body)}})
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(b"{" + header + b"\n" + body)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    with whole_file(path) as file:
+        file.write(b"{" + header + b"\n" + body)
 
 
 def _opened(value: object) -> bytes:

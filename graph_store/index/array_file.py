@@ -5,9 +5,7 @@ and of each array type, shape and offset, with a checksum of all that follows. T
 """
 
 import mmap
-import os
 import struct
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,6 +14,8 @@ import numpy as np
 import orjson
 import xxhash
 from numpy.typing import NDArray
+
+from ...runtime.whole_file import whole_file
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -37,7 +37,7 @@ class ArrayFile(NamedTuple):
 
 
 def write(path: Path, about: Mapping[str, Any], arrays: Arrays) -> None:
-    """Write arrays to a temporary file and move it to `path`: a reader sees the old file or the new one.
+    """Write arrays: a reader sees the old file or the new one.
 
     Raises:
         OSError: the disk is full or not writable; the old file is unchanged.
@@ -55,19 +55,10 @@ def write(path: Path, about: Mapping[str, Any], arrays: Arrays) -> None:
     header = orjson.dumps({"format": _FORMAT, "about": dict(about), "arrays": places, "size": end,
                            "checksum": digest.hexdigest()})
     header += b" " * (-(_PREFIX.size + len(header)) % _ALIGNED)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(_PREFIX.pack(len(header), xxhash.xxh3_64_intdigest(header)))
-            file.write(header)
-            for part in parts:
-                file.write(part)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    with whole_file(path) as file:
+        file.write(_PREFIX.pack(len(header), xxhash.xxh3_64_intdigest(header)))
+        file.write(header)
+        file.writelines(parts)
 
 
 def about(path: Path) -> dict[str, Any]:

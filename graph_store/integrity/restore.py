@@ -14,14 +14,14 @@ import zlib
 from contextlib import closing, suppress
 from pathlib import Path
 
-from filelock import FileLock, Timeout
 from pydantic import ValidationError
 
 from ...models.embedding.embedder import Embedder
-from ..errors import LedgerDamagedError, StoreError, WriterBusyError
+from ..errors import LedgerDamagedError, StoreError
 from ..knowledge_base import KnowledgeBase
 from ..layout import Layout
 from ..ledger.database import FORMAT, Database
+from ..moving import alone
 from ..vectors.generations import IDENTITY, VectorGenerations
 from .backup import BLOCK, LEDGER, MANIFEST, BackupError, Manifest, Progress
 from .verify import unsound
@@ -183,19 +183,11 @@ def _read(file: Path, apart: Layout, embedder: Embedder) -> None:
 
 def _install(unpacked: Path, layout: Layout) -> None:
     layout.root.mkdir(exist_ok=True)
-    lock = FileLock(layout.lock, timeout=0)
-    try:
-        lock.acquire()
-    except Timeout as error:
-        raise WriterBusyError(f"another process is writing to {layout.name!r}; wait until it has ended, or end it, and "
-                              "try again") from error
-    try:
+    with alone(layout):
         _number_vectors(unpacked, layout)
         layout.graph.unlink(missing_ok=True)
         layout.index.unlink(missing_ok=True)
         _replace(unpacked, layout)
-    finally:
-        lock.release()
 
 
 def _number_vectors(unpacked: Path, layout: Layout) -> None:
