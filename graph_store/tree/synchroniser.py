@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.retrieval import CommunityDigest, CommunitySummary
+from ..graph.knowledge_graph import KnowledgeGraph
 from ..graph.state import GraphState
 from ..graph.synchroniser import GraphSynchroniser
 from ..ledger.communities import Community, CommunityTable
@@ -12,14 +13,30 @@ from ..ledger.database import Database
 from ..vectors.store import VectorStore
 from .description import Before, digests, find_tree, marks, view_communities
 from .detection import CommunitySettings
-from .view_spec import ViewError, ViewSpec, parse_view
-from .views import build_view
+from .view_attributes import by_attribute, by_relation
+from .view_groups import View
+from .view_modularity import by_modularity
+from .view_patterns import by_pattern
+from .view_spec import AttributeSpec, ModularitySpec, PatternSpec, RelationSpec, ViewError, ViewSpec, parse_view
 
 _LOG = logging.getLogger("banyan")
 Summarise = Callable[[Sequence[CommunityDigest]], list[CommunitySummary]]
 
 # Communities described between two commits: as many as an endpoint answers for at once, with the default settings.
 _DESCRIBED_AT_ONCE = 256
+
+
+def build_view(graph: KnowledgeGraph, vectors: VectorStore, spec: ViewSpec) -> View:
+    """The view of a graph; of the vectors only the modularity view reads any, those of the entities."""
+    match spec:
+        case ModularitySpec():
+            return by_modularity(graph, vectors.get("entities", graph.entity_ids()), spec)
+        case AttributeSpec():
+            return by_attribute(graph, spec)
+        case RelationSpec():
+            return by_relation(graph, spec)
+        case PatternSpec():
+            return by_pattern(graph, spec)
 
 
 class TreeSynchroniser:

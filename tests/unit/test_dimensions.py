@@ -3,7 +3,7 @@
 import pytest
 from banyan.agents.retrieval.dimensions import spoken_groups
 from banyan.agents.retrieval.survey import report_batches
-from banyan.graph_store.tree.views import parse_view
+from banyan.graph_store.tree.view_spec import parse_view
 from banyan.schemas.graph_schema import AttributeType, EntityType, GraphSchema, RelationType
 from banyan.schemas.retrieval import SubQuery
 from banyan.tools.retriever import Retriever

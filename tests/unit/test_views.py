@@ -5,9 +5,11 @@ import numpy as np
 import pytest
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.ledger.extractions import Contribution
+from banyan.graph_store.tree.synchroniser import build_view
+from banyan.graph_store.tree.view_boundary import boundaries
 from banyan.graph_store.tree.view_modularity import MAX_MEMBERS, by_modularity, likeness
 from banyan.graph_store.tree.view_patterns import complete_steps
-from banyan.graph_store.tree.views import ViewError, boundaries, build_view, parse_view
+from banyan.graph_store.tree.view_spec import ViewError, parse_view
 from banyan.schemas.documents import Span
 from banyan.schemas.extraction import AttributeFact, EntityMention, Fact
 from banyan.schemas.graph_schema import GraphSchema, open_schema
