@@ -57,23 +57,14 @@ def _usable(form: str) -> bool:
 
 def _merged(entities: dict[str, Named], bearers: dict[str, set[str]]) -> list[Named]:
     """Entities that share a form are one: a form can only have one id."""
-    group = {entity: entity for entity in entities}
+    from networkx.utils import UnionFind  # noqa: PLC0415  (see `KnowledgeGraph`)
 
-    def root(entity: str) -> str:
-        while group[entity] != entity:
-            entity = group[entity]
-        return entity
-
+    same = UnionFind(entities)
     for sharing in bearers.values():
-        first, *others = sorted(sharing)
-        for other in others:
-            low, high = sorted((root(first), root(other)))
-            group[high] = low
-    forms: dict[str, set[str]] = {}
-    for entity, named in entities.items():
-        forms.setdefault(root(entity), set()).update(named.forms)
-    return [Named(entities[entity].kind, entities[entity].name, tuple(sorted(all_forms)))
-            for entity, all_forms in forms.items()]
+        same.union(*sharing)
+    groups = [(entities[min(group)], {form for entity in group for form in entities[entity].forms})
+              for group in same.to_sets()]
+    return [Named(first.kind, first.name, tuple(sorted(forms))) for first, forms in groups]
 
 
 def _parts(entities: Iterable[Named], texts: Sequence[str]) -> Iterator[Named]:
