@@ -8,21 +8,22 @@ Values = NDArray[np.float64]
 RESAMPLES = 2000
 # Any fixed seed: the same report twice must read the same, and rows that are compared share their resamples.
 _SEED = 20240917
+# 1 - 0.975 and 0.975, of 95 %.
+_ENDS = (0.025, 0.975)
 # Resampled counts held at once: 8 MB.
 _CELLS = 1_000_000
 
 
-def intervals(values: Values, share: float = 0.95) -> Values:
+def intervals(values: Values) -> Values:
     """Percentile intervals of column means, by drawing rows anew with replacement (Efron 1979).
 
     For a paired comparison give the differences of the pairs.
 
     Args:
         values: shape (n, k), n at least 1: a row for each question, drawn as a whole.
-        share: the share of resampled means that an interval holds.
 
     Returns:
-        Shape (k, 2): lower and upper end for each column.
+        Shape (k, 2): lower and upper end for each column; 95 % of the resampled means lie between.
     """
     rows = len(values)
     random = np.random.default_rng(_SEED)
@@ -31,5 +32,4 @@ def intervals(values: Values, share: float = 0.95) -> Values:
         draws = min(step, RESAMPLES - start)
         # How often each question was drawn says as much as which ones were, in any order.
         means.append(random.multinomial(rows, np.full(rows, 1 / rows), size=draws) @ values / rows)
-    tail = (1 - share) / 2
-    return np.asarray(np.quantile(np.concatenate(means), [tail, 1 - tail], axis=0).T)
+    return np.asarray(np.quantile(np.concatenate(means), _ENDS, axis=0).T)

@@ -28,21 +28,14 @@ class Batch:
         """Take unit vectors of shape (n, d)."""
         self._index = index
         self._vectors = vectors
+        self._cosines: dict[str, NDArray[np.float32]] = {}
 
-    @cached_property
-    def triples(self) -> NDArray[np.float32]:
-        """The cosine of each to every triple, shape (n, triples), in the order of `RetrievalIndex.edges`."""
-        return self._index.cosines("triples", self._vectors)
-
-    @cached_property
-    def entities(self) -> NDArray[np.float32]:
-        """The cosine of each to every entity, shape (n, entities)."""
-        return self._index.cosines("entities", self._vectors)
-
-    @cached_property
-    def chunks(self) -> NDArray[np.float32]:
-        """The cosine of each to every chunk, shape (n, chunks)."""
-        return self._index.cosines("chunks", self._vectors)
+    def cosines(self, kind: str, row: int) -> NDArray[np.float32]:
+        """The cosine of one of them to every element of a kind; see `RetrievalIndex.cosines`."""
+        if kind not in self._cosines:
+            self._cosines[kind] = self._index.cosines(kind, self._vectors)
+        cosines: NDArray[np.float32] = self._cosines[kind][row]
+        return cosines
 
 
 class Meaning:
@@ -66,23 +59,20 @@ class Meaning:
         """How far vectors can be trusted for its script, 0 to 1."""
         return self._index.reliability.of(self.text)
 
-    @cached_property
+    @property
     def triples(self) -> NDArray[np.float32]:
         """Its cosine to every triple, shape (triples,), in the order of `RetrievalIndex.edges`."""
-        cosines: NDArray[np.float32] = self._batch.triples[self._row]
-        return cosines
+        return self._batch.cosines("triples", self._row)
 
-    @cached_property
+    @property
     def entities(self) -> NDArray[np.float32]:
         """Its cosine to every entity, shape (entities,); 0 where the entity has no vector yet."""
-        cosines: NDArray[np.float32] = self._batch.entities[self._row]
-        return cosines
+        return self._batch.cosines("entities", self._row)
 
-    @cached_property
+    @property
     def chunks(self) -> NDArray[np.float32]:
         """Its cosine to every chunk, shape (chunks,)."""
-        cosines: NDArray[np.float32] = self._batch.chunks[self._row]
-        return cosines
+        return self._batch.cosines("chunks", self._row)
 
 
 @dataclass(frozen=True, eq=False)

@@ -50,10 +50,6 @@ class Bounds:
         self._relations = {r.name: (position, r) for position, r in enumerate(schema.relation_types)}
         self._attributes = {a.name: a for a in schema.attribute_types}
 
-    def labels(self) -> set[str]:
-        """The keys of all labels that the schema knows."""
-        return {key for names in self._names.values() for key in names}
-
     def find(self, kind: ElementKind, label: str) -> Known | None:
         """The element that a label leads to; None if the schema has none.
 

@@ -6,7 +6,7 @@ from ...schemas.graph_schema import GraphSchema
 from .editing import DecisionError
 
 
-def decisions_to(before: GraphSchema, after: GraphSchema, why: str = "") -> list[Decision]:
+def decisions_to(before: GraphSchema, after: GraphSchema) -> list[Decision]:
     """The decisions that lead from one schema to another.
 
     What is of a type that goes becomes of its parent, if it has one, and takes its name along as an alias.
@@ -19,7 +19,7 @@ def decisions_to(before: GraphSchema, after: GraphSchema, why: str = "") -> list
                             "another knowledge base with the schema that you want")
     elements = {(kind, element.name): element for kind in ("entity_type", "relation", "attribute")
                 for element in after.elements(kind)}
-    return [Decision(kind=change.kind, name=change.name, verdict="reject", why=why) if change.change == "removed" else
-            Decision(kind=change.kind, name=change.name, verdict="define", why=why,
+    return [Decision(kind=change.kind, name=change.name, verdict="reject") if change.change == "removed" else
+            Decision(kind=change.kind, name=change.name, verdict="define",
                      element=elements[change.kind, change.name].model_dump(mode="json", exclude={"name"}))
             for change in diff(before, after)]

@@ -39,10 +39,6 @@ class Parser:
         self._lock = threading.Lock()
         self._parsed: LRUCache[tuple[str, str, bool], Doc] = LRUCache(_TOKENS_KEPT, getsizeof=len)
 
-    def reads(self, language: str) -> bool:
-        """Whether a pipeline for the language is installed or configured."""
-        return pipeline_name(language, self._configured) is not None
-
     def languages(self) -> frozenset[str]:
         """The languages that pipelines are installed or configured for; Chinese has a reader of its own."""
         named = (Path(name.strip()).name.partition("_")[0] for name in self._configured.split(",") if name.strip())

@@ -25,13 +25,6 @@ def test_equal_lists_change_nothing(values):
     assert intervals(np.array(values)[:, None] - np.array(values)[:, None]).tolist() == [[0, 0]]
 
 
-@few
-@given(shares)
-def test_a_wider_share_holds_a_narrower_one(values):
-    ((low, high),), ((inner_low, inner_high),) = (intervals(np.array(values)[:, None], share) for share in (0.95, 0.5))
-    assert low <= inner_low <= inner_high <= high
-
-
 def test_columns_are_resampled_together_and_the_same_every_time():
     values = np.random.default_rng(1).uniform(0, 100, (40, 3))
     found = intervals(values)
