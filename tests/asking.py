@@ -1,13 +1,21 @@
-"""A reasoner that says what a test wants and records what it was asked, and resources that use it."""
+"""A reasoner that says what a test wants and records what it was asked, and resources that use it.
+
+A test module takes the fixtures as its own: `opened, resources = asking.opened, asking.resources`.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from banyan.agents.resources import Resources
+from banyan.agents.retrieval.graph import build_graph
+from banyan.agents.retrieval.state import AskContext
 from banyan.config import Settings
 from banyan.models.embedding.embedder import Embedder
-from banyan.schemas.retrieval import DraftAnswer, Passage, Reflection, SubQuery
+from banyan.schemas.retrieval import Claim, DraftAnswer, Passage, Quote, Reflection, SubQuery
+
+from .small_base import people
 
 
 class Fake:
@@ -53,3 +61,35 @@ class FakeResources(Resources):
 
     def reasoner(self, name, models=None):
         return self.fake
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory, hashed_embedder):
+    """The people of `small_base` as the knowledge base "kb"."""
+    home = tmp_path_factory.mktemp("home")
+    people(home, "kb", hashed_embedder)
+    with FakeResources(home, hashed_embedder) as resources:
+        yield resources
+
+
+@pytest.fixture
+def resources(opened):
+    """The same, with a reasoner that was not told anything yet."""
+    opened.fake = Fake()
+    return opened
+
+
+def ask(resources, question="Where was Ada Byron born?", **context):
+    return build_graph(resources).invoke({"knowledge_base": "kb", "question": question}, context=AskContext(**context))
+
+
+def quoting(*quotes: tuple[str, str], answerable=True) -> Callable[[list[Passage]], DraftAnswer]:
+    """A draft with one claim for each (document, words)."""
+
+    def draft(passages):
+        number = {passage.document: n for n, passage in enumerate(passages, 1)}
+        return DraftAnswer(answerable=answerable, claims=[
+            Claim(text=f"Claim on {document}.", quotes=[Quote(passage=number[document], words=words)])
+            for document, words in quotes])
+
+    return draft

@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
@@ -27,7 +27,6 @@ from fastapi.responses import JSONResponse, PlainTextResponse, Response, Streami
 
 Kind = Literal["status", "truncated", "cut", "fenced", "think", "text", "types", "empty", "echo", "refusal", "html",
                "no_choices", "reset", "stall", "no_usage", "filtered"]
-Form = Literal["json_schema", "tools", "json_object", "text"]
 
 _PROSE = "I could not find anything to extract."
 _DECLINED = "I'm sorry, I can't help with that."
@@ -90,17 +89,6 @@ class Odds:
         return draw < self.probability
 
 
-@dataclass(frozen=True)
-class Turn:
-    """What an agent's model says: text, or a call of a tool of its choice as (name, arguments)."""
-
-    text: str = ""
-    call: tuple[str, dict[str, Any]] | None = None
-
-
-Script = Callable[[dict[str, Any]], str | Fault | Turn]
-
-
 def _beside(name: str) -> ModuleType:
     full_name = f"banyan_tests.{name}"
     if full_name not in sys.modules:
@@ -112,21 +100,15 @@ def _beside(name: str) -> ModuleType:
     return sys.modules[full_name]
 
 
-brain = _beside("llm_brain")
+brain, wire = _beside("llm_brain"), _beside("llm_wire")
+Form, Turn, form_of = wire.Form, wire.Turn, wire.form_of
+Script = Callable[[dict[str, Any]], str | Fault | Turn]
 
 
 def scripted_brain() -> Script:
     """The demo's script: `tests/llm_brain.py`, which answers every step by simple rules."""
     script: Script = brain.reply
     return script
-
-
-def form_of(body: dict[str, Any]) -> Form:
-    """How a request asks for structure."""
-    if body.get("tools"):
-        return "tools"
-    kind = body.get("response_format", {}).get("type", "text")
-    return kind if kind in get_args(Form) else "text"
 
 
 @dataclass
@@ -222,7 +204,7 @@ class LlmServer:
             return refusal
         answer = self.script(body)
         if isinstance(answer, Turn):
-            return JSONResponse(_completion(body, [_choice(answer)]))
+            return JSONResponse(wire.completion(body, [wire.choice(answer)]))
         if isinstance(answer, Fault):
             fault, answer = answer, ""
         if form_of(body) in self.ignores:
@@ -244,36 +226,36 @@ class LlmServer:
 
     def _refusal(self, body: dict[str, Any], authorization: str) -> Response | None:
         if self.key is not None and authorization != f"Bearer {self.key}":
-            return _error(401, f"Incorrect API key provided: {authorization.removeprefix('Bearer ')}")
+            return wire.error(401, f"Incorrect API key provided: {authorization.removeprefix('Bearer ')}")
         if self.model is not None and body["model"] != self.model:
-            return _error(404, f"The model `{body['model']}` does not exist")
+            return wire.error(404, f"The model `{body['model']}` does not exist")
         form = form_of(body)
-        return _error(400, _NAMED[form]) if form in self.refuses else None
+        return wire.error(400, _NAMED[form]) if form in self.refuses else None
 
     async def _answer(self, body: dict[str, Any], answer: str, fault: Fault | None) -> Response:
         match fault:
             case Fault(kind="status"):
-                return _error(fault.status, "scripted fault", fault.headers)
+                return wire.error(fault.status, "scripted fault", fault.headers)
             case Fault(kind="html"):
                 return PlainTextResponse("<html><body>Welcome to nginx!</body></html>", media_type="text/html")
             case Fault(kind="no_choices"):
-                return JSONResponse(_completion(body, []))
+                return JSONResponse(wire.completion(body, []))
             case Fault(kind="stall"):
                 await asyncio.sleep(fault.seconds)
             case Fault(kind="reset"):
-                return StreamingResponse(_lost(), headers={"content-length": "1000"},
+                return StreamingResponse(wire.lost(), headers={"content-length": "1000"},
                                          media_type="application/json")
         kind = fault.kind if fault else None
         text = _spoilt(body, answer, kind)
-        message = _message(body, text, kind)
+        message = wire.message(body, text, kind)
         finish = {"cut": "length", "filtered": "content_filter"}.get(kind or "", "stop")
         usage = self._account(body, text)
         reported = self.usage and kind != "no_usage"
         if body.get("stream"):
             reported = reported and bool(body.get("stream_options", {}).get("include_usage"))
-            return StreamingResponse(_stream(body, message, finish, usage if reported else None),
+            return StreamingResponse(wire.stream(body, message, finish, usage if reported else None),
                                      media_type="text/event-stream")
-        completion = _completion(body, [{"index": 0, "finish_reason": finish, "message": message}])
+        completion = wire.completion(body, [{"index": 0, "finish_reason": finish, "message": message}])
         return JSONResponse(completion | ({"usage": usage} if reported else {}))
 
     def _account(self, body: dict[str, Any], text: str) -> dict[str, int]:
@@ -286,36 +268,6 @@ class LlmServer:
             self.stats.completion_tokens += completion
             self.stats.steps[brain.step(body) if named else "text"] += 1
         return {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
-
-
-def _completion(body: dict[str, Any], choices: list[dict[str, Any]]) -> dict[str, Any]:
-    return {"id": "chatcmpl-test", "object": "chat.completion", "created": 0, "model": body["model"],
-            "choices": choices}
-
-
-def _message(body: dict[str, Any], text: str, kind: Kind | None) -> dict[str, Any]:
-    """The assistant's message: in a forced call of a function, the text is its arguments."""
-    message: dict[str, Any] = {"role": "assistant", "content": text}
-    if kind == "refusal":
-        return message | {"content": None, "refusal": text}
-    if form_of(body) != "tools" or kind in {"fenced", "think", "text", "empty"}:
-        return message
-    name = body["tools"][0]["function"]["name"]
-    return message | {"content": None, "tool_calls": [
-        {"id": "call_0", "type": "function", "function": {"name": name, "arguments": text}}]}
-
-
-def _choice(turn: Turn) -> dict[str, Any]:
-    message: dict[str, Any] = {"role": "assistant", "content": turn.text}
-    if turn.call is None:
-        return {"index": 0, "finish_reason": "stop", "message": message}
-    name, arguments = turn.call
-    call = {"id": "call_0", "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
-    return {"index": 0, "finish_reason": "tool_calls", "message": message | {"tool_calls": [call]}}
-
-
-def _error(status: int, message: str, headers: dict[str, str] | None = None) -> Response:
-    return JSONResponse({"error": {"message": message, "type": "error", "code": None}}, status, headers)
 
 
 def _spoilt(body: dict[str, Any], answer: str, kind: Kind | None) -> str:
@@ -336,36 +288,6 @@ def _spoilt(body: dict[str, Any], answer: str, kind: Kind | None) -> str:
                 "type": "object", "properties": {name: {"type": "string"} for name in json.loads(answer)}})
         case _:
             return answer
-
-
-async def _lost() -> AsyncIterator[bytes]:
-    yield b'{"id": '
-    raise ConnectionResetError("scripted fault")
-
-
-async def _stream(body: dict[str, Any], message: dict[str, Any], finish: str,
-                  usage: dict[str, int] | None) -> AsyncIterator[str]:
-    def event(choices: list[dict[str, Any]], **more: Any) -> str:
-        chunk = _completion(body, choices) | {"object": "chat.completion.chunk", **more}
-        return f"data: {json.dumps(chunk, ensure_ascii=False)}\n\n"
-
-    def delta(part: dict[str, Any], finish: str | None = None) -> str:
-        return event([{"index": 0, "delta": part, "finish_reason": finish}])
-
-    calls = message.get("tool_calls", [])
-    name = "refusal" if "refusal" in message else "content"
-    text = calls[0]["function"]["arguments"] if calls else message[name]
-    opening: dict[str, Any] = {"content": ""}
-    if calls:
-        opening = {"tool_calls": [calls[0] | {"index": 0, "function": calls[0]["function"] | {"arguments": ""}}]}
-    yield delta({"role": "assistant", **opening})
-    for start in range(0, len(text), 20):
-        piece = text[start:start + 20]
-        yield delta({"tool_calls": [{"index": 0, "function": {"arguments": piece}}]} if calls else {name: piece})
-    yield delta({}, finish)
-    if usage:
-        yield event([], usage=usage)
-    yield "data: [DONE]\n\n"
 
 
 def fault(name: str) -> Fault:

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from ..conftest import EXAMPLES, load_test_module
 
 base, asking = load_test_module("small_base"), load_test_module("asking")
+resources = asking.resources
 
 SCHEMA = GraphSchema.model_validate({
     "name": "people",
@@ -36,12 +37,6 @@ def opened(request, tmp_path_factory, hashed_embedder):
     base.people(home, "kb", hashed_embedder, SCHEMA if request.param == "bounded" else None)
     with asking.FakeResources(home, hashed_embedder) as resources:
         yield resources
-
-
-@pytest.fixture
-def resources(opened):
-    opened.fake = asking.Fake()
-    return opened
 
 
 def ask(resources, question="Where was Ada Byron born?", **context):

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from ..conftest import load_test_module
 
 base, asking = load_test_module("small_base"), load_test_module("asking")
+opened = asking.opened
 
 NAMES = {"ada byron", "carl berg", "ulm", "turku", "宁波", "杭州", "bosnia and herzegovina", "tom, dick & co"}
 
@@ -148,14 +149,6 @@ class Oracle(asking.Fake):
         self.calls.append(("reflect", (question, list(history), list(passages), schema)))
         found = [SubAnswer(question=item.question, answer=self.known.get(item.question, "")) for item in history]
         return Reflection(sufficient=bool(history[len(self.parts) - 1].answer), sub_answers=found)
-
-
-@pytest.fixture(scope="module")
-def opened(tmp_path_factory, hashed_embedder):
-    home = tmp_path_factory.mktemp("home")
-    base.people(home, "kb", hashed_embedder)
-    with asking.FakeResources(home, hashed_embedder) as resources:
-        yield resources
 
 
 CHAIN = ["Who wrote the notes?", "Where was {answer 1} born?", "On which river is {answer 2}?",

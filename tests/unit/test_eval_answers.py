@@ -20,21 +20,8 @@ from banyan.schemas.retrieval import Claim, DraftAnswer, Quote
 
 from ..conftest import load_test_module
 
-base, asking = load_test_module("small_base"), load_test_module("asking")
-
-
-@pytest.fixture(scope="module")
-def opened(tmp_path_factory, hashed_embedder):
-    home = tmp_path_factory.mktemp("home")
-    base.people(home, "kb", hashed_embedder)
-    with asking.FakeResources(home, hashed_embedder) as resources:
-        yield resources
-
-
-@pytest.fixture
-def resources(opened):
-    opened.fake = asking.Fake()
-    return opened
+asking = load_test_module("asking")
+opened, resources = asking.opened, asking.resources
 
 
 def quoting(document, words, confidence, short=""):

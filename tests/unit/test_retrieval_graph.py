@@ -1,46 +1,15 @@
-"""The retrieval graph, with a reasoner that says what a test wants and records what it was asked."""
-
-from collections.abc import Callable
-from typing import Any
+"""The retrieval graph's rounds of search: what is asked of the reasoner and searched, and when it ends."""
 
 import pytest
-from banyan.agents.retrieval.citing import NOT_FOUND, OWN_KNOWLEDGE
 from banyan.agents.retrieval.graph import build_graph
-from banyan.agents.retrieval.state import MAX_EARLIER, MAX_QUESTION, AskContext, QuestionError
-from banyan.graph_store.errors import UnknownKnowledgeBaseError
-from banyan.schemas.retrieval import (
-    ROUTES,
-    Claim,
-    DraftAnswer,
-    Passage,
-    Quote,
-    Reflection,
-    SubAnswer,
-    SubQuery,
-)
+from banyan.schemas.retrieval import ROUTES, Reflection, SubAnswer, SubQuery
 from banyan.tools.retriever import Retriever
-from langchain_core.messages import AIMessage, HumanMessage
-from langgraph.checkpoint.memory import InMemorySaver
 
 from ..conftest import load_test_module
 
-base, asking = load_test_module("small_base"), load_test_module("asking")
-
-Fake = asking.Fake
-
-
-@pytest.fixture(scope="module")
-def opened(tmp_path_factory, hashed_embedder):
-    home = tmp_path_factory.mktemp("home")
-    base.people(home, "kb", hashed_embedder)
-    with asking.FakeResources(home, hashed_embedder) as resources:
-        yield resources
-
-
-@pytest.fixture
-def resources(opened):
-    opened.fake = Fake()
-    return opened
+asking = load_test_module("asking")
+Fake, ask = asking.Fake, asking.ask
+opened, resources = asking.opened, asking.resources
 
 
 @pytest.fixture
@@ -55,22 +24,6 @@ def searched(monkeypatch):
 
     monkeypatch.setattr(Retriever, "search", recorded)
     return done
-
-
-def ask(resources, question="Where was Ada Byron born?", **context):
-    return build_graph(resources).invoke({"knowledge_base": "kb", "question": question}, context=AskContext(**context))
-
-
-def quoting(*quotes: tuple[str, str], answerable=True) -> Callable[[list[Passage]], DraftAnswer]:
-    """A draft with one claim for each (document, words)."""
-
-    def draft(passages):
-        number = {passage.document: n for n, passage in enumerate(passages, 1)}
-        return DraftAnswer(answerable=answerable, claims=[
-            Claim(text=f"Claim on {document}.", quotes=[Quote(passage=number[document], words=words)])
-            for document, words in quotes])
-
-    return draft
 
 
 # ---- decompose -----------------------------------------------------------------------------------
@@ -222,6 +175,16 @@ def test_what_was_missing_is_remembered_until_it_is_found(resources):
     assert [step.missing for step in steps] == ["", "where she lived", ""]
 
 
+def test_each_sub_query_is_embedded_once(resources, monkeypatch):
+    kind = type(resources.embedder)
+    encode, seen = kind.encode, []
+    monkeypatch.setattr(kind, "encode", lambda self, texts: seen.extend(texts) or encode(self, texts))
+    resources.fake.parts = [SubQuery(question="Is this embedded anew?")]
+    resources.fake.reflections = [Reflection(sufficient=False, sub_queries=[SubQuery(question="And this one?")])]
+    ask(resources, "How often is it embedded?")
+    assert sorted(seen) == sorted(["How often is it embedded?", "Is this embedded anew?", "And this one?"])
+
+
 # ---- switches ------------------------------------------------------------------------------------
 
 
@@ -249,178 +212,3 @@ def test_only_the_routes_switched_on_are_searched(resources, searched, routes):
     assert {route for route, _ in searched} == set(routes)
     # Dense and lexical search rank the passages even without any route.
     assert "ada" in {passage.document for passage in resources.fake.said_to("answer")[0][2]}
-
-
-# ---- answers and citations -----------------------------------------------------------------------
-
-
-def test_citations_are_numbered_and_stand_in_the_stored_text(resources):
-    resources.fake.draft = quoting(("ada", "She was born in Ulm"), ("ulm", "Ulm lies on the\nriver Danube."),
-                                   ("zh", "林小雨出生于宁波"), ("ada", "She was born in Ulm"))
-    said = ask(resources)
-    assert said["answer"].splitlines() == ["Claim on ada. [1]", "Claim on ulm. [2]", "Claim on zh. [3]",
-                                           "Claim on ada. [1]"]
-    assert not said["abstained"]
-    assert [citation["id"] for citation in said["citations"]] == [1, 2, 3]
-    documents = resources.knowledge_base("kb").documents
-    for citation in said["citations"]:
-        assert set(citation) == {"id", "document", "start", "end", "quote", "metadata", "page"}
-        assert documents.get(citation["document"]).text[citation["start"]:citation["end"]] == citation["quote"]
-    assert said["citations"][2]["quote"] == "林小雨出生于宁波"
-
-
-def test_a_quote_with_other_case_and_spaces_is_cited_in_the_sources_words(resources):
-    resources.fake.draft = quoting(("ulm", "ulm lies on the river DANUBE"))
-    assert ask(resources)["citations"][0]["quote"] == "Ulm lies on the\nriver Danube"
-
-
-def test_reject_abstains_when_the_reasoner_finds_no_answer(resources):
-    resources.fake.draft = quoting(("ada", "She was born in Ulm"), answerable=False)
-    said = ask(resources)
-    assert said["abstained"]
-    assert said["answer"].startswith(NOT_FOUND)
-    assert 0 < len(said["citations"]) <= 3
-    documents = resources.knowledge_base("kb").documents
-    assert all(documents.get(c["document"]).text[c["start"]:c["end"]] == c["quote"] for c in said["citations"])
-
-
-@pytest.mark.parametrize("words", ["She was born in Rome", "", "  ", "BORN IN UL", "born in Ul",
-                                   "Germany on 3 May 1801 in Rome"])
-def test_reject_abstains_when_no_quote_stands_in_the_source(resources, words):
-    resources.fake.draft = quoting(("ada", words))
-    said = ask(resources)
-    assert said["abstained"]
-    assert said["answer"].startswith(NOT_FOUND)
-    assert 0 < len(said["citations"]) <= 3
-    documents = resources.knowledge_base("kb").documents
-    assert all(documents.get(c["document"]).text[c["start"]:c["end"]] == c["quote"] for c in said["citations"])
-
-
-def test_reject_leaves_out_the_claim_that_was_made_up(resources):
-    resources.fake.draft = quoting(("ada", "She was born in Rome"), ("ulm", "Ulm is a city in Germany."))
-    said = ask(resources)
-    assert said["answer"] == "Claim on ulm. [1]"
-    assert len(said["citations"]) == 1
-
-
-@pytest.mark.parametrize("number", [0, -1, 99])
-def test_a_quote_of_a_passage_that_was_not_given_is_not_cited(resources, number):
-    resources.fake.draft = lambda _: DraftAnswer(answerable=True, claims=[
-        Claim(text="So.", quotes=[Quote(passage=number, words="Ulm")])])
-    assert ask(resources)["abstained"]
-
-
-def test_open_marks_what_is_not_from_the_documents(resources):
-    resources.fake.draft = quoting(("ada", "She was born in Rome"), ("ulm", "Ulm is a city in Germany."),
-                                   answerable=False)
-    said = ask(resources, mode="open")
-    assert said["answer"].splitlines() == [f"Claim on ada. {OWN_KNOWLEDGE}", "Claim on ulm. [1]"]
-    assert not said["abstained"]
-    assert resources.fake.said_to("answer")[0][3] == "open"
-
-
-def test_open_without_any_claim_abstains(resources):
-    assert ask(resources, mode="open")["abstained"]
-
-
-# ---- chat and streams ----------------------------------------------------------------------------
-
-
-def test_a_follow_up_is_condensed_and_the_answer_joins_the_messages(resources):
-    resources.fake.draft = quoting(("ada", "She was born in Ulm"))
-    messages = [HumanMessage("Who was Ada Byron?"), AIMessage("A mathematician."), HumanMessage("Where was she born?")]
-    said = build_graph(resources).invoke({"knowledge_base": "kb", "messages": messages})
-    assert resources.fake.said_to("condense") == [
-        ("Where was she born?", [("user", "Who was Ada Byron?"), ("assistant", "A mathematician.")])]
-    assert said["sub_queries"] == ["Where was she born? (of Ada Byron)"]
-    assert [message.type for message in said["messages"]] == ["human", "ai", "human", "ai"]
-    assert said["messages"][-1].text == said["answer"] == "Claim on ada. [1]"
-
-
-def test_a_first_question_is_not_condensed(resources):
-    said = build_graph(resources).invoke({"knowledge_base": "kb", "messages": [("user", "Where was Ada born?")]})
-    assert "condense" not in resources.fake.steps()
-    assert said["sub_queries"] == ["Where was Ada born?"]
-
-
-def test_a_conversation_is_kept_by_its_thread_and_each_question_begins_anew(resources):
-    graph = build_graph(resources, InMemorySaver())
-    config: Any = {"configurable": {"thread_id": "one"}}
-    resources.fake.reflections = [Reflection(sufficient=False, sub_queries=[SubQuery(question="Is Ulm a city?")])]
-    resources.fake.draft = quoting(("ada", "She was born in Ulm"))
-    first = graph.invoke({"knowledge_base": "kb", "messages": [("user", "Where was Ada born?")]}, config)
-    assert first["iterations"] == 2
-    resources.fake.draft = lambda _: DraftAnswer(answerable=False)
-    second = graph.invoke({"messages": [("user", "And Carl?")]}, config)
-    assert second["iterations"] == 1
-    assert second["sub_queries"] == ["And Carl? (of Ada Byron)"]
-    assert second["abstained"]
-    assert second["answer"].startswith(NOT_FOUND)
-    assert len(second["messages"]) == 4
-    earlier = resources.fake.said_to("condense")[0][1]
-    assert [role for role, _ in earlier] == ["user", "assistant"]
-
-
-def test_progress_is_streamed(resources):
-    resources.fake.parts = [SubQuery(question="Where was Ada Byron born?")]
-    resources.fake.reflections = [Reflection(sufficient=False, sub_queries=[SubQuery(question="Is Ulm a city?")])]
-    events = list(build_graph(resources).stream({"knowledge_base": "kb", "question": "Where?"}, stream_mode="custom"))
-    found = {event["step"]: event["found"] for event in reversed(events)}
-    assert [event["step"] for event in events if event["step"] != "search"] == [
-        "question", "decompose", "fuse", "reflect", "fuse", "reflect", "answer"]
-    assert found["decompose"] == ["Where?", "Where was Ada Byron born?"]
-    assert "Ada Byron" in found["fuse"]
-    assert found["reflect"] == ["Is Ulm a city?"]
-    assert all(event["trace"]["step"] == event["step"] for event in events)
-
-
-def test_the_output_is_small(resources):
-    assert set(ask(resources)) == {"answer", "abstained", "confidence", "short", "citations", "sub_queries",
-                                   "iterations", "messages"}
-
-
-@pytest.mark.parametrize("question", ["", "  \n"])
-def test_an_empty_question_is_an_error(resources, question):
-    with pytest.raises(QuestionError, match="empty"):
-        ask(resources, question)
-    assert resources.fake.calls == []
-
-
-@pytest.mark.parametrize("question", [7, ["who"], {"text": "who"}])
-def test_a_question_that_is_no_text_is_an_error(resources, question):
-    with pytest.raises(QuestionError, match=f"the question is a text, not {type(question).__name__}"):
-        ask(resources, question)
-
-
-def test_a_question_that_is_too_long_is_an_error(resources):
-    with pytest.raises(QuestionError, match="10,001 characters"):
-        ask(resources, "x" * (MAX_QUESTION + 1))
-    assert ask(resources, "x" * MAX_QUESTION)["abstained"]
-
-
-def test_a_knowledge_base_that_is_not_there_is_an_error(resources):
-    with pytest.raises(UnknownKnowledgeBaseError):
-        build_graph(resources).invoke({"knowledge_base": "absent", "question": "Who?"})
-
-
-def test_the_context_may_name_the_knowledge_base(resources):
-    said = build_graph(resources).invoke({"question": "Where?"}, context=AskContext(knowledge_base="kb"))
-    assert said["abstained"]
-
-
-def test_each_sub_query_is_embedded_once(resources, monkeypatch):
-    kind = type(resources.embedder)
-    encode, seen = kind.encode, []
-    monkeypatch.setattr(kind, "encode", lambda self, texts: seen.extend(texts) or encode(self, texts))
-    resources.fake.parts = [SubQuery(question="Is this embedded anew?")]
-    resources.fake.reflections = [Reflection(sufficient=False, sub_queries=[SubQuery(question="And this one?")])]
-    ask(resources, "How often is it embedded?")
-    assert sorted(seen) == sorted(["How often is it embedded?", "Is this embedded anew?", "And this one?"])
-
-
-def test_of_a_long_conversation_the_newest_part_is_read(resources):
-    long = [HumanMessage("old " * 20_000), AIMessage("answer " * 10_000), HumanMessage("newest"), AIMessage("last")]
-    build_graph(resources).invoke({"knowledge_base": "kb", "messages": [*long, HumanMessage("And when?")]})
-    earlier = resources.fake.said_to("condense")[-1][1]
-    assert [text for _, text in earlier][-2:] == ["newest", "last"]
-    assert sum(len(text) for _, text in earlier) == MAX_EARLIER

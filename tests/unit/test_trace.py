@@ -24,17 +24,10 @@ from rich.console import Console
 from ..conftest import load_test_module
 
 base, asking, scripted = load_test_module("small_base"), load_test_module("asking"), load_test_module("scripted")
+opened = asking.opened
 
 RIVER = "On which river is the birthplace of Ada Byron?"
 LONG = "Very long. " * 200
-
-
-@pytest.fixture(scope="module")
-def opened(tmp_path_factory, hashed_embedder):
-    home = tmp_path_factory.mktemp("home")
-    base.people(home, "kb", hashed_embedder)
-    with asking.FakeResources(home, hashed_embedder) as resources:
-        yield resources
 
 
 @pytest.fixture

@@ -1,0 +1,86 @@
+"""What the tests' LLM server says, in the words of OpenAI's protocol."""
+
+import json
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from fastapi.responses import JSONResponse, Response
+
+Form = Literal["json_schema", "tools", "json_object", "text"]
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What an agent's model says: text, or a call of a tool of its choice as (name, arguments)."""
+
+    text: str = ""
+    call: tuple[str, dict[str, Any]] | None = None
+
+
+def form_of(body: dict[str, Any]) -> Form:
+    """How a request asks for structure."""
+    if body.get("tools"):
+        return "tools"
+    kind = body.get("response_format", {}).get("type", "text")
+    return kind if kind in get_args(Form) else "text"
+
+
+def completion(body: dict[str, Any], choices: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"id": "chatcmpl-test", "object": "chat.completion", "created": 0, "model": body["model"],
+            "choices": choices}
+
+
+def message(body: dict[str, Any], text: str, kind: str | None) -> dict[str, Any]:
+    """The assistant's message: in a forced call of a function, the text is its arguments."""
+    message: dict[str, Any] = {"role": "assistant", "content": text}
+    if kind == "refusal":
+        return message | {"content": None, "refusal": text}
+    if form_of(body) != "tools" or kind in {"fenced", "think", "text", "empty"}:
+        return message
+    name = body["tools"][0]["function"]["name"]
+    return message | {"content": None, "tool_calls": [
+        {"id": "call_0", "type": "function", "function": {"name": name, "arguments": text}}]}
+
+
+def choice(turn: Turn) -> dict[str, Any]:
+    message: dict[str, Any] = {"role": "assistant", "content": turn.text}
+    if turn.call is None:
+        return {"index": 0, "finish_reason": "stop", "message": message}
+    name, arguments = turn.call
+    call = {"id": "call_0", "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
+    return {"index": 0, "finish_reason": "tool_calls", "message": message | {"tool_calls": [call]}}
+
+
+def error(status: int, message: str, headers: dict[str, str] | None = None) -> Response:
+    return JSONResponse({"error": {"message": message, "type": "error", "code": None}}, status, headers)
+
+
+async def lost() -> AsyncIterator[bytes]:
+    yield b'{"id": '
+    raise ConnectionResetError("scripted fault")
+
+
+async def stream(body: dict[str, Any], message: dict[str, Any], finish: str,
+                 usage: dict[str, int] | None) -> AsyncIterator[str]:
+    def event(choices: list[dict[str, Any]], **more: Any) -> str:
+        chunk = completion(body, choices) | {"object": "chat.completion.chunk", **more}
+        return f"data: {json.dumps(chunk, ensure_ascii=False)}\n\n"
+
+    def delta(part: dict[str, Any], finish: str | None = None) -> str:
+        return event([{"index": 0, "delta": part, "finish_reason": finish}])
+
+    calls = message.get("tool_calls", [])
+    name = "refusal" if "refusal" in message else "content"
+    text = calls[0]["function"]["arguments"] if calls else message[name]
+    opening: dict[str, Any] = {"content": ""}
+    if calls:
+        opening = {"tool_calls": [calls[0] | {"index": 0, "function": calls[0]["function"] | {"arguments": ""}}]}
+    yield delta({"role": "assistant", **opening})
+    for start in range(0, len(text), 20):
+        piece = text[start:start + 20]
+        yield delta({"tool_calls": [{"index": 0, "function": {"arguments": piece}}]} if calls else {name: piece})
+    yield delta({}, finish)
+    if usage:
+        yield event([], usage=usage)
+    yield "data: [DONE]\n\n"
