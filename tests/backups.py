@@ -1,4 +1,7 @@
-"""A built knowledge base with its backup, for tests of either."""
+"""A built knowledge base with its backup, for tests of either.
+
+A test module takes the fixtures as its own: `base, stored, shell = backups.base, backups.stored, backups.shell`.
+"""
 
 import re
 import shutil
@@ -7,13 +10,14 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import pytest
 from banyan.graph_store.integrity.backup import back_up
 from banyan.graph_store.layout import Layout
-from banyan.models.embedding.embedder import Embedder
 
 from .conftest import load_test_module
 
 scripted = load_test_module("scripted")
+shell = scripted.shell
 
 TEXTS = scripted.TEXTS
 
@@ -23,20 +27,22 @@ def silent(done: int, total: int) -> None:
     assert 0 <= done <= total
 
 
-def built(folder: Path, embedder: Embedder) -> Any:
+@pytest.fixture(scope="module")
+def base(tmp_path_factory, hashed_embedder):
     """A built base `kb`, and its backup in `kb.zip`."""
-    shop = scripted.Workshop(folder, embedder)
+    shop = scripted.Workshop(tmp_path_factory.mktemp("built"), hashed_embedder)
     shop.build(shop.write(TEXTS))
     back_up(Layout.of(shop.settings.home, "kb"), shop.folder / "kb.zip", silent)
     return shop
 
 
-def copied(shop: Any, shell: Any) -> Any:
+@pytest.fixture
+def stored(shell, base):
     """The same in a shell, to be changed."""
     shell.write(TEXTS)
-    shutil.copytree(shop.settings.home, shell.folder / "home")
-    shutil.copy(shop.folder / "kb.zip", shell.folder)
-    shell.scripted.extracted.update(shop.scripted.extracted)
+    shutil.copytree(base.settings.home, shell.folder / "home")
+    shutil.copy(base.folder / "kb.zip", shell.folder)
+    shell.scripted.extracted.update(base.scripted.extracted)
     return shell
 
 

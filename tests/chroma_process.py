@@ -1,6 +1,5 @@
 """A Chroma server as a user runs it: a process with data of its own, on a free port of this machine."""
 
-import socket
 import subprocess
 import sys
 import time
@@ -11,13 +10,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
+from banyan.graph_store.vectors import backend, chroma_server
+
+from .serving import free_port
+
 STARTS_WITHIN = 60  # the machine may be busy: half a second on a quiet one
-
-
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
 
 
 @dataclass
@@ -25,7 +23,7 @@ class ChromaProcess:
     """A server that can be stopped, and started again on the same port with the data that is then there."""
 
     data: Path
-    port: int = field(default_factory=_free_port)
+    port: int = field(default_factory=free_port)
     _process: "subprocess.Popen[bytes] | None" = None
 
     @property
@@ -66,3 +64,16 @@ def running(folder: Path) -> Iterator[ChromaProcess]:
         yield server
     finally:
         server.stop()
+
+
+@pytest.fixture(scope="module")
+def chroma(tmp_path_factory):
+    with running(tmp_path_factory.mktemp("chroma")) as server:
+        yield server
+
+
+@pytest.fixture(autouse=True)
+def fresh_connections(monkeypatch):
+    """Each test looks for its server anew, as each process does, and does not wait long for one that is down."""
+    monkeypatch.setattr(backend, "_WAITS", (0.02, 0.1))
+    chroma_server._connection.cache_clear()

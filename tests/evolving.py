@@ -1,10 +1,10 @@
 """Ledgers whose schema grows and is decided on, and documents that make it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
+import pytest
 from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from banyan.schemas.graph_schema import AttributeType, EntityType, GraphSchema, RelationType
 from hypothesis import strategies as st
@@ -43,13 +43,13 @@ PAINTED = {
 }
 
 
-@contextmanager
-def making(folder: Path) -> Iterator[Callable[..., Any]]:
+@pytest.fixture
+def make(tmp_path):
     """Makes ledgers, and closes them at the end."""
     made = []
 
     def new(schema: GraphSchema = SCHEMA) -> Any:
-        made.append(ledger_only.LedgerOnly(folder / f"{len(made)}.sqlite", HashedEmbedder(), schema))
+        made.append(ledger_only.LedgerOnly(tmp_path / f"{len(made)}.sqlite", HashedEmbedder(), schema))
         return made[-1]
 
     yield new

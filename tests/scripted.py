@@ -249,3 +249,13 @@ class Shell(Workshop):
 
     def kbs(self) -> list[str]:
         return knowledge_bases(self.folder / "home")
+
+
+@pytest.fixture
+def shop(tmp_path, hashed_embedder):
+    return Workshop(tmp_path, hashed_embedder)
+
+
+@pytest.fixture
+def shell(tmp_path, hashed_embedder, monkeypatch, capsys):
+    return Shell(tmp_path, hashed_embedder, monkeypatch, capsys)

@@ -1,6 +1,6 @@
 """Small knowledge bases for tests, made without a reasoner: what is said of each document is given."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
@@ -31,17 +31,22 @@ def summarise(digests: Sequence[CommunityDigest]) -> list[CommunitySummary]:
     return [CommunitySummary(name=", ".join(d.keywords), summary="; ".join(d.facts)) for d in digests]
 
 
+def said(entities: Iterable[tuple[str, str]] = (), triples: Triples = (), attributes: Triples = ()) -> Extraction:
+    """An extraction from pairs and triples of strings."""
+    return Extraction(
+        entities=tuple(ExtractedEntity(name=name, type=kind) for name, kind in entities),
+        triples=tuple(ExtractedTriple(head=head, relation=relation, tail=tail) for head, relation, tail in triples),
+        attributes=tuple(ExtractedAttribute(entity=entity, attribute=name, value=value)
+                         for entity, name, value in attributes))
+
+
 def put(kb: KnowledgeBase, document_id: str, text: str, *, title: str = "", entities: Mapping[str, str] | None = None,
         triples: Triples = (), attributes: Triples = (), metadata: Mapping[str, str] | None = None) -> str:
     """Store a document of one chunk with what is said of it, and write it; returns the chunk's id."""
     document = Document(id=document_id, title=title, text=text, source="test", metadata=dict(metadata or {}))
     (chunk,) = chunk_document(document, max_tokens=100_000, overlap_tokens=0)
     kb.documents.put(document, [chunk])
-    kb.extractions.save(chunk.id, "test", Extraction(
-        entities=tuple(ExtractedEntity(name=name, type=kind) for name, kind in (entities or {}).items()),
-        triples=tuple(ExtractedTriple(head=head, relation=relation, tail=tail) for head, relation, tail in triples),
-        attributes=tuple(ExtractedAttribute(entity=entity, attribute=name, value=value)
-                         for entity, name, value in attributes)))
+    kb.extractions.save(chunk.id, "test", said((entities or {}).items(), triples, attributes))
     kb.schema_control.put_revisions_in_service()
     kb.schema_control.write([chunk.id])
     kb.refresh()

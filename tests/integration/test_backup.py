@@ -20,26 +20,13 @@ from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.layout import Layout
 from banyan.graph_store.ledger.database import FORMAT, Database
 
-from ..backups import TEXTS, built, changed, copied, left, silent, tables
+from .. import backups
+from ..backups import TEXTS, changed, left, silent, tables
 from ..conftest import load_test_module
 
 scripted = load_test_module("scripted")
 small_base = load_test_module("small_base")
-
-
-@pytest.fixture
-def shell(tmp_path, hashed_embedder, monkeypatch, capsys):
-    return scripted.Shell(tmp_path, hashed_embedder, monkeypatch, capsys)
-
-
-@pytest.fixture(scope="module")
-def base(tmp_path_factory, hashed_embedder):
-    return built(tmp_path_factory.mktemp("built"), hashed_embedder)
-
-
-@pytest.fixture
-def stored(shell, base):
-    return copied(base, shell)
+base, stored, shell = backups.base, backups.stored, backups.shell
 
 
 def test_a_base_comes_back_under_another_name_without_a_call(stored):

@@ -17,14 +17,10 @@ from banyan.schemas.documents import Document
 from ..conftest import load_test_module
 
 scripted = load_test_module("scripted")
+shell = scripted.shell
 
 TEXTS = scripted.TEXTS
 
-
-
-@pytest.fixture
-def shell(tmp_path, hashed_embedder, monkeypatch, capsys):
-    return scripted.Shell(tmp_path, hashed_embedder, monkeypatch, capsys)
 
 
 # What is given to read.

@@ -11,7 +11,6 @@ import yaml
 from banyan.graph_store.errors import StoreError
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
-from banyan.graph_store.vectors import backend as vector_place
 from banyan.graph_store.vectors import chroma_server
 from banyan.schemas.chroma_server import ChromaServer
 from banyan.schemas.graph_schema import open_schema
@@ -21,21 +20,9 @@ from ..conftest import load_test_module
 pytestmark = pytest.mark.integration
 
 chroma_process = load_test_module("chroma_process")
+chroma, fresh_connections = chroma_process.chroma, chroma_process.fresh_connections
 command_line = load_test_module("command_line")
 small_base = load_test_module("small_base")
-
-
-@pytest.fixture(scope="module")
-def chroma(tmp_path_factory):
-    with chroma_process.running(tmp_path_factory.mktemp("chroma")) as server:
-        yield server
-
-
-@pytest.fixture(autouse=True)
-def fresh_connections(monkeypatch):
-    """Each test looks for its server anew, as each process does, and does not wait long for one that is down."""
-    monkeypatch.setattr(vector_place, "_WAITS", (0.02, 0.1))
-    chroma_server._connection.cache_clear()
 
 
 @contextmanager

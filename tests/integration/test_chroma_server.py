@@ -13,7 +13,6 @@ from banyan.graph_store.errors import StoreError
 from banyan.graph_store.integrity.verify import damages_on_disk, verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.layout import Layout
-from banyan.graph_store.vectors import backend as vector_place
 from banyan.graph_store.vectors import chroma_server
 from banyan.graph_store.vectors import generations as vector_generations
 from banyan.graph_store.vectors.backend import KINDS
@@ -24,14 +23,9 @@ from ..conftest import load_test_module
 pytestmark = pytest.mark.integration
 
 chroma_process = load_test_module("chroma_process")
+chroma, fresh_connections = chroma_process.chroma, chroma_process.fresh_connections
 command_line = load_test_module("command_line")
 scripted = load_test_module("scripted")
-
-
-@pytest.fixture(scope="module")
-def chroma(tmp_path_factory):
-    with chroma_process.running(tmp_path_factory.mktemp("chroma")) as server:
-        yield server
 
 
 @pytest.fixture
@@ -39,13 +33,6 @@ def own_chroma(tmp_path):
     """A server that a test may stop and rob."""
     with chroma_process.running(tmp_path) as server:
         yield server
-
-
-@pytest.fixture(autouse=True)
-def fresh_connections(monkeypatch):
-    """Each test looks for its server anew, as each process does, and does not wait long for one that is down."""
-    monkeypatch.setattr(vector_place, "_WAITS", (0.02, 0.1))
-    chroma_server._connection.cache_clear()
 
 
 @pytest.fixture

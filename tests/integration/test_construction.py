@@ -19,6 +19,7 @@ from banyan.runtime.budgets import BudgetExceeded
 from ..conftest import load_test_module
 
 scripted = load_test_module("scripted")
+shop = scripted.shop
 
 TEXTS = {
     "a.txt": "Ada:Person --employer--> Acme:Organization. Acme:Organization.founded = 1999.",
@@ -26,11 +27,6 @@ TEXTS = {
     "c.txt": "Bonn:Place --located_in--> Europe:Place. Ada:Person --knows--> Bob:Person (0.7).",
     "d.txt": "Bob:Person --knows--> Cem:Person.",
 }
-
-
-@pytest.fixture
-def shop(tmp_path, hashed_embedder):
-    return scripted.Workshop(tmp_path, hashed_embedder)
 
 
 def others(shop, name, **settings):

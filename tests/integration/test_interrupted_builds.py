@@ -13,12 +13,8 @@ from banyan.graph_store.ledger.schema_requests import Asks
 from ..conftest import load_test_module
 
 scripted = load_test_module("scripted")
+shell = scripted.shell
 TEXTS = scripted.TEXTS
-
-
-@pytest.fixture
-def shell(tmp_path, hashed_embedder, monkeypatch, capsys):
-    return scripted.Shell(tmp_path, hashed_embedder, monkeypatch, capsys)
 
 
 def after(shell, not_stored=0):

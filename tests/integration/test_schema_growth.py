@@ -10,11 +10,7 @@ from langgraph.types import Command
 from ..conftest import load_test_module
 
 scripted = load_test_module("scripted")
-
-
-@pytest.fixture
-def shop(tmp_path, hashed_embedder):
-    return scripted.Workshop(tmp_path, hashed_embedder)
+shop = scripted.shop
 
 
 def test_what_two_documents_ask_for_joins_the_schema_and_waiting_facts_are_written(shop):

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ..conftest import load_test_module
+from ..small_base import said
 
 scripted = load_test_module("scripted")
 SCHEMA = scripted.schema()
@@ -19,14 +20,6 @@ BOUNDS, OPEN = Bounds(SCHEMA), Bounds(open_schema())
 
 def chunk(text, title="", heading=""):
     return Chunk(id="c", document_id="d", ordinal=0, start=0, end=len(text), text=text, title=title, heading=heading)
-
-
-def said(entities=(), triples=(), attributes=()):
-    """An extraction from pairs and triples of strings."""
-    return Extraction(
-        entities=tuple(ExtractedEntity(name=name, type=kind) for name, kind in entities),
-        triples=tuple(ExtractedTriple(head=h, relation=r, tail=t) for h, r, t in triples),
-        attributes=tuple(ExtractedAttribute(entity=e, attribute=a, value=v) for e, a, v in attributes))
 
 
 TEXT = "Ada works for Acme in Bonn. Acme was founded in 1999. Bob is there too."

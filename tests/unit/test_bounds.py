@@ -14,6 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ..conftest import load_test_module
+from ..small_base import said
 
 spelling = load_test_module("spelling_embedding")
 
@@ -24,13 +25,6 @@ def schema(types=(), relations=(), attributes=(), **others):
 
 def chunk(text, title=""):
     return Chunk(id="c", document_id="d", ordinal=0, start=0, end=len(text), text=text, title=title)
-
-
-def said(entities=(), triples=(), attributes=()):
-    return Extraction(
-        entities=tuple(ExtractedEntity(name=name, type=kind) for name, kind in entities),
-        triples=tuple(ExtractedTriple(head=h, relation=r, tail=t) for h, r, t in triples),
-        attributes=tuple(ExtractedAttribute(entity=e, attribute=a, value=v) for e, a, v in attributes))
 
 
 def facts(result):

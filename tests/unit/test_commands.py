@@ -13,11 +13,7 @@ from typer.testing import CliRunner
 from ..conftest import load_test_module
 
 scripted = load_test_module("scripted")
-
-
-@pytest.fixture
-def shell(tmp_path, hashed_embedder, monkeypatch, capsys):
-    return scripted.Shell(tmp_path, hashed_embedder, monkeypatch, capsys)
+shell = scripted.shell
 
 
 @pytest.fixture

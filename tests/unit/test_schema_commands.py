@@ -11,15 +11,11 @@ from banyan.schemas.graph_schema import EntityType, GraphSchema, RelationType, R
 from ..conftest import load_test_module
 
 scripted = load_test_module("scripted")
+shell = scripted.shell
 
 ONE = {"a.txt": "Ada:Person --mentor of--> Bob:Person. Ada:Person --plays--> Chess:Game.",
        "b.txt": "Cem:Person --employer--> Acme:Organization."}
 TWO = {**ONE, "c.txt": "Cem:Person --mentor of--> Dua:Person."}
-
-
-@pytest.fixture
-def shell(tmp_path, hashed_embedder, monkeypatch, capsys):
-    return scripted.Shell(tmp_path, hashed_embedder, monkeypatch, capsys)
 
 
 @pytest.fixture

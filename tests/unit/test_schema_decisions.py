@@ -10,13 +10,10 @@ from banyan.schemas.review import ReviewError, load_review, read_review
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ..evolving import DOCUMENTS, PAINTED, RELATIONS, SCHEMA, THRESHOLDS, TYPES, document, fresh, making, said
+from .. import evolving
+from ..evolving import DOCUMENTS, PAINTED, RELATIONS, SCHEMA, THRESHOLDS, TYPES, document, fresh, said
 
-
-@pytest.fixture
-def make(tmp_path):
-    with making(tmp_path) as new:
-        yield new
+make = evolving.make
 
 
 def decide(ledger, *decisions: Decision, who: str = "Ann") -> GraphSchema:

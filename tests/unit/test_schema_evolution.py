@@ -5,13 +5,10 @@ from banyan.schemas.graph_schema import GraphSchema
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ..evolving import DOCUMENTS, ITEMS, PAINTED, SCHEMA, THRESHOLDS, document, fresh, making, said
+from .. import evolving
+from ..evolving import DOCUMENTS, ITEMS, PAINTED, SCHEMA, THRESHOLDS, document, fresh, said
 
-
-@pytest.fixture
-def make(tmp_path):
-    with making(tmp_path) as new:
-        yield new
+make = evolving.make
 
 
 def test_what_enough_documents_ask_for_joins_with_observed_types_and_waiting_facts_are_written(make):

@@ -8,10 +8,12 @@ from banyan.graph_store.integrity import verify_schema
 from banyan.schemas.delta import Decision
 from banyan.schemas.graph_schema import AttributeType, EntityType, GraphSchema, RelationType, open_schema
 
-from ..evolving import PAINTED, SCHEMA, THRESHOLDS, making, said
+from .. import evolving
+from ..evolving import PAINTED, SCHEMA, THRESHOLDS, said
 from ..hashed_embedding import HashedEmbedder
 from ..small_base import create
 
+make = evolving.make
 OTHER = GraphSchema(
     name="s",
     entity_types=(EntityType(name="Person"), EntityType(name="City", description="where many live"),
@@ -20,12 +22,6 @@ OTHER = GraphSchema(
                     RelationType(name="birthplace_of", domain=("City",), range=("Person",)),
                     RelationType(name="painted", domain=("Person",), range=("City",))),
     attribute_types=(AttributeType(name="age", owners=("Person", "City"), kind="number", unit="years"),))
-
-
-@pytest.fixture
-def make(tmp_path):
-    with making(tmp_path) as new:
-        yield new
 
 
 def define(what, name, **element):

@@ -28,6 +28,7 @@ from banyan.schemas.retrieval import SubQuery
 from ..conftest import load_test_module
 
 scripted = load_test_module("scripted")
+shop = scripted.shop
 
 DEAR, CHEAP = Price(prompt=10, cached=1, completion=30), Price(prompt=2, completion=4)
 PRICES = Prices({"dear": DEAR, "cheap": CHEAP})
@@ -45,11 +46,6 @@ def kb(tmp_path, hashed_embedder):
     with KnowledgeBase.create(tmp_path, "kb", hashed_embedder) as opened:
         opened.schemas.append(open_schema(), (), "seed")
         yield opened
-
-
-@pytest.fixture
-def shop(tmp_path, hashed_embedder):
-    return scripted.Workshop(tmp_path, hashed_embedder)
 
 
 def pay(calls, key, *, step="extract", prompt=100, completion=10, **more):

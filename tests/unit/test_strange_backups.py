@@ -13,25 +13,12 @@ import pytest
 from banyan.graph_store.ledger.database import FORMAT, Database
 from banyan.schemas.edits import EntityRef, Rename
 
-from ..backups import built, copied, left, tables
+from .. import backups
+from ..backups import left, tables
 from ..conftest import load_test_module
 
 scripted = load_test_module("scripted")
-
-
-@pytest.fixture
-def shell(tmp_path, hashed_embedder, monkeypatch, capsys):
-    return scripted.Shell(tmp_path, hashed_embedder, monkeypatch, capsys)
-
-
-@pytest.fixture(scope="module")
-def base(tmp_path_factory, hashed_embedder):
-    return built(tmp_path_factory.mktemp("built"), hashed_embedder)
-
-
-@pytest.fixture
-def stored(shell, base):
-    return copied(base, shell)
+base, stored, shell = backups.base, backups.stored, backups.shell
 
 
 def parts(file):
