@@ -12,9 +12,8 @@ from ..graph_store.bounding.labels import Bounds
 from ..graph_store.bounding.similar_labels import SimilarLabels
 from ..graph_store.edits import Editing
 from ..graph_store.evolution.control import Policy
-from ..graph_store.evolution.editing import KIND_NAMES
+from ..graph_store.evolution.editing import KIND_NAMES, decisions_to
 from ..graph_store.evolution.growth import Thresholds
-from ..graph_store.evolution.replacing import decisions_to
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.layout import Layout, knowledge_bases
 from ..graph_store.ledger.accounts import Calls

@@ -12,7 +12,6 @@ from ...api.progress import track
 from ...config import Settings
 from ...evaluation.bench.arms import ARMS, DEFAULT_ARMS, chosen_arms
 from ...evaluation.bench.estimating import BenchEstimate, estimate
-from ...evaluation.bench.markdown import to_markdown
 from ...evaluation.bench.page import to_page
 from ...evaluation.bench.plan import Plan, peers_of
 from ...evaluation.bench.reading import load_dataset
@@ -20,7 +19,7 @@ from ...evaluation.bench.records import Dataset, DatasetName
 from ...evaluation.bench.report import BenchReport, make_report
 from ...evaluation.bench.results import Results
 from ...evaluation.bench.running import identity, run
-from ...evaluation.bench.tables import headline, tables
+from ...evaluation.bench.tables import headline, tables, to_markdown
 from ...export.files import write_file
 from ..console import err, escape, on_a_line, out, print_json
 from ..errors import CommandError

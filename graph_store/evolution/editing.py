@@ -1,4 +1,4 @@
-"""Pure changes of a schema: adding what candidates ask for, renaming, merging, removing, editing.
+"""Pure changes of a schema: adding what candidates ask for, renaming, merging, removing, editing, replacing.
 
 Whatever joins an element keeps its names as aliases, so that what reasoners said under them stays
 admitted: facts move with their labels and nobody is asked again.
@@ -9,7 +9,8 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
-from ...schemas.delta import Candidate, ElementKind
+from ...schemas.delta import Candidate, Decision, ElementKind
+from ...schemas.diff import diff
 from ...schemas.errors import BanyanError
 from ...schemas.graph_schema import (
     ANY,
@@ -289,3 +290,22 @@ def checked(schema: GraphSchema) -> GraphSchema:
         return GraphSchema.model_validate(schema.model_dump())
     except ValidationError as error:
         raise DecisionError(error.errors()[0]["msg"].removeprefix("Value error, ")) from error
+
+
+def decisions_to(before: GraphSchema, after: GraphSchema) -> list[Decision]:
+    """The decisions that lead from one schema to another.
+
+    What is of a type that goes becomes of its parent, if it has one, and takes its name along as an alias.
+
+    Raises:
+        DecisionError: one of the two is open: elements do not lead there.
+    """
+    if before.open or after.open:
+        raise DecisionError("an open schema has no elements to put in the place of others, or to be replaced: build "
+                            "another knowledge base with the schema that you want")
+    elements = {(kind, element.name): element for kind in ("entity_type", "relation", "attribute")
+                for element in after.elements(kind)}
+    return [Decision(kind=change.kind, name=change.name, verdict="reject") if change.change == "removed" else
+            Decision(kind=change.kind, name=change.name, verdict="define",
+                     element=elements[change.kind, change.name].model_dump(mode="json", exclude={"name"}))
+            for change in diff(before, after)]

@@ -11,7 +11,6 @@ from ..layout import Layout
 from ..ledger.database import Database
 from ..vectors.generations import VectorGenerations
 from . import verify_derived as derived
-from . import verify_entities as entities
 from . import verify_facts as facts
 from . import verify_ledger as ledger
 from . import verify_schema as schema
@@ -35,7 +34,7 @@ _CHECKS: tuple[tuple[str, _Check, str], ...] = (
     ("the extractions of chunks", facts.contributions, RESTORE),
     ("what waits for the schema", facts.bounded, REINDEX),
     ("the graph", derived.graph, REINDEX),
-    ("the aliases", entities.aliases, REINDEX),
+    ("the aliases", derived.alias_grounds, REINDEX),
     ("the names of entities", derived.aliases, REINDEX),
     ("the vectors", derived.vectors, REINDEX),
     ("the communities", derived.communities, REINDEX),

@@ -1,4 +1,4 @@
-"""Checks of what is derived from the ledger: the graph, the vectors, the communities."""
+"""Checks of what is derived from the ledger: the graph, the vectors, the communities, the aliases."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -159,3 +159,22 @@ def _views(kb: KnowledgeBase) -> Iterator[str]:
     for view in kb.communities.views():
         if sorted(entity for community in kb.communities.all(view) for entity in community.members) != entities:
             yield f"the view {view!r} does not partition the entities"
+
+
+def alias_grounds(kb: KnowledgeBase) -> Iterator[Problem]:
+    """Aliases lead to an entity that is none, rest on words of the source, and are as persons decided."""
+    if kb.resolution.is_behind(kb.entities.resolved_by()):
+        return  # they were found for another state; the next build replaces them
+    rows, known = kb.entities.aliases(), kb.graph.mentions.network
+    for entity, row in rows.items():
+        if entity not in known or row.canonical not in known or row.canonical in rows:
+            yield Problem(what=f"the alias {entity} leads nowhere", fix=REINDEX)
+        chunks = {chunk.id: chunk for chunk in kb.documents.chunks(e.chunk for e in row.evidence)}
+        if any(e.chunk not in chunks or not 0 <= e.start < e.end <= len(chunks[e.chunk].text) for e in row.evidence):
+            yield Problem(what=f"the alias {entity} rests on words that are not there", fix=REINDEX)
+    latest = {(decision.first, decision.second): decision for decision in kb.entities.decisions()}
+    for (first, second), decision in latest.items():
+        ends = [rows[entity].canonical if entity in rows else entity for entity in (first, second)]
+        if first in known and second in known and (ends[0] == ends[1]) != (decision.verdict == "merge"):
+            yield Problem(what=f"{decision.who} decided to {decision.verdict} {first} and {second}, and they are not",
+                          fix=REINDEX)

@@ -233,17 +233,6 @@ def test_add_then_delete_equals_never_added(shop):
     assert shop.problems() == []
 
 
-def test_a_document_that_changed_replaces_what_it_said(shop):
-    shop.build(shop.write(TEXTS))
-    changed = {**TEXTS, "b.txt": "Bob:Person --knows--> Eva:Person."}
-    shop.build(shop.write(changed))
-    fresh = others(shop, "fresh")
-    fresh.build(fresh.write(changed))
-    assert shop.dump() == fresh.dump()
-    assert shop.vectors() == fresh.vectors()
-    assert shop.problems() == []
-
-
 def test_a_new_title_and_heading_count_as_a_change(shop):
     """Both are shown to the reasoner and embedded with the text."""
     body = " ".join(f"Filler sentence number {n} stands here." for n in range(120))

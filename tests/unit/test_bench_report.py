@@ -5,7 +5,6 @@ import re
 
 import pytest
 from banyan.evaluation.bench.arms import ARMS, chosen_arms, fused
-from banyan.evaluation.bench.markdown import to_markdown
 from banyan.evaluation.bench.page import to_page
 from banyan.evaluation.bench.published import published
 from banyan.evaluation.bench.ranking import fact_scores, facts_in
@@ -13,6 +12,7 @@ from banyan.evaluation.bench.records import BenchDocument, BenchQuestion, Datase
 from banyan.evaluation.bench.report import make_report
 from banyan.evaluation.bench.results import Base, Judged, Outcome, Results, Run
 from banyan.evaluation.bench.scoring import score
+from banyan.evaluation.bench.tables import to_markdown
 from banyan.evaluation.datasets import DatasetError, GoldPassage
 
 RUN = Run(dataset="musique", corpus="c", mode="reject", top_k=20, schema_name="general", model="m", embedding="e")

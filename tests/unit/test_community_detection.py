@@ -144,16 +144,6 @@ def test_halves_of_a_community_merge_and_different_ones_do_not():
     assert again.tolist() == truth.tolist()
 
 
-def test_no_union_exceeds_the_size_that_a_prompt_holds():
-    vectors, relations, triples, truth = planted()
-    data = features(vectors, relations, triples)
-    halves = truth * 2 + np.arange(len(truth)) % 2
-    now = Perception(data, halves)
-    pairs = adjacent(data, now)
-    assert merge(now, pairs, 0.5, np.inf, 20)[1] == 0
-    assert merge(now, pairs, 0.5, np.inf, 30)[1] > 0
-
-
 def test_an_entity_in_the_wrong_community_moves_to_its_own():
     vectors, relations, triples, truth = planted()
     data = features(vectors, relations, triples)

@@ -1,9 +1,8 @@
 """Elements that a person defines, and whole schemas put in the place of the one in force."""
 
 import pytest
-from banyan.graph_store.evolution.editing import DecisionError
+from banyan.graph_store.evolution.editing import DecisionError, decisions_to
 from banyan.graph_store.evolution.growth import replay
-from banyan.graph_store.evolution.replacing import decisions_to
 from banyan.graph_store.integrity import verify_schema
 from banyan.schemas.delta import Decision
 from banyan.schemas.graph_schema import AttributeType, EntityType, GraphSchema, RelationType, open_schema
