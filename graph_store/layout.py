@@ -2,11 +2,15 @@
 
 import re
 import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from filelock import FileLock, Timeout
+
 from ..schemas.chroma_server import ChromaServer
-from .errors import KnowledgeBaseNameError, LedgerDamagedError, UnknownKnowledgeBaseError, named
+from .errors import KnowledgeBaseNameError, LedgerDamagedError, UnknownKnowledgeBaseError, WriterBusyError, named
 
 MAX_NAME = 64
 MAX_NAME_BYTES = 200
@@ -88,6 +92,24 @@ class Layout:
     def lock(self) -> Path:
         """The lock file that the one writer holds."""
         return self.root / "writer.lock"
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Within the block nobody else writes to the knowledge base; it may be elsewhere when the block ends.
+
+        Raises:
+            WriterBusyError: something is writing to it.
+        """
+        lock = FileLock(self.lock, timeout=0)
+        try:
+            lock.acquire()
+        except Timeout as error:
+            raise WriterBusyError(f"another process is writing to {self.name!r}; wait until it has ended, or end it, "
+                                  "and try again") from error
+        try:
+            yield
+        finally:
+            lock.release()
 
     def check_ledger(self) -> None:
         """Check that the ledger is not lost: an empty one must never replace it.

@@ -2,12 +2,9 @@
 
 import shutil
 import uuid
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 
-from filelock import FileLock, Timeout
-
-from .errors import FormatError, KnowledgeBaseNameError, LedgerDamagedError, UnknownKnowledgeBaseError, WriterBusyError
+from .errors import FormatError, KnowledgeBaseNameError, LedgerDamagedError, UnknownKnowledgeBaseError
 from .layout import Layout
 from .ledger.database import Database
 from .vectors.generations import VectorGenerations
@@ -23,7 +20,7 @@ def drop(layout: Layout) -> None:
         OSError: its folder cannot be moved or removed.
     """
     _check_there(layout)
-    with alone(layout):
+    with layout.alone():
         if layout.server is not None:
             # Without its ledger nobody knows which of the server's vectors are its own.
             with suppress(LedgerDamagedError, FormatError), closing(Database(layout.ledger)) as database:
@@ -49,7 +46,7 @@ def rename(layout: Layout, new: str) -> Layout:
     if renamed.root.exists():
         raise KnowledgeBaseNameError(f"there is a knowledge base {new!r} already: choose another name, or drop "
                                      "it first")
-    with alone(layout):
+    with layout.alone():
         layout.graph.unlink(missing_ok=True)  # it has the name in it, and is made again when it is opened
         layout.root.rename(renamed.root)
     return renamed
@@ -60,22 +57,3 @@ def _check_there(layout: Layout) -> None:
         layout.require()
     if not layout.root.is_dir():
         raise UnknownKnowledgeBaseError(layout.name, layout.root.parent)
-
-
-@contextmanager
-def alone(layout: Layout) -> Iterator[None]:
-    """Within the block nobody else writes to a knowledge base; it may be elsewhere when the block ends.
-
-    Raises:
-        WriterBusyError: something is writing to it.
-    """
-    lock = FileLock(layout.lock, timeout=0)
-    try:
-        lock.acquire()
-    except Timeout as error:
-        raise WriterBusyError(f"another process is writing to {layout.name!r}; wait until it has ended, or end it, and "
-                              "try again") from error
-    try:
-        yield
-    finally:
-        lock.release()

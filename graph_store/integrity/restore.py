@@ -21,7 +21,6 @@ from ..errors import LedgerDamagedError, StoreError
 from ..knowledge_base import KnowledgeBase
 from ..layout import Layout
 from ..ledger.database import FORMAT, Database
-from ..moving import alone
 from ..vectors.generations import IDENTITY, VectorGenerations
 from .backup import BLOCK, LEDGER, MANIFEST, BackupError, Manifest, Progress
 from .verify import unsound
@@ -183,7 +182,7 @@ def _read(file: Path, apart: Layout, embedder: Embedder) -> None:
 
 def _install(unpacked: Path, layout: Layout) -> None:
     layout.root.mkdir(exist_ok=True)
-    with alone(layout):
+    with layout.alone():
         _number_vectors(unpacked, layout)
         layout.graph.unlink(missing_ok=True)
         layout.index.unlink(missing_ok=True)
