@@ -1,7 +1,7 @@
 """A setting compared with baselines and ablations: the same questions, the same store, one table."""
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from functools import partial
 
 from ..agents.resources import Resources
@@ -10,14 +10,11 @@ from ..schemas.retrieval import ROUTES
 from .baselines import Baseline, baselines
 from .datasets import DatasetError, Question
 from .report import RetrievalReport, compared, summarise
-from .retrieval import Progress, Search, Setting, SubQueries, absent_gold, asked, run, setting_search
+from .retrieval import Search, Setting, SubQueries, Watch, absent_gold, asked, run, setting_search
 
 DEFAULT = "default"
 # Eq. 9's middle: neither channel is preferred, whatever the question.
 _FIXED_BETA = 0.5
-
-Watch = Callable[[str], AbstractContextManager[Progress]]
-"""Opens a progress bar for a row by its name."""
 
 
 def evaluate(resources: Resources, name: str, questions: Sequence[Question], *,

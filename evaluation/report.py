@@ -95,16 +95,17 @@ def _recalls(records: Sequence[QuestionRecord], ks: Sequence[int]) -> Values:
 
 
 def _means(values: Values, ks: Sequence[int]) -> Percent:
-    return {str(k): _rounded(mean) for k, mean in zip(ks, values.mean(axis=0), strict=True)}
+    return {str(k): rounded(mean) for k, mean in zip(ks, values.mean(axis=0), strict=True)}
 
 
 def _intervals(values: Values, ks: Sequence[int]) -> Interval:
-    return {str(k): (_rounded(low), _rounded(high)) for k, (low, high) in zip(ks, intervals(values), strict=True)}
+    return {str(k): (rounded(low), rounded(high)) for k, (low, high) in zip(ks, intervals(values), strict=True)}
 
 
 def _percentiles(times: Sequence[float]) -> Percentiles:
-    return {name: _rounded(np.percentile(times, share)) for name, share in (("p50", 50), ("p95", 95))}
+    return {name: rounded(np.percentile(times, share)) for name, share in (("p50", 50), ("p95", 95))}
 
 
-def _rounded(value: float) -> float:
+def rounded(value: float) -> float:
+    """To two places."""
     return round(float(value), 2) + 0.0  # no -0.0

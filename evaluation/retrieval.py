@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Literal
 
 from ..agents.resources import Resources
@@ -18,6 +19,8 @@ SubQueries = Literal["none", "gold"]
 Search = Callable[[Question], list[str]]
 """Ranks chunks for a question, by id, best first."""
 Progress = Callable[[int, int], None]
+Watch = Callable[[str], AbstractContextManager[Progress]]
+"""Opens a progress bar by its name."""
 
 
 class Setting(Frozen):

@@ -17,9 +17,10 @@ from ...agents.resources import Resources
 from ...prompts import Language, language_of
 from ...runtime.budgets import Budget
 from ...schemas.retrieval import Mode
+from ..retrieval import Watch
 from .building import BenchError, corpus_hash
 from .peer_endpoint import PeerEndpoint
-from .plan import Peer, Progressed, Watch
+from .plan import Peer, Progressed
 from .records import BenchQuestion, Dataset
 from .results import Base, Outcome, Results
 

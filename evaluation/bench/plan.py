@@ -1,19 +1,14 @@
 """What is to be measured, and how far a run came."""
 
 import shlex
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ...schemas.retrieval import Mode
 from ..datasets import DatasetError
-from ..retrieval import Progress
 from .arms import Arm
 from .results import Base
-
-Watch = Callable[[str], AbstractContextManager[Progress]]
-"""Opens a progress bar by its name."""
 
 
 @dataclass(frozen=True)

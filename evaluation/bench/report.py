@@ -7,6 +7,7 @@ import numpy as np
 from ...schemas.documents import Frozen
 from ..abstention import percent
 from ..bootstrap import Values, intervals
+from ..report import rounded
 from .ranking import FactScores, fact_scores
 from .records import BenchQuestion, Dataset
 from .results import Base, Judged, Outcome, Results, Run
@@ -161,7 +162,7 @@ def _figure(shares: Sequence[float]) -> Figure:
         return Figure(value=0, low=0, high=0)
     values: Values = 100 * np.array(shares, np.float64).reshape(-1, 1)
     (low, high), = intervals(values)
-    return Figure(value=_rounded(values.mean()), low=_rounded(low), high=_rounded(high))
+    return Figure(value=rounded(values.mean()), low=rounded(low), high=rounded(high))
 
 
 def _change(own: Mapping[str, float], first: Mapping[str, float]) -> Figure | None:
@@ -178,12 +179,12 @@ def _by_type(scored: _Scored) -> dict[str, dict[str, float]]:
         right = [scored.right[question.id] for question, _ in of_group if question.id in scored.right]
         rows[group] = {"questions": float(len(of_group))}
         if right:
-            rows[group] |= {"accuracy": _rounded(100 * _mean(right)),
-                            "f1": _rounded(100 * _mean(scores.f1 for _, scores in of_group))}
+            rows[group] |= {"accuracy": rounded(100 * _mean(right)),
+                            "f1": rounded(100 * _mean(scores.f1 for _, scores in of_group))}
         recalls = [scored.recalls[question.id][CUTS.index(5)] for question, _ in of_group
                    if question.id in scored.recalls]
         if recalls:
-            rows[group]["recall@5"] = _rounded(100 * _mean(recalls))
+            rows[group]["recall@5"] = rounded(100 * _mean(recalls))
     return rows
 
 
@@ -208,8 +209,8 @@ def _evidence(facts: Sequence[tuple[BenchQuestion, FactScores]]) -> dict[str, di
     for name, scored in groups.items():
         recall, relevancy = (100 * _mean(getattr(one, field) for one in scored) for field in ("recall", "relevancy"))
         both = 2 * recall * relevancy / (recall + relevancy) if recall + relevancy else 0.0
-        rows[name] = {"questions": float(len(scored)), "relevancy": _rounded(relevancy), "recall": _rounded(recall),
-                      "f1": _rounded(both)}
+        rows[name] = {"questions": float(len(scored)), "relevancy": rounded(relevancy), "recall": rounded(recall),
+                      "f1": rounded(both)}
     return rows
 
 
@@ -227,7 +228,3 @@ def _agreement(scored: _Scored) -> dict[str, float]:
 def _mean(values: Iterable[float]) -> float:
     listed = list(values)
     return round(float(np.mean(listed)), 4) if listed else 0.0
-
-
-def _rounded(value: float) -> float:
-    return round(float(value), 2) + 0.0  # no -0.0

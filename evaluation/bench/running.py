@@ -11,12 +11,12 @@ from ...agents.resources import Resources
 from ...models.reasoner import ReasonerError
 from ...runtime.budgets import Budget, BudgetExceeded, Usage, charged
 from ...runtime.cancellation import current
-from ..retrieval import Progress
+from ..retrieval import Progress, Watch
 from .arms import Arm
 from .asking import Asker
 from .building import OPEN, build, corpus_hash
 from .peers import ask_peer
-from .plan import Plan, Progressed, Watch
+from .plan import Plan, Progressed
 from .records import BenchQuestion, Dataset
 from .results import Base, Judged, Outcome, Results, Run
 from .scoring import JUDGED

@@ -132,26 +132,11 @@ def test_new_sub_queries_are_searched_once_and_never_repeated(resources, searche
     assert resources.fake.steps() == ["decompose", "reflect", "reflect", "answer"]
 
 
-def test_rounds_are_capped(resources):
-    resources.fake.reflections = [Reflection(sufficient=False, sub_queries=[SubQuery(question=f"More {n}?")])
-                                  for n in range(20)]
-    said = ask(resources)
-    assert said["iterations"] == 3
-    assert said["sub_queries"] == ["Where was Ada Byron born?", "More 0?", "More 1?"]
-    assert resources.fake.steps() == ["decompose", "reflect", "reflect", "reflect", "answer"]
-
-
 def test_the_cap_on_rounds_can_be_set(resources):
     resources.fake.reflections = [Reflection(sufficient=False, sub_queries=[SubQuery(question=f"More {n}?")])
                                   for n in range(20)]
     assert ask(resources, max_rounds=1)["iterations"] == 1
     assert resources.fake.steps() == ["decompose", "reflect", "answer"]
-
-
-def test_new_sub_queries_of_a_round_are_limited(resources):
-    resources.fake.reflections = [Reflection(
-        sufficient=False, sub_queries=[SubQuery(question=f"More {n}?") for n in range(9)])]
-    assert len(ask(resources)["sub_queries"]) == 1 + 5
 
 
 def test_answers_found_on_the_way_reach_the_answer(resources):
