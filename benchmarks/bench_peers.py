@@ -1,8 +1,8 @@
-"""LightRAG and GraphRAG as arms of `banyan bench`, end to end over the protocol server on a few documents.
+"""LightRAG, GraphRAG and HippoRAG as arms of `banyan bench`, end to end over the protocol server on a few documents.
 
-`python benchmarks/bench_peers.py --data FOLDER --lightrag PYTHON --graphrag PYTHON [--documents 20]`: FOLDER holds
-MuSiQue-train-100 with its recorded triples. The server answers extractions with these triples in the system's form, and
-questions with their gold answers, so that every arm's accuracy has to be 100 %.
+`python benchmarks/bench_peers.py --data FOLDER [--lightrag PYTHON] [--graphrag PYTHON] [--hipporag PYTHON]`: FOLDER
+holds MuSiQue-train-100 with its recorded triples. The server answers extractions with these triples in the system's
+form, and questions with their gold answers, so that every arm's accuracy has to be 100 %.
 """
 
 import argparse
@@ -21,6 +21,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "tests")]
 import llm_peer_graphrag  # noqa: E402
 import llm_peer_lightrag  # noqa: E402
 import llm_server  # noqa: E402
+import recorded_brain  # noqa: E402
 
 Json = dict[str, Any]
 
@@ -48,21 +49,38 @@ def dataset(data: Path, folder: Path, documents: int) -> dict[str, str]:
 def script(recorded: Path, answers: dict[str, str]) -> Callable[[Json], str]:
     """Builds of each system as recorded, and every question's gold answer."""
     lightrag, graphrag = llm_peer_lightrag.script(recorded), llm_peer_graphrag.script(recorded)
-    banyan = llm_server.scripted_brain()
+    banyan, known = llm_server.scripted_brain(), recorded_brain.Recorded(recorded)
 
     def reply(request: Json) -> str:
         text = "\n".join(message["content"] for message in request["messages"])
         question = next((one for one in answers if one in text), "")
-        if "Reply with this JSON" in text:
+        if "Reply with this JSON object only:" in text or "Reply with JSON only, in rows" in text:
             return _banyan(text, answers.get(question, "")) or str(banyan(request))
         if "high_level_keywords" in text:
             return json.dumps({"high_level_keywords": ["people"], "low_level_keywords": question.split()[-3:]})
+        if said := _hipporag(request["messages"], known):
+            return said
         if question:
             return answers[question]
         ours = llm_peer_lightrag.step_of(request) != "summarise"
         return lightrag(request) if ours else graphrag(request)
 
     return reply
+
+
+def _hipporag(messages: list[Json], known: recorded_brain.Recorded) -> str:
+    """HippoRAG's entities or triples of a passage, or the facts before its filter as they are; empty: another step."""
+    first, last = messages[0]["content"], messages[-1]["content"]
+    passages = [passage for _, passage in known.find(last)]
+    if first.startswith("Your task is to extract named entities"):
+        return json.dumps({"named_entities": [one["name"] for passage in passages for one in passage.entities("")]})
+    if first.startswith("Your task is to construct an RDF"):
+        return json.dumps({"triples": [[one["head"], one["relation"], one["tail"]]
+                                       for passage in passages for one in passage.triples()]})
+    if "[[ ## fact_before_filter ## ]]" in last:
+        facts = last.partition("[[ ## fact_before_filter ## ]]\n")[2].partition("\n\nRespond with")[0]
+        return f"[[ ## fact_after_filter ## ]]\n{facts}\n\n[[ ## completed ## ]]"
+    return ""
 
 
 def _banyan(text: str, answer: str) -> str:
@@ -82,9 +100,10 @@ def main() -> None:
     parser.add_argument("--documents", type=int, default=20)
     parser.add_argument("--lightrag")
     parser.add_argument("--graphrag")
+    parser.add_argument("--hipporag")
     arguments = parser.parse_args()
     peers = [f"--peer={name}={python} {HERE / 'peers' / f'ask_{name}.py'}"
-             for name in ("lightrag", "graphrag") if (python := getattr(arguments, name))]
+             for name in ("lightrag", "graphrag", "hipporag") if (python := getattr(arguments, name))]
     with tempfile.TemporaryDirectory() as folder:
         base = Path(folder)
         answers = dataset(arguments.data, base / "data", arguments.documents)

@@ -31,5 +31,6 @@ for question in job["questions"]:
                    for event in streamed if event.startswith("data: {"))
     assert streamed[-2] == "data: [DONE]"
     assert text == json.loads(post("chat/completions", asked))["choices"][0]["message"]["content"]
+    print("{'what': 'a line that is no JSON, though it begins so'}\n[1]\n\n17")
     print(json.dumps({"id": question["id"], "answer": text}), flush=True)
 sys.exit(int("fail" in sys.argv))

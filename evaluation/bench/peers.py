@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 from ...agents.resources import Resources
 from ...prompts import Language, language_of
@@ -94,9 +95,8 @@ def _follow(peer: Peer, job: Path, endpoint: PeerEndpoint, questions: dict[str, 
         with process:
             started, spent, answered = time.perf_counter(), _spent(endpoint), 0
             for line in process.stdout or ():
-                if not line.startswith("{"):
-                    continue  # peers print what they do
-                said = json.loads(line)
+                if not (said := _said(line)):
+                    continue
                 if "built" in said:
                     done.bases[peer.name] = _built(peer, said["built"], documents, endpoint, results)
                 elif said.get("id") in questions:
@@ -107,6 +107,15 @@ def _follow(peer: Peer, job: Path, endpoint: PeerEndpoint, questions: dict[str, 
     if process.returncode or answered < len(questions):
         raise BenchError(f"{peer.name} answered {answered} of {len(questions)} questions and ended with "
                          f"{process.returncode}: see {log}")
+
+
+def _said(line: str) -> dict[str, Any]:
+    """What a line says; nothing where it is none of ours: peers print what they do, in whatever form."""
+    try:
+        said = json.loads(line)
+    except ValueError:
+        return {}
+    return said if isinstance(said, dict) else {}
 
 
 def _spent(endpoint: PeerEndpoint) -> tuple[int, int, int]:
