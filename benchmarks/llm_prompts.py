@@ -4,7 +4,8 @@
 
 The English examples are built by the rules; a two-hop, a thematic and a whole-corpus question are asked over HTTP of
 the tests' endpoint. What stands before each prompt is what came of it: calls by step, tokens, citations checked.
-`--zh` asks the same of the Chinese examples. The context is kept short, so that facts stand beside the passages.
+`--zh` asks the same of the Chinese examples, `--kb NAME` the whole-corpus question of a base that stands. The context is
+kept short, so that facts stand beside the passages.
 """
 
 import argparse
@@ -68,31 +69,36 @@ def main() -> None:
     """Build, ask and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--zh", action="store_true", help="the Chinese examples")
-    language = "zh" if parser.parse_args().zh else "en"
-    with tempfile.TemporaryDirectory() as home, llm_server.LlmServer(script(language)) as server:
-        with Resources(Settings(home=Path(home), _env_file=None)) as resources:
-            construction(resources).invoke({"knowledge_base": KB, "paths": [str(ROOT / "examples" / language)],
-                                            "schema": "general"})
-        settings = Settings(home=Path(home), llm_base_url=server.base_url, llm_model="scripted", context_tokens=TOKENS,
-                            _env_file=None)
+    parser.add_argument("--kb", help="the whole-corpus question alone, of this base of BANYAN_HOME; no prompts")
+    arguments = parser.parse_args()
+    language, base = "zh" if arguments.zh else "en", arguments.kb or KB
+    with tempfile.TemporaryDirectory() as folder, llm_server.LlmServer(script(language)) as server:
+        home = Settings().home if arguments.kb else Path(folder)
+        if not arguments.kb:
+            with Resources(Settings(home=home, _env_file=None)) as resources:
+                construction(resources).invoke({"knowledge_base": KB, "paths": [str(ROOT / "examples" / language)],
+                                                "schema": "general"})
+        settings = Settings(home=home, llm_base_url=server.base_url, llm_model="scripted", _env_file=None,
+                            **({} if arguments.kb else {"context_tokens": TOKENS}))
         with Resources(settings) as resources:
             for kind, (question, _) in QUESTIONS[language].items():
-                _ask(resources, server, kind, question)
+                if not arguments.kb or kind == "whole corpus":
+                    _ask(resources, server, kind, question, base, prompts=not arguments.kb)
 
 
-def _ask(resources: Resources, server: Any, kind: str, question: str) -> None:
+def _ask(resources: Resources, server: Any, kind: str, question: str, base: str, *, prompts: bool) -> None:
     start = len(server.requests)
-    said = retrieval(resources).invoke({"question": question}, context=AskContext(knowledge_base=KB))
+    said = retrieval(resources).invoke({"question": question}, context=AskContext(knowledge_base=base))
     requests = list(server.requests)[start:]
     tokens = sum(estimate_tokens(message["content"]) for request in requests for message in request["messages"])
-    documents = resources.knowledge_base(KB).documents
+    documents = resources.knowledge_base(base).documents
     sound = sum(documents.get(c["document"]).text[c["start"]:c["end"]] == c["quote"] for c in said["citations"])
     out = sys.stdout.write
     out(f"######## {kind}: {question}\ncalls: {dict(Counter(map(step, requests)))}, {tokens} prompt tokens; "
         f"{sound} of {len(said['citations'])} citations stand in their source\n\n")
     shown: dict[str, dict[str, Any]] = {step(request): request for request in requests}
     for name in ("reflection", "answer"):
-        if name in shown:
+        if prompts and name in shown:
             messages = "\n-- user --\n".join(message["content"] for message in shown[name]["messages"])
             out(f"==== {kind}, {name}\n{messages}\n\n")
 
