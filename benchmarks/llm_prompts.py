@@ -4,8 +4,8 @@
 
 The English examples are built by the rules; a two-hop, a thematic and a whole-corpus question are asked over HTTP of
 the tests' endpoint. What stands before each prompt is what came of it: calls by step, tokens, citations checked.
-`--zh` asks the same of the Chinese examples, `--kb NAME` the whole-corpus question of a base that stands. The context is
-kept short, so that facts stand beside the passages.
+`--zh` asks the same of the Chinese examples, `--kb NAME` the whole-corpus question of a base that stands. The
+context is kept short, so that facts stand beside the passages.
 """
 
 import argparse
