@@ -5,15 +5,21 @@ import shutil
 import urllib.request
 
 import pytest
+from fpdf import FPDF
 
 from ..conftest import load_test_module
 
 
 @pytest.fixture(scope="session")
-def web_server(english_store, tmp_path_factory):
+def web_folder(english_store, tmp_path_factory):
+    """Where that server runs: its knowledge bases are in `home`."""
+    return shutil.copytree(english_store, tmp_path_factory.mktemp("web") / "copy")
+
+
+@pytest.fixture(scope="session")
+def web_server(web_folder):
     """The address of a server with the English examples."""
-    folder = shutil.copytree(english_store, tmp_path_factory.mktemp("web") / "copy")
-    with load_test_module("serving").served(folder) as server:
+    with load_test_module("serving").served(web_folder) as server:
         yield server.url
 
 
@@ -26,20 +32,27 @@ def web_browser():
 
 @pytest.fixture(scope="module")
 def uploaded(web_browser, web_server, tmp_path_factory):
-    """The name of a knowledge base that was made by way of the page: an English, a Chinese and a hostile document."""
+    """A knowledge base made by way of the page: an English, a Chinese, a hostile and a printed document."""
     with urllib.request.urlopen(f"{web_server}/api/knowledge-bases", timeout=30) as response:
         if any(one["name"] == "uploaded" for one in json.load(response)["items"]):
             return "uploaded"
     browsing, web = load_test_module("browsing"), load_test_module("web")
     hostile = tmp_path_factory.mktemp("documents") / "hostile.md"
     hostile.write_text(web.HOSTILE, "utf-8")
+    printed = FPDF()
+    for words in ("A report on harbours.", "Zora Lind was born in Turku."):
+        printed.add_page()
+        printed.set_font("helvetica")
+        printed.cell(text=words)
+    printed.output(hostile.with_name("harbours.pdf"))
     with browsing.opened(web_browser, web_server) as page:
         page.get_by_label("Knowledge base").select_option("New knowledge base…")
         page.get_by_role("dialog").get_by_label("Name").fill("uploaded")
         page.keyboard.press("Enter")
         web.drop(page, hostile)
-        web.upload(page, [web.EXAMPLES / "en" / "marie-curie.md", web.EXAMPLES / "zh" / "tu-youyou.md"], dropped=1)
+        web.upload(page, [web.EXAMPLES / "en" / "marie-curie.md", web.EXAMPLES / "zh" / "tu-youyou.md",
+                          hostile.with_name("harbours.pdf")], dropped=1)
         browsing.expect(page.locator(".build .state")).to_have_text("done")
-        browsing.expect(page.locator(".build .figures")).to_contain_text("documents3")
+        browsing.expect(page.locator(".build .figures")).to_contain_text("documents4")
         browsing.shoot(page, "upload")
     return "uploaded"

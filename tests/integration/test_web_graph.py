@@ -6,7 +6,10 @@ Every test fails if the page logs an error or warning, throws, or asks any host 
 
 import re
 
+import numpy as np
 import pytest
+from banyan.graph_store.update import follow_facts
+from banyan.models.embedding.onnx_embedder import OnnxEmbedder
 
 from ..conftest import load_test_module
 
@@ -211,3 +214,34 @@ def test_a_type_has_the_same_colour_in_every_knowledge_base(web_browser, web_ser
         assert numbers[:3] == [0, 1, 7]
         assert numbers[3] == numbers[4]
         assert all(8 <= number < 16 for number in numbers[3:])
+
+
+class Unread:
+    """In the place of the server's model, which takes long: nobody looks at these vectors."""
+
+    name, fingerprint, dimension = OnnxEmbedder.name, OnnxEmbedder.fingerprint, 384
+
+    def encode(self, texts):
+        vectors = np.random.default_rng(len(texts)).normal(size=(len(texts), self.dimension)).astype(np.float32)
+        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def test_a_base_of_thousands_of_entities_is_explored(web_browser, web_server, web_folder):
+    base, count = load_test_module("small_base"), 2000
+    with base.create(web_folder / "home", "large", Unread()) as kb, kb.writing():
+        for start in range(0, count, 100):
+            pairs = [(f"Person {n}", f"Person {(n + 1) % count}") for n in range(start, start + 100)]
+            base.put(kb, f"d{start}", " ".join(f"{one} knows {other}." for one, other in pairs),
+                     entities=dict.fromkeys([name for pair in pairs for name in pair], "Person"),
+                     triples=[(one, "knows", other) for one, other in pairs])
+        follow_facts(kb)
+    with browsing.opened(web_browser, web_server, "#/graph?kb=large") as page:
+        page.wait_for_selector(".map canvas")
+        note = page.locator(".graph-note")
+        expect(note).to_contain_text("2,000")
+        assert page.evaluate(f"{CY}.nodes().length") <= 60
+        page.get_by_role("combobox", name="Find an entity").fill("Person 1718")
+        page.get_by_role("option", name="Person 1718").click()
+        expect(page.locator(".panel").get_by_role("heading", name="Person 1718")).to_be_visible()
+        web.until(page, f"{CY}.nodes().map((node) => node.data('name')).includes('Person 1719')")
+        browsing.shoot(page, "large")
