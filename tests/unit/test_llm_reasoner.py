@@ -1,16 +1,15 @@
-"""The LLM reasoner over a scripted endpoint without a network: conversion, repair, cache, accounts, budget."""
+"""The LLM reasoner over a scripted endpoint without a network: what it is asked and how its answers are read."""
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from banyan.config import Settings
-from banyan.models.llm import BudgetExceeded, LlmReasoner
+from banyan.models.llm import LlmReasoner
 from banyan.models.llm import wire as wire_module
 from banyan.models.llm.endpoint import Messages, Reply
 from banyan.models.llm.inferring import SchemaWriter
-from banyan.models.reasoner import ReasonerError
 from banyan.schemas.extraction import ExtractionRequest
 from banyan.schemas.graph_schema import (
     AttributeType,
@@ -24,41 +23,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ..in_memory_calls import InMemoryCalls
+from ..scripted_endpoint import FOUND, REQUEST, SCHEMA, ScriptedEndpoint, reasoner
 
-SCHEMA = GraphSchema(
-    name="small",
-    entity_types=(EntityType(name="Person", labels={"zh": "人物"}), EntityType(name="Place")),
-    relation_types=(RelationType(name="born_in", labels={"zh": "出生于"}),),
-    attribute_types=(AttributeType(name="population", aliases=("inhabitants",)),))
-REQUEST = ExtractionRequest(text="Marie Curie was born in Warsaw.", title="Marie Curie")
-FOUND = {"entities": [["Marie Curie", "Person"], ["Warsaw", "Place"]],
-         "triples": [["Marie Curie", "born_in", "Warsaw", "born in Warsaw"]], "attributes": [], "new": []}
 PASSAGE = Passage(chunk_id="c", document="d", title="T", text="She was born in Warsaw.", start=0, score=1,
                   about="date: 1903")
 PASSAGES = [PASSAGE, PASSAGE.model_copy(update={"statement": "Marie Curie | born in | Warsaw"})]
 SHOWN = "[1] T (date: 1903)\nShe was born in Warsaw.\n\n[2] Marie Curie | born in | Warsaw\n</data>"
-
-
-class ScriptedEndpoint:
-    """Gives its answers in order, each worth 10 prompt and 5 completion tokens, and keeps what it was sent."""
-
-    def __init__(self, answers: Iterable[Any]) -> None:
-        self.answers = list(answers)
-        self.sent: list[Messages] = []
-        self.schemas: list[dict[str, Any]] = []
-
-    async def send(self, messages: Messages, json_schema: dict[str, Any], permit: Callable[[], None]) -> Reply:
-        permit()
-        self.sent.append(list(messages))
-        self.schemas.append(json_schema)
-        answer = self.answers.pop(0)
-        if isinstance(answer, Exception):
-            raise answer
-        return Reply(answer if isinstance(answer, str) else json.dumps(answer), 10, 5)
-
-
-def reasoner(endpoint: ScriptedEndpoint, ledger: InMemoryCalls | None = None, **changes: Any) -> LlmReasoner:
-    return LlmReasoner(Settings(_env_file=None, **changes), ledger or InMemoryCalls(), endpoint)
 
 
 def extracted(answer: Any, schema: GraphSchema = SCHEMA):
@@ -268,113 +238,6 @@ def test_the_prompts_language_follows_the_text_unless_set():
     assert ["抽取知识图谱" in sent[0][1] for sent in endpoint.sent] == [True, False, True]
 
 
-def test_the_fixed_part_comes_first_and_does_not_change_with_the_chunk():
-    endpoint = ScriptedEndpoint([FOUND] * 2)
-    llm = reasoner(endpoint)
-    llm.extract(REQUEST, SCHEMA)
-    llm.extract(ExtractionRequest(text="Another chunk.", title="Another"), SCHEMA)
-    assert endpoint.sent[0][0] == endpoint.sent[1][0]
-    assert endpoint.sent[0][0][0] == "system"
-    assert "born_in" in endpoint.sent[0][0][1]
-    assert endpoint.sent[0][1][1].endswith("Marie Curie was born in Warsaw.\n</data>")
-
-
-# Repair
-
-@pytest.mark.parametrize(("bad", "complaint"), [
-    ("I found nothing.", "no complete JSON object in it; it begins: I found nothing."),
-    ("", "it begins: nothing"),
-    (json.dumps(FOUND)[:-20], "JSON"),
-    ({"entities": []}, "triples: Field required"),
-    ({**FOUND, "triples": [["A", "r"]]}, "triples.0: List should have at least 3 items"),
-    ({**FOUND, "new": [{"label": "r", "confidence": 90}]}, "new.0.confidence: Input should be less than"),
-    ({**FOUND, "entities": [["A" * 501, "Person"]]}, "name: String should have at most 500"),
-])
-def test_an_answer_that_does_not_fit_goes_back_once_with_the_reason(bad, complaint):
-    endpoint = ScriptedEndpoint([bad, FOUND])
-    assert reasoner(endpoint).extract(REQUEST, SCHEMA).triples[0].tail == "Warsaw"
-    first, second = endpoint.sent
-    assert second[:2] == first
-    assert [role for role, _ in second] == ["system", "user", "assistant", "user"]
-    assert all(content for _, content in second)
-    if complaint != "JSON":
-        assert complaint in second[3][1]
-
-
-def test_two_bad_answers_are_an_error_that_names_step_model_and_cause():
-    ledger = InMemoryCalls()
-    endpoint = ScriptedEndpoint(["no", "still no", FOUND])
-    llm = reasoner(endpoint, ledger, llm_model="some-model")
-    with pytest.raises(ReasonerError, match=r"extract: model 'some-model' .*it begins: still no"):
-        llm.extract(REQUEST, SCHEMA)
-    assert ledger.calls["extract"] == 2
-    assert llm.extract(REQUEST, SCHEMA).triples, "a retry after a failure must ask anew"
-    assert len(endpoint.sent) == 3
-
-
-def test_an_endpoints_failure_names_the_step():
-    endpoint = ScriptedEndpoint([ReasonerError("it cannot be reached")])
-    with pytest.raises(ReasonerError, match=r"^condense: it cannot be reached"):
-        reasoner(endpoint).condense("Where?", [("user", "Hi")])
-
-
-# Cache, accounts, budget
-
-def test_an_equal_call_is_paid_once():
-    ledger = InMemoryCalls()
-    endpoint = ScriptedEndpoint([FOUND])
-    first = reasoner(endpoint, ledger).extract(REQUEST, SCHEMA)
-    assert reasoner(endpoint, ledger).extract(REQUEST, SCHEMA) == first
-    assert (ledger.calls["extract"], ledger.prompt_tokens["extract"]) == (1, 10)
-
-
-def test_a_repaired_answer_is_kept_for_the_first_prompt():
-    ledger = InMemoryCalls()
-    endpoint = ScriptedEndpoint(["no", FOUND])
-    first = reasoner(endpoint, ledger).extract(REQUEST, SCHEMA)
-    assert reasoner(endpoint, ledger).extract(REQUEST, SCHEMA) == first
-    assert (ledger.calls["extract"], ledger.completion_tokens["extract"]) == (2, 10)
-
-
-@pytest.mark.parametrize("change", [
-    {"model": "another"}, {"text": "Another text."}, {"schema": open_schema()}])
-def test_another_model_text_or_schema_is_another_call(change):
-    ledger = InMemoryCalls()
-    endpoint = ScriptedEndpoint([FOUND, FOUND])
-    reasoner(endpoint, ledger).extract(REQUEST, SCHEMA)
-    again = reasoner(endpoint, ledger, llm_model=change.get("model", "gpt-4o-mini"))
-    again.extract(ExtractionRequest(text=change.get("text", REQUEST.text), title=REQUEST.title),
-                  change.get("schema", SCHEMA))
-    assert ledger.calls["extract"] == 2
-
-
-def test_a_kept_answer_that_no_longer_fits_is_paid_anew():
-    ledger = InMemoryCalls()
-    reasoner(ScriptedEndpoint([FOUND]), ledger).extract(REQUEST, SCHEMA)
-    (key,) = ledger._responses
-    ledger._responses[key] = "{}"
-    assert reasoner(ScriptedEndpoint([FOUND]), ledger).extract(REQUEST, SCHEMA).triples
-    assert json.loads(ledger._responses[key]) == FOUND
-
-
-def test_the_budget_stops_calls_before_they_are_paid_but_not_kept_answers():
-    ledger = InMemoryCalls(max_tokens=15)
-    endpoint = ScriptedEndpoint([FOUND, FOUND])
-    llm = reasoner(endpoint, ledger)
-    llm.extract(REQUEST, SCHEMA)
-    with pytest.raises(BudgetExceeded, match="15 tokens spent of 15"):
-        llm.condense("Where?", [("user", "Hi")])
-    llm.extract(REQUEST, SCHEMA)
-    assert len(endpoint.sent) == 1
-
-
-def test_the_budget_stops_a_repair_too():
-    endpoint = ScriptedEndpoint(["no", FOUND])
-    with pytest.raises(BudgetExceeded):
-        reasoner(endpoint, InMemoryCalls(max_tokens=15)).extract(REQUEST, SCHEMA)
-    assert len(endpoint.sent) == 1
-
-
 def test_without_an_endpoint_there_is_no_llm_reasoner():
     with pytest.raises(ValueError, match="BANYAN_LLM_BASE_URL"):
         LlmReasoner(Settings(_env_file=None, llm_base_url=None), InMemoryCalls())
@@ -418,6 +281,7 @@ def test_the_prompts_of_two_chunks_differ_in_title_and_passage_alone():
         sent.append(endpoint.sent[0])
     first, second = sent
     assert first[0] == second[0]
+    assert "born_in" in first[0][1]
     until, passage = "<data>\nTitle: ", "Marie Curie\n\nShe was born.\n</data>"
     assert first[1][1] == until + passage
     assert second[1][1].startswith(until)
