@@ -2,15 +2,19 @@
 
 A question whose sub-queries all take the community route alone is about the corpus, not about a thing in it. The
 level of the tree is the finest whose reports fit a few calls (Microsoft GraphRAG's global search; level 4 of
-Youtu-GraphRAG's tree). Each call answers from some reports and the facts they rest on; the claims that cite soundly
-become the context of the final answer, each still resting on words of a source.
+Youtu-GraphRAG's tree). Of a few documents each opening is read as well: it says what the document is about. Each call
+answers from some reports and the facts they rest on; the claims that cite soundly become the context of the final
+answer, each still resting on words of a source.
 """
 
+import re
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from ...graph_store.ledger.communities import Community
 from ...graph_store.ledger.documents import Documents
 from ...schemas.retrieval import DraftAnswer, Passage, SubQuery
+from ...text.sentences import split_sentences
 from ...text.tokens import estimate_tokens
 from ...tools.query import Query
 from ...tools.retriever import Retriever
@@ -19,10 +23,15 @@ from .citing import located
 from .context import MARK_TOKENS, statement_item
 from .dimensions import spoken_groups
 
+_TOLD = re.compile(r"(?!\s*(?:[#|*=-]|\w+:))(?:\S+\s+){4}|(?!\s*[#|*=-])[^\n]*[\u4e00-\u9fff]{8}")
+"""A sentence, not a heading, a row or a field."""
 MOST_CALLS = 8
 """Calls of the map step: what a question about everything may cost besides its answer."""
 _FACTS = 5
 """Facts shown with each report: what its claims can cite."""
+_FEW = 12
+"""Documents whose openings are read."""
+_OPENING = 250
 _CONSIDERED = 3 * _FACTS
 """Facts that these are chosen from: sentences before rows of tables, which say little about a theme."""
 
@@ -52,10 +61,24 @@ def report_batches(retriever: Retriever, query: Query, tokens: int) -> list[list
             levels.setdefault(community.level, []).append(community)
     batches: list[list[Passage]] = []
     for _, communities in sorted(levels.items()):
-        batches = _packed(_items(retriever, query, communities), tokens)
+        batches = _packed(chain(() if spoken else _openings(retriever), _items(retriever, query, communities)), tokens)
         if len(batches) <= MOST_CALLS:
             break
     return batches[:MOST_CALLS]
+
+
+def _openings(retriever: Retriever) -> Iterator[list[Passage]]:
+    """Title and first sentence of each document, where these are few."""
+    documents = retriever.index.store.documents
+    entries = documents.entries()
+    for entry in entries if len(entries) <= _FEW else ():
+        document = documents.get(entry.id)
+        first = next(((start, end) for start, end in split_sentences(document.text)
+                      if _TOLD.match(document.text[start:end])), None)
+        if first is not None:
+            words = document.text[first[0]:min(first[1], first[0] + _OPENING)].strip()
+            yield [Passage(chunk_id="", document=document.id, title=document.title, text=words, start=first[0],
+                           score=0.0, statement=f"{document.title or document.id}: {' '.join(words.split())}")]
 
 
 def _items(retriever: Retriever, query: Query, communities: Sequence[Community]) -> Iterator[list[Passage]]:

@@ -1,8 +1,10 @@
 """The answering side of the rules reasoner: sentences, answers, abstention, reflection, summaries."""
 
 import pytest
+from banyan.models.embedding.word_vectors import word_vectors
 from banyan.models.parsing.parser import Parser
 from banyan.models.rules.answering.answers import answer, reflect
+from banyan.models.rules.answering.sentences import sentences_of
 from banyan.models.rules.answering.spans import candidates
 from banyan.models.rules.questions.answer_types import analyse
 from banyan.models.rules.reasoner import RulesReasoner
@@ -359,3 +361,24 @@ def test_what_a_newcomer_asks_is_answered(question, said, hashed_embedder):
     draft = answer(question, [], THEATRE, hashed_embedder, PARSER)
     assert draft.claims[0].text.find(said) >= 0
     assert_verbatim(draft, THEATRE)
+
+
+def test_a_label_in_its_line_is_no_answer_but_says_what_its_sentences_are_about():
+    text = "Late returns. Twenty pence a day for each item.\n\nStudy room. Hot food is not allowed."
+    found = sentences_of(0, passage("Rules", text))
+    assert [(sentence.text, sentence.heading) for sentence in found] == [
+        ("Twenty pence a day for each item.", "Rules Late returns."),
+        ("Hot food is not allowed.", "Rules Study room.")]
+
+
+def test_a_question_for_yes_or_no_is_answered_by_the_sentence_that_speaks_of_it_in_other_words(hashed_embedder):
+    rules = [passage("Rules", "Assistance dogs are welcome in the hall. The bar opens at seven.")]
+    draft = answer("Are assistance dogs allowed in the hall?", [], rules, hashed_embedder, PARSER)
+    assert draft.claims[0].text == "Assistance dogs are welcome in the hall."
+    assert draft.confidence > 0
+
+
+def test_words_used_alike_are_nearer_than_others():
+    price, cost, winter = word_vectors(["price", "cost", "winter"])
+    assert price @ cost > 2 * (winter @ cost)
+    assert word_vectors([]).shape == (0, len(price))

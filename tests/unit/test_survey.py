@@ -101,3 +101,12 @@ def test_a_point_keeps_all_its_quotes_and_rows_of_tables_are_told_as_facts():
                       item("| Name: Ada | Town: Ulm |", drafted.claims[0].text)])
     assert [(claim.text, [quote.passage for quote in claim.quotes]) for claim in again.claims] == [
         (drafted.claims[0].text, [1, 2])]
+
+
+def test_of_a_few_documents_an_overview_tells_what_each_opens_with():
+    def item(text, statement):
+        return Passage(chunk_id="", document="d", title="Our story", text=text, start=0, score=1.0, statement=statement)
+
+    items = [item("We brew ale.", "Our story: We brew ale."), item("Ada wrote notes.", "Notes (work). Ada wrote notes"),
+             item("Ada wrote notes.", "Ada | wrote | Notes")]
+    assert [claim.text for claim in overview(items).claims] == ["Our story: We brew ale."]

@@ -270,7 +270,7 @@ def _answer_reason(best: Support, confidence: float) -> DraftAnswer:
 
 
 def _answer_polar(question: Question, pool: SentencePool) -> DraftAnswer:
-    """Yes or no, by the sentence that speaks of all that the question says."""
+    """Yes or no, by the sentence that speaks of all that the question says; else the sentence that answers it."""
     supports = pool.search(question)
     for support in supports:
         yes = verdict_on(question, support)
@@ -280,7 +280,7 @@ def _answer_polar(question: Question, pool: SentencePool) -> DraftAnswer:
             return DraftAnswer(answerable=True, claims=[_claim(support, word, question.text)], short=word,
                                confidence=max(ANSWERED, support.covered * support.named))
     claims = [_claim(support, "", question.text) for support in supports[:1]]
-    return DraftAnswer(answerable=bool(claims), claims=claims, confidence=0.0)
+    return DraftAnswer(answerable=bool(claims), claims=claims, confidence=supports[0].probability if supports else 0.0)
 
 
 def _further(supports: list[Support]) -> list[Support]:

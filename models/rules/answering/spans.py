@@ -33,6 +33,12 @@ _CHINESE_PERSON = re.compile(rf"[{''.join(sorted(CHINESE_SURNAMES))}][\u4e00-\u9
                              r"[\u4e00-\u9fff]+(?:[·・•][\u4e00-\u9fff]+)+")
 _PARENTHESES = re.compile(r"(?:(?<!\s)\s++)?+[(（][^)）\n]{0,200}+[)）]")
 _DESCRIBING = re.compile(r"\b(?:the|an?|its|his|her)\s+$", re.IGNORECASE)
+_TIME = re.compile(
+    r"\b(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?|January|February|March|April|June|July|August|September|"
+    r"October|November|December|[Ss]pring|[Ss]ummer|[Aa]utumn|[Ww]inter|Christmas|Easter|noon|midnight|"
+    r"\d{1,2}[.:]\d\d(?: ?[ap]\.?m\b)?|\d{1,2} ?[ap]\.?m\b|(?:\d{1,2}|[a-z]{3,6}) o['’]clock)|"
+    r"[上下中]午[一二三四五六七八九十\d]{1,3}点半?|(?:周|星期)[一二三四五六日天末]")
+"""Times that are no dates: what may answer 'when' as well."""
 _NEAR = 40.0
 _BEFORE = 20
 _LEAD = 40
@@ -47,11 +53,15 @@ _KNOWN = 3.0
 
 @dataclass(frozen=True)
 class Candidate:
-    """A span that may be the answer: its words, how well it fits (higher is better), its normal form if known."""
+    """A span that may be the answer: its words, how well it fits (higher is better), its normal form if known.
+
+    `looks` is how far it is of the expected kind (0 or more: it may be), wherever it stands in the sentence.
+    """
 
     words: str
     fit: float
     normal: str = ""
+    looks: float = 0.0
 
 
 def candidates(question: Question, sentence: str, title: str, known: Sequence[str] = (),
@@ -80,27 +90,36 @@ def candidates(question: Question, sentence: str, title: str, known: Sequence[st
         if not key or _stands_in(question, words):
             continue
         span = parse.char_span(start, end, alignment_mode="expand") if parse is not None else None
-        fit = _fit(question, sentence, start, end, words)
+        looks = fit = _fit(question, sentence, start, end, words)
         if span is None or not len(span):
             fit -= _distance(question, anchors, start, end) / _NEAR
         else:
-            fit += _parsed_fit(question, span)
+            label = _label_fit(question, span)
+            looks, fit = looks + label, fit + label + _parsed_fit(question, span)
             words = _joined(question, span, words)
         fact = next((fact for fact in facts if _is_value(words, fact)), None)
         fit += _KNOWN if fact and _asks_for(question, fact) else 0.0
         if key not in best or fit > best[key].fit:
-            best[key] = Candidate(words, fit, fact.normal if fact else "")
+            best[key] = Candidate(words, fit, fact.normal if fact else "", looks)
     return sorted(best.values(), key=lambda candidate: -candidate.fit)
 
 
+def _label_fit(question: Question, span: "Span") -> float:
+    """How well a span's label as a named entity fits."""
+    kind = _LABELS.get(span.root.ent_type_)
+    if kind is None or question.expected not in set(_LABELS.values()):
+        return 0.0
+    if kind is question.expected:
+        return _LABELLED
+    if Expected.PERSON not in {kind, question.expected}:
+        return 0.0
+    return -_MISLABELLED if Expected.PLACE in {kind, question.expected} else -_MISLABELLED / 2
+
+
 def _parsed_fit(question: Question, span: "Span") -> float:
-    """How well a span fits by its label, its part in the clause and how near it hangs to the question's words."""
+    """How well a span fits by its part in the clause and how near it hangs to the question's words."""
     token = span.root
-    kind = _LABELS.get(token.ent_type_)
-    named = question.expected in set(_LABELS.values())
-    fit = _LABELLED * (kind is question.expected) if named else 0.0
-    if named and kind is not None and Expected.PERSON in {kind, question.expected} and kind is not question.expected:
-        fit -= _MISLABELLED if Expected.PLACE in {kind, question.expected} else _MISLABELLED / 2
+    fit = 0.0
     wanted = {*question.words, *content_words(question.focus)}
     anchors = [other for other in span.doc if other.pos_ in {"NOUN", "VERB", "PROPN", "ADJ", "AUX"}
                and not span.start <= other.i < span.end and wanted.intersection(content_words(other.text))]
@@ -202,7 +221,9 @@ def _asks_for(question: Question, fact: TypedFact) -> bool:
 def _spans(question: Question, sentence: str, title: str, known: Sequence[str]) -> list[tuple[int, int, str]]:
     dates = list(find_days(sentence))
     if question.expected is Expected.DATE:
-        return [(start, end, sentence[start:end]) for start, end in dates]
+        times = [match.span() for match in _TIME.finditer(sentence)]
+        times = [(start, end) for start, end in times if all(end <= a or start >= b for a, b in dates)]
+        return [(start, end, sentence[start:end]) for start, end in sorted([*dates, *times])]
     if question.expected is Expected.NUMBER:
         return [(start, end, sentence[start:end].strip()) for start, end in find_numbers(sentence, counts=True)
                 if all(end <= a or start >= b for a, b in dates)]

@@ -11,6 +11,7 @@ from .rows import akin
 
 _MARK = " | "
 _MOST_REPORTS = 6
+_MOST_OPENINGS = 12
 _FACTS_EACH = 3
 _SURE = 0.9
 _BY_FACT = 0.6
@@ -18,14 +19,20 @@ _NAME_END = ". "
 
 
 def overview(items: Sequence[Passage]) -> DraftAnswer:
-    """What reports say, each by its name and the words of sources that its facts rest on.
+    """What documents open with, where they are few; else what reports say, by names and words of sources.
 
     Args:
         items: reports, each followed by its facts; or claims made of such reports, to be put together.
     """
+    openings = [(item.statement, [number]) for number, item in enumerate(items, 1) if _is_opening(item)]
     claims = [Claim(text=text, quotes=[Quote(passage=number, words=items[number - 1].text) for number in numbers])
-              for text, numbers in _reports(items)]
-    return DraftAnswer(answerable=bool(claims), claims=claims[:_MOST_REPORTS], confidence=_SURE if claims else 0.0)
+              for text, numbers in openings[:_MOST_OPENINGS] or list(_reports(items))[:_MOST_REPORTS]]
+    return DraftAnswer(answerable=bool(claims), claims=claims, confidence=_SURE if claims else 0.0)
+
+
+def _is_opening(item: Passage) -> bool:
+    """Whether an item is a document's title with its first sentence."""
+    return item.statement == f"{item.title or item.document}: {' '.join(item.text.split())}"
 
 
 def _reports(items: Sequence[Passage]) -> Iterator[tuple[str, list[int]]]:

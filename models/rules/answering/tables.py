@@ -11,8 +11,9 @@ from ....text.table_rows import Row
 from ..content_words import content_words
 from ..lexicon import words
 from ..questions.answer_types import Expected, Question
-from .evidence import Sentence, SentencePool
+from .evidence import SentencePool
 from .rows import akin, column, named_in_row, number_of, value_under
+from .sentences import Sentence
 
 if TYPE_CHECKING:
     from spacy.tokens import Token

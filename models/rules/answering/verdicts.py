@@ -4,7 +4,8 @@ import re
 
 from ..content_words import content_words
 from ..questions.answer_types import Question, figures
-from .evidence import Sentence, Support, holds
+from .evidence import Support
+from .sentences import Sentence, holds
 
 _CAUSE = re.compile(
     r"\b(?:because|due to|owing to|thanks to|as a result of|caused by|the reason|for (?:that|this) reason|in order to|"

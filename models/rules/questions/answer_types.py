@@ -70,6 +70,7 @@ _NOUNS = (
 )
 _ASKING_WORDS = {"who": Expected.PERSON, "whom": Expected.PERSON, "whose": Expected.PERSON, "when": Expected.DATE,
                  "where": Expected.PLACE, "why": Expected.REASON, "how": Expected.TEXT}
+_TELLING = words("tell know say explain remember remind show ask see")
 _MEASURING = words("weigh cost measure earn last")
 _HOW_MUCH = words("many much long old far tall high large big deep fast heavy wide often late early")
 _FIGURE = re.compile(r"(?<![\w.,])\d+(?:[.,]\d+)*")
@@ -163,11 +164,11 @@ def _property(question: str, names: tuple[str, ...]) -> tuple[str, ...]:
 
 def _english(doc: "Doc") -> tuple[Expected, str]:
     asking = next((token for token in doc if asks(token)), None)
+    first = next((token for token in doc if not token.is_space), None)
+    auxiliary = first is not None and (first.tag_ == "MD" or first.lemma_ in {"be", "do", "have"})
+    if auxiliary and (asking is None or not any(token.lemma_ in _TELLING for token in doc[: asking.i])):
+        return Expected.POLAR, ""  # 'Do children pay when ...': what asks is the first word
     if asking is None:
-        first = next((token for token in doc if not token.is_space), None)
-        auxiliary = first is not None and (first.tag_ == "MD" or first.lemma_ in {"be", "do", "have"})
-        if auxiliary:
-            return Expected.POLAR, ""
         objects = (token for token in doc if token.dep_ == "dobj")
         return _kind_of(next(objects, None)) or (Expected.TEXT, "")
     word = asking.lower_
