@@ -205,7 +205,9 @@ class SentencePool:
         logit = weigh(values, question, sentence) - values["ruled out"]
         fits = min(1.0, max(0.0, 1 + spans[0].fit / _FIT_RANGE)) if spans else 0.0
         rank = logit + _PASSAGE_WEIGHT * self._trust[sentence.passage] + _FIT_WEIGHT * fits
-        sure = _SCALE * logit + _BIAS if question.language == "en" and sentence.row is None else logit
+        sure = logit
+        if question.language == "en" and sentence.row is None:  # what rules take is taken in full
+            sure = _SCALE * (logit + values["ruled out"]) + _BIAS - values["ruled out"]
         return Support(sentence, logit, 1 / (1 + math.exp(-sure)), near[1], near[3], rank, spans, values)
 
 
@@ -293,8 +295,6 @@ def _lexical(question: Question, sentence: Sentence, weights: dict[str, float],
     if question.expected in {Expected.DATE, Expected.NUMBER}:
         presences = [_BESIDE_ITS_OWNER * found if _of_another(sentence, name) else found
                      for name, found in zip(question.names, presences, strict=True)]
-    if question.language == "en":
-        return covered, min(presences, default=1.0)
     return covered, sum(presences) / len(presences) if presences else 1.0
 
 
