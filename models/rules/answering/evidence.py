@@ -1,5 +1,6 @@
 """Sentences of the passages, scored as evidence for a question."""
 
+import functools
 import math
 import re
 from collections.abc import Sequence
@@ -247,9 +248,10 @@ def weigh(values: dict[str, float], question: Question, sentence: Sentence) -> f
     return weights.get("bias", 0.0) + sum(weights.get(name, 0.0) * value for name, value in values.items())
 
 
-def _spoken(text: str) -> list[str]:
-    """The words of an English text but those that all have."""
-    return [word for word in re.findall(r"[^\W_]+", normalise(text)) if word not in ENGLISH_STOP]
+@functools.lru_cache(4096)
+def _spoken(text: str) -> tuple[str, ...]:
+    """The words of an English text but those that all have; kept, as the next question meets the same sentences."""
+    return tuple(word for word in re.findall(r"[^\W_]+", normalise(text)) if word not in ENGLISH_STOP)
 
 
 def _ruled_out(question: Question, sentence: Sentence, spans: Sequence[Candidate]) -> float:
