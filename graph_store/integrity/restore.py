@@ -117,7 +117,7 @@ def restore(file: Path, layout: Layout, embedder: Embedder, progress: Progress, 
     try:
         apart.root.mkdir(parents=True)
         _unpack(file, manifest, apart.ledger, progress)
-        _check(file, apart.ledger)
+        _check(file, apart.ledger, manifest)
         _read(file, apart, embedder)
         _install(apart.ledger, layout)
     finally:
@@ -144,8 +144,8 @@ def _unpack(file: Path, manifest: Manifest, unpacked: Path, progress: Progress) 
         raise _none(file, f"{LEDGER} is not what {MANIFEST} says (SHA-256)")
 
 
-def _check(file: Path, ledger: Path) -> None:
-    """Bring the ledger to the present format, and check that it is sound and has only the tables of a ledger.
+def _check(file: Path, ledger: Path, manifest: Manifest) -> None:
+    """Bring the ledger to the present format; check that it is sound, fits its manifest, and has only a ledger's tables.
 
     A view or trigger of a stranger's would be run by our own statements.
     """
@@ -157,12 +157,16 @@ def _check(file: Path, ledger: Path) -> None:
                 raise _none(file, "its ledger is none")
         with closing(Database(ledger)) as database:
             problems = [*database.integrity_problems(), *foreign_objects(database)]
+            embedding = str(database.get_meta("embedding") or "").partition("\n")[0]
     except sqlite3.DatabaseError as error:
         raise _none(file, f"its ledger cannot be read ({error})") from error
     except LedgerDamagedError as error:
         raise _none(file, "its ledger is damaged") from error
     if problems:
         raise _none(file, f"its ledger: {problems[0]}")
+    if embedding != manifest.embedding:
+        raise _none(file, f"its ledger is of the embedding model {embedding!r}, and {MANIFEST} says "
+                          f"{manifest.embedding!r}"[:_MESSAGE])
 
 
 def _read(file: Path, apart: Layout, embedder: Embedder) -> None:

@@ -82,6 +82,8 @@ STRANGE = {
     "new database": (lambda m, d, f: described(m, altered(d, f, "PRAGMA user_version=0")), "its ledger is none"),
     "a count that is none": (lambda m, d, f: described(m, altered(
         d, f, "INSERT OR REPLACE INTO meta VALUES ('tree_revision', '1.5')")), "its ledger cannot be opened"),
+    "no embedding model": (lambda m, d, f: described(m, altered(
+        d, f, "UPDATE meta SET value = '' WHERE key = 'embedding'")), "its ledger is of the embedding model ''"),
     "damaged page": (lambda m, d, f: described(m, d[:8192] + bytes(4096) + d[12288:]), "its ledger"),
 }
 
