@@ -145,7 +145,7 @@ def _unpack(file: Path, manifest: Manifest, unpacked: Path, progress: Progress) 
 
 
 def _check(file: Path, ledger: Path, manifest: Manifest) -> None:
-    """Bring the ledger to the present format; check that it is sound, fits its manifest, and has only a ledger's tables.
+    """Bring the ledger to the present format; check that it is sound, as its manifest says, and has its tables alone.
 
     A view or trigger of a stranger's would be run by our own statements.
     """
