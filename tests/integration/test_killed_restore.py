@@ -6,21 +6,14 @@ import shutil
 import signal
 import sys
 
-import pytest
 from banyan.graph_store.integrity.verify import verify
 
-from ..backups import built, changed, copied, left, tables
+from .. import backups
+from ..backups import changed, left, tables
 from ..conftest import TESTS, load_test_module
 
-scripted = load_test_module("scripted")
+base, stored, shell = backups.base, backups.stored, backups.shell
 warm_start = load_test_module("warm_start")
-
-
-@pytest.fixture
-def stored(tmp_path, tmp_path_factory, hashed_embedder, monkeypatch, capsys):
-    shell = scripted.Shell(tmp_path, hashed_embedder, monkeypatch, capsys)
-    return copied(built(tmp_path_factory.mktemp("built"), hashed_embedder), shell)
-
 
 KILLED = """
 import os, runpy, signal, sqlite3, sys
