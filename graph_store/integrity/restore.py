@@ -21,6 +21,7 @@ from ..errors import LedgerDamagedError, StoreError
 from ..knowledge_base import KnowledgeBase
 from ..layout import Layout
 from ..ledger.database import FORMAT, Database
+from ..ledger.version import published
 from ..vectors.generations import IDENTITY, VectorGenerations
 from .backup import BLOCK, LEDGER, MANIFEST, BackupError, Manifest, Progress
 from .verify import unsound
@@ -158,8 +159,8 @@ def _check(file: Path, ledger: Path, manifest: Manifest) -> None:
         with closing(Database(ledger)) as database:
             problems = [*database.integrity_problems(), *foreign_objects(database)]
             embedding = str(database.get_meta("embedding") or "").partition("\n")[0]
-    except sqlite3.DatabaseError as error:
-        raise _none(file, f"its ledger cannot be read ({error})") from error
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # what SQLite says may quote what is there
+        raise _none(file, f"its ledger cannot be read ({error})"[:_MESSAGE]) from error
     except LedgerDamagedError as error:
         raise _none(file, "its ledger is damaged") from error
     if problems:
@@ -174,6 +175,7 @@ def _read(file: Path, apart: Layout, embedder: Embedder) -> None:
     try:
         with KnowledgeBase(apart, embedder, any_embedding=True) as kb:
             kb.version()
+            published(kb.database)
             problems = unsound(kb)
     except (OSError, sqlite3.OperationalError):
         raise  # of the disk

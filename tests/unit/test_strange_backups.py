@@ -82,6 +82,10 @@ STRANGE = {
     "new database": (lambda m, d, f: described(m, altered(d, f, "PRAGMA user_version=0")), "its ledger is none"),
     "a count that is none": (lambda m, d, f: described(m, altered(
         d, f, "INSERT OR REPLACE INTO meta VALUES ('tree_revision', '1.5')")), "its ledger cannot be opened"),
+    "a number of runs that is none": (lambda m, d, f: described(m, altered(
+        d, f, "UPDATE meta SET value = 'ZZZ' WHERE key = 'runs'")), "its ledger cannot be opened"),
+    "a name that is no text": (lambda m, d, f: described(m, d.replace(
+        b"CREATE TABLE calls", b"CREATE TABLE \x9c\xff(ls")), "its ledger cannot be read"),
     "no embedding model": (lambda m, d, f: described(m, altered(
         d, f, "UPDATE meta SET value = '' WHERE key = 'embedding'")), "its ledger is of the embedding model ''"),
     "damaged page": (lambda m, d, f: described(m, d[:8192] + bytes(4096) + d[12288:]), "its ledger"),

@@ -131,7 +131,7 @@ class SentencePool:
         soft = self._soft(question, weights)
         found = [((*_lexical(question, sentence, weights, usual), soft[i]), i)
                  for i, sentence in enumerate(self.sentences)]
-        found.sort(key=lambda item: (-(2 * item[0][0] + item[0][1] + 2 * item[0][2]), item[1]))
+        found.sort(key=lambda item: (-(2 * item[0][0] + item[0][1]), item[1]))
         return [((covered, alike, named), i) for (covered, named, alike), i in found[:most]]
 
     def _soft(self, question: Question, weights: dict[str, float]) -> list[float]:
