@@ -139,7 +139,7 @@ def test_a_model_retells_the_facts_and_its_passages_become_tasks_where_no_name_i
     tasks = written_tasks(Reteller(settings, in_memory.InMemoryCalls(), author), FACTS, key,
                           lambda text: anonymiser.replace("", text), 5)
     assert len(author.prompts) == 2
-    assert "- Marie Curie | born in | Warsaw" in author.prompts[0]
+    assert sum("- Marie Curie | born in | Warsaw" in prompt for prompt in author.prompts) == 1  # in any order
     assert len(tasks) == written
     if not name:
         assert tasks[0].question.endswith("\n[PERSON#1] born in [LOCATION#1]. ")
