@@ -1,6 +1,7 @@
 """A sub-query as the routes see it, with what is computed once for all of them."""
 
 import re
+import threading
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -29,11 +30,13 @@ class Batch:
         self._index = index
         self._vectors = vectors
         self._cosines: dict[str, NDArray[np.float32]] = {}
+        self._lock = threading.Lock()
 
     def cosines(self, kind: str, row: int) -> NDArray[np.float32]:
         """The cosine of one of them to every element of a kind; see `RetrievalIndex.cosines`."""
-        if kind not in self._cosines:
-            self._cosines[kind] = self._index.cosines(kind, self._vectors)
+        with self._lock:  # routes that are searched side by side wait for what one of them computes
+            if kind not in self._cosines:
+                self._cosines[kind] = self._index.cosines(kind, self._vectors)
         cosines: NDArray[np.float32] = self._cosines[kind][row]
         return cosines
 

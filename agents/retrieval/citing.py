@@ -1,7 +1,7 @@
 """Turning a draft into an answer whose citations are all verified in their sources."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from ...graph_store.bounding.grounding import SourceText
 from ...graph_store.errors import UnknownDocumentError
@@ -25,7 +25,7 @@ _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 _LINK = re.compile(r"\](?=[(\[:])")
 
 
-def within_budget(passages: Sequence[Passage], tokens: int) -> list[Passage]:
+def within_budget(passages: Iterable[Passage], tokens: int) -> list[Passage]:
     """The first passages whose estimated tokens fit a budget together.
 
     Args:

@@ -40,7 +40,6 @@ def build_context(retriever: Retriever, ranking: Sequence[tuple[str, float]], qu
         `statement`; their `text` is the stretch of a document that supports it.
     """
     there = [(key, weight) for key, weight in ranking if key in retriever.index.chunk_row]
-    passages = [retriever.passage(*item) for item in there]
     reports = _reports(retriever, queries, evidence, int(tokens * REPORTS_SHARE))
     left = tokens - _cost(reports)
     near: dict[str, float] = {}
@@ -52,8 +51,9 @@ def build_context(retriever: Retriever, ranking: Sequence[tuple[str, float]], qu
         for fact in item.path[1:] if item.route == "dfs" else ():
             paths[fact] = max(paths.get(fact, 0.0), item.score)
     lines = statements(retriever.index, queries, dict(there), near, paths)
-    shown = within_budget(passages, left)
-    whole = {p.chunk_id for p, full in zip(shown, passages, strict=False) if p.text == full.text}
+    shown = within_budget((retriever.passage(*item) for item in there), left)
+    chunks, row = retriever.index.chunks, retriever.index.chunk_row
+    whole = {passage.chunk_id for passage in shown if passage.text == chunks[row[passage.chunk_id]].text}
     left -= sum(estimate_tokens(p.header) + estimate_tokens(p.text) for p in shown)
     facts = _facts(retriever, lines, dict(there), whole, left)
     return [*shown, *facts, *reports]

@@ -29,9 +29,10 @@ MOST_CALLS = 8
 """Calls of the map step: what a question about everything may cost besides its answer."""
 _FACTS = 5
 """Facts shown with each report: what its claims can cite."""
-_FEW = 12
-"""Documents whose openings are read."""
+_OPENINGS_SHARE = 1 / 4
+"""Of what a call may read: openings that would take more are left out, as no few of them stand for all documents."""
 _OPENING = 250
+"""Characters of an opening: a long sentence."""
 _CONSIDERED = 3 * _FACTS
 """Facts that these are chosen from: sentences before rows of tables, which say little about a theme."""
 
@@ -59,26 +60,30 @@ def report_batches(retriever: Retriever, query: Query, tokens: int) -> list[list
     for community in spoken or retriever.index.store.communities.all(level=None):
         if community.summary or spoken:
             levels.setdefault(community.level, []).append(community)
+    openings = [] if spoken else _openings(retriever, tokens)
     batches: list[list[Passage]] = []
     for _, communities in sorted(levels.items()):
-        batches = _packed(chain(() if spoken else _openings(retriever), _items(retriever, query, communities)), tokens)
+        batches = _packed(chain(openings, _items(retriever, query, communities)), tokens)
         if len(batches) <= MOST_CALLS:
             break
     return batches[:MOST_CALLS]
 
 
-def _openings(retriever: Retriever) -> Iterator[list[Passage]]:
-    """Title and first sentence of each document, where these are few."""
-    documents = retriever.index.store.documents
-    entries = documents.entries()
-    for entry in entries if len(entries) <= _FEW else ():
+def _openings(retriever: Retriever, tokens: int) -> list[list[Passage]]:
+    """Title and first sentence of each document, where these are few enough for a call."""
+    documents, openings = retriever.index.store.documents, list[list[Passage]]()
+    cost = _OPENING // 4 + MARK_TOKENS  # four characters of English a token
+    few = documents.count_documents() * cost <= tokens * _OPENINGS_SHARE
+    for entry in documents.entries() if few else ():
         document = documents.get(entry.id)
         first = next(((start, end) for start, end in split_sentences(document.text)
                       if _TOLD.match(document.text[start:end])), None)
         if first is not None:
             words = document.text[first[0]:min(first[1], first[0] + _OPENING)].strip()
-            yield [Passage(chunk_id="", document=document.id, title=document.title, text=words, start=first[0],
-                           score=0.0, statement=f"{document.title or document.id}: {' '.join(words.split())}")]
+            openings.append([Passage(
+                chunk_id="", document=document.id, title=document.title, text=words, start=first[0], score=0.0,
+                statement=f"{document.title or document.id}: {' '.join(words.split())}")])
+    return openings
 
 
 def _items(retriever: Retriever, query: Query, communities: Sequence[Community]) -> Iterator[list[Passage]]:

@@ -70,5 +70,8 @@ def not_from_memory(tasks: Collection[Task], reasoner: Reasoner, workers: int) -
         right = score(question, draft.short, answer, declined=not draft.answerable).right if question else None
         return (right or 0) > _KNOWN
 
-    with ContextThreadPoolExecutor(workers) as pool:
+    pool = ContextThreadPoolExecutor(workers)
+    try:
         return [task for task, known in zip(tasks, pool.map(knows, tasks), strict=True) if not known]
+    finally:
+        pool.shutdown(cancel_futures=True)  # after a failure no further call starts

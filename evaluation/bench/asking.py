@@ -99,7 +99,7 @@ class Asker:
         if not self._answers:
             return _NO_ANSWER, ranking
         shown = ranking[:settings.context_passages]
-        passages = within_budget([retriever.passage(key, 1 / rank) for rank, key in enumerate(shown, 1)],
+        passages = within_budget((retriever.passage(key, 1 / rank) for rank, key in enumerate(shown, 1)),
                                  settings.context_tokens)
         # Own knowledge cites nothing: in mode reject there would be no answer at all.
         mode: Mode = "open" if arm.method == "zero-shot" else self._mode

@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from safetensors import safe_open
@@ -27,13 +28,14 @@ def word_vectors(words: Sequence[str]) -> Vectors:
     Raises:
         EmbeddingError: the bundled model is missing or was altered.
     """
-    return np.stack([_vector(word) for word in words]) if words else np.zeros((0, _table().shape[1]), np.float32)
+    return np.stack([_vector(word) for word in words]) if words else np.zeros((0, _table().get_shape()[1]), np.float32)
 
 
 @functools.lru_cache(_WORDS_KEPT)
 def _vector(word: str) -> Vectors:
     pieces = _tokenizer().encode(word, add_special_tokens=False).ids
-    vector = _table()[pieces].sum(0, dtype=np.float32) if pieces else np.zeros(_table().shape[1], np.float32)
+    table = _table()
+    vector = sum((table[piece : piece + 1][0] for piece in pieces), np.zeros(table.get_shape()[1], np.float32))
     length = float(np.linalg.norm(vector))
     return np.asarray(vector / length if length else vector, np.float32)
 
@@ -47,8 +49,9 @@ def _tokenizer() -> Tokenizer:
 
 
 @functools.cache
-def _table() -> Vectors:
+def _table() -> Any:
+    """The rows, read from the mapped file as they are asked for."""
     model = bundled_model()
     verify_model(model, (TOKENIZER, WEIGHTS))
-    with safe_open(str(model / WEIGHTS), "np") as tensors:
-        return np.asarray(tensors.get_tensor(_TABLE), np.float32)
+    tensors: Any = safe_open(str(model / WEIGHTS), "np")
+    return tensors.get_slice(_TABLE)

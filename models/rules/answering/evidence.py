@@ -69,7 +69,7 @@ class Support:
     `probability` is the calibrated chance that the sentence answers the question (`logit` before that), `covered`
     the share of the question's content words it holds, `named` how surely it is about the
     question's names (0..1), `rank` orders the sentences of one search, and
-    `spans` are the candidate answers in it, best first. `values` are what was weighed.
+    `spans` are the candidate answers in it, best first.
     """
 
     sentence: Sentence
@@ -79,7 +79,6 @@ class Support:
     named: float
     rank: float
     spans: tuple[Candidate, ...]
-    values: dict[str, float]
 
 
 class SentencePool:
@@ -209,7 +208,7 @@ class SentencePool:
         sure = logit
         if question.language == "en" and sentence.row is None:  # what rules take is taken in full
             sure = _SCALE * (logit + values["ruled out"]) + _BIAS - values["ruled out"]
-        return Support(sentence, logit, 1 / (1 + math.exp(-sure)), near[1], near[3], rank, spans, values)
+        return Support(sentence, logit, 1 / (1 + math.exp(-sure)), near[1], near[3], rank, spans)
 
 
 def features(question: Question, sentence: Sentence, near: tuple[float, float, float, float],

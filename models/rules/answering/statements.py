@@ -11,7 +11,6 @@ from .rows import akin
 
 _MARK = " | "
 _MOST_REPORTS = 6
-_MOST_OPENINGS = 12
 _FACTS_EACH = 3
 _SURE = 0.9
 _BY_FACT = 0.6
@@ -26,7 +25,7 @@ def overview(items: Sequence[Passage]) -> DraftAnswer:
     """
     openings = [(item.statement, [number]) for number, item in enumerate(items, 1) if _is_opening(item)]
     claims = [Claim(text=text, quotes=[Quote(passage=number, words=items[number - 1].text) for number in numbers])
-              for text, numbers in openings[:_MOST_OPENINGS] or list(_reports(items))[:_MOST_REPORTS]]
+              for text, numbers in openings or list(_reports(items))[:_MOST_REPORTS]]
     return DraftAnswer(answerable=bool(claims), claims=claims, confidence=_SURE if claims else 0.0)
 
 
