@@ -18,6 +18,7 @@ from ..graph_store.ledger.accounts import Calls
 from ..graph_store.ledger.schema_requests import AskCount
 from ..ingest.chunking import chunk_document
 from ..ingest.loaders import FORMATS, IngestError, load_documents
+from ..models.llm.inferring import SchemaWriter
 from ..models.reasoner import Reasoner
 from ..models.rules.tables import read_rows
 from ..schemas.delta import Candidate, Decided, ElementKind, Example
@@ -75,8 +76,6 @@ def infer_schema(resources: Resources, reasoner: Reasoner, paths: Sequence[Path]
         growth={kind: size * (1 + llm) for kind, size in SIZE.items()}))
     schema = _described(schema, decided)
     if llm and schema.entity_types:
-        from ..models.llm.inferring import SchemaWriter  # noqa: PLC0415  (see `Resources`)
-
         schema = SchemaWriter(resources.settings, calls).write(schema, SIZE)
     return Inferred(graph_schema=schema, decided=tuple(decided), documents=documents,
                     chunks=len(sample), files_failed=tuple(failures))

@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping
 from ...agents.construction.graph import build_graph
 from ...agents.construction.state import BuildContext, BuildInput
 from ...agents.resources import Resources
+from ...models.llm.retelling import Reteller
 from ...runtime.budgets import Budget, charged
 from ...schemas.documents import Frozen
 from ...schemas.naming import content_id
@@ -12,6 +13,7 @@ from .leaks import all_leaks
 from .names import named_entities
 from .replacing import Anonymiser, AnonymityError, Key
 from .tasks import Task, facts_by_ids, tasks_from_facts
+from .written import not_from_memory, written_tasks
 
 
 class Corpus(Frozen):
@@ -77,10 +79,6 @@ def anonymise(resources: Resources, texts: Mapping[str, str], types: Collection[
     facts = facts_by_ids(kb.graph, anonymiser.key, hidden)
     tasks = tasks_from_facts(facts, anonymiser.key)
     if written or not from_memory:
-        # A second of imports that the rules have no use for.
-        from ...models.llm.retelling import Reteller  # noqa: PLC0415
-        from .written import not_from_memory, written_tasks  # noqa: PLC0415
-
         with resources.standalone_reasoner() as (reasoner, calls), charged(build=name, budget=budget):
             tasks += written_tasks(Reteller(resources.settings, calls), facts, anonymiser.key, hidden, written)
             if not from_memory:

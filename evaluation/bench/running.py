@@ -8,6 +8,7 @@ from typing import TypeVar
 from langchain_core.runnables.config import ContextThreadPoolExecutor
 
 from ...agents.resources import Resources
+from ...models.llm.judging import Judge
 from ...models.reasoner import ReasonerError
 from ...runtime.budgets import Budget, BudgetExceeded, Usage, charged
 from ...runtime.cancellation import current
@@ -92,8 +93,6 @@ def _ask_all(resources: Resources, arm: Arm, asker: Asker, dataset: Dataset, res
 
 def _judge_all(resources: Resources, dataset: Dataset, plan: Plan, results: Results, done: Progressed,
                budget: Budget | None, watch: Watch) -> None:
-    from ...models.llm.judging import Judge  # noqa: PLC0415  (seconds of imports, for this alone)
-
     model = plan.judge or ""
     questions = {question.id: question for question in dataset.questions
                  if question.kind in JUDGED and not question.unanswerable}

@@ -3,6 +3,7 @@
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from types import ModuleType
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from ..errors import StoreError
@@ -26,6 +27,13 @@ _LINKS_UNSEARCHED = 8
 
 # Seconds between attempts; a writer's commit takes milliseconds, on a busy machine tenths of a second.
 _WAITS = (0.02, 0.1, 0.3, 1.0)
+
+
+def chroma() -> ModuleType:
+    """What is used of chromadb; loaded at its first use."""
+    from . import chroma as library  # noqa: PLC0415  (chromadb takes most of a second; questions do not need it)
+
+    return library
 
 
 def index_settings(kind: Kind) -> "CreateHNSWConfiguration":

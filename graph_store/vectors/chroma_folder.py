@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from ...runtime.quiet import ignoring
 from ..errors import StoreError, named
 from . import index_files
-from .backend import Generation, Kind, index_settings, patiently
+from .backend import Generation, Kind, chroma, index_settings, patiently
 from .chroma_paths import claim_path, release_path, unused
 
 if TYPE_CHECKING:
@@ -87,11 +87,9 @@ class ChromaFolder(Generation):
         patiently(lambda: self._explained(kind, change), lambda: None)
 
     def _explained(self, kind: Kind, use: "Callable[[Collection], _T]") -> _T:
-        from chromadb.errors import ChromaError  # noqa: PLC0415  (chromadb takes most of a second)
-
         try:
             return use(self.collection(kind))
-        except ChromaError as error:
+        except chroma().ChromaError as error:
             raise self._unusable(error) from error
 
     def _unusable(self, error: Exception) -> StoreError:
@@ -113,17 +111,12 @@ class ChromaFolder(Generation):
 
     def _opened(self, kind: Kind) -> "Collection":
         if kind not in self._collections:
-            import chromadb  # noqa: PLC0415  (chromadb takes most of a second)
-            from chromadb.config import Settings  # noqa: PLC0415  (chromadb takes most of a second)
-            from chromadb.errors import NotFoundError  # noqa: PLC0415  (chromadb takes most of a second)
-
             if self._client is None:
                 self._check()
                 try:
                     self._make_catalogue()
                     self._path = claim_path(self.folder)
-                    self._client = cast("Client", chromadb.PersistentClient(
-                        self._path, settings=Settings(_env_file=None, anonymized_telemetry=False)))
+                    self._client = cast("Client", chroma().folder_client(self._path))
                 except (AttributeError, ValueError, sqlite3.Error) as error:
                     # How chromadb ends when it cleans up after a start that failed.
                     release_path(self._path)
@@ -131,7 +124,7 @@ class ChromaFolder(Generation):
             try:
                 # "Get or create" locks Chroma's catalogue for writing even where there is nothing to create.
                 self._collections[kind] = self._client.get_collection(kind, embedding_function=None)
-            except NotFoundError:
+            except chroma().NotFoundError:
                 self._collections[kind] = self._client.get_or_create_collection(
                     kind, embedding_function=None, configuration={"hnsw": {**index_settings(kind),
                                                                            "sync_threshold": _SYNC_FIRST}})

@@ -15,7 +15,7 @@ import httpx
 
 from ...schemas.chroma_server import ChromaServer
 from ..errors import StoreError
-from .backend import KINDS, Generation, Kind, index_settings, patiently
+from .backend import KINDS, Generation, Kind, chroma, index_settings, patiently
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
@@ -81,11 +81,9 @@ class ServerGeneration(Generation):
         self.read(kind, change)
 
     def _found(self, client: "ClientAPI", kind: Kind, use: "Callable[[Collection], _T]") -> _T:
-        from chromadb.errors import NotFoundError  # noqa: PLC0415  (chromadb takes most of a second)
-
         try:
             return use(self._opened(client, kind))
-        except NotFoundError as error:
+        except chroma().NotFoundError as error:
             self.lost = True
             raise StoreError(f"the Chroma server at {self._connection.url} has lost the vectors of the {kind} of "
                              f"{self._name!r}: run the command again, or `banyan reindex`; they are made again from "
@@ -118,11 +116,9 @@ class ServerGeneration(Generation):
         return [f"{self._prefix}-{kind}" for kind in KINDS if not self._there(kind)]
 
     def _there(self, kind: Kind) -> bool:
-        from chromadb.errors import NotFoundError  # noqa: PLC0415  (chromadb takes most of a second)
-
         try:
             self._connection.ask(lambda client: self._opened(client, kind))
-        except NotFoundError:
+        except chroma().NotFoundError:
             return False
         return True
 
@@ -172,21 +168,17 @@ class _Connection:
 
     def delete(self, name: str) -> None:
         """Delete a collection, if it is there."""
-        from chromadb.errors import NotFoundError  # noqa: PLC0415  (chromadb takes most of a second)
-
-        with suppress(NotFoundError):
+        with suppress(chroma().NotFoundError):
             self.ask(lambda client: client.delete_collection(name))
 
     def _explained(self, what: "Callable[[ClientAPI], _T]") -> _T:
-        from chromadb.errors import ChromaError, NotFoundError  # noqa: PLC0415  (chromadb takes most of a second)
-
         try:
             return what(self._opened())
-        except (NotFoundError, StoreError):
+        except (chroma().NotFoundError, StoreError):
             raise
         except httpx.TransportError as error:
             raise self._silent(error) from error
-        except (ChromaError, httpx.HTTPError, ValueError) as error:
+        except (chroma().ChromaError, httpx.HTTPError, ValueError) as error:
             raise self._unable(error) from error
         except Exception as error:
             # As chromadb says it that the answer was no Chroma server's: a proxy's, for instance.
@@ -213,11 +205,7 @@ class _Connection:
                              "the home folder")
 
     def _connect(self) -> "ClientAPI":
-        import chromadb  # noqa: PLC0415  (chromadb takes most of a second)
-        from chromadb.config import Settings  # noqa: PLC0415  (chromadb takes most of a second)
-
-        client = chromadb.HttpClient(host=self.url, headers=self._server.headers(),
-                                     settings=Settings(_env_file=None, anonymized_telemetry=False))
+        client = cast("ClientAPI", chroma().server_client(self.url, self._server.headers()))
         # There is no setting for it, and without one a server that hangs would hang us.
         cast("Any", client)._server._session.timeout = httpx.Timeout(  # noqa: SLF001
             _ANSWER_SECONDS, connect=_CONNECT_SECONDS)

@@ -7,6 +7,7 @@ from threading import Lock
 
 import numpy as np
 from huggingface_hub import snapshot_download
+from safetensors import SafetensorError
 
 from .embedder import EmbeddingError, Vectors, encode_distinct
 
@@ -23,7 +24,6 @@ class SentenceTransformerEmbedder:
             batch: texts encoded at once.
         """
         folder = _local_folder(name)
-        from safetensors import SafetensorError  # noqa: PLC0415  (with the next one)
         from sentence_transformers import SentenceTransformer  # noqa: PLC0415  (seconds, and there may be no model)
 
         try:

@@ -4,7 +4,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 from urllib.parse import urlsplit
 
-from ...config import Settings
+from ...config import OPENAI, Settings
+from .capability import Capability
 
 Messages = Sequence[tuple[str, str]]
 """(role, text), the role one of "system", "user" and "assistant"."""
@@ -47,6 +48,22 @@ class Endpoint(Protocol):
         Raises:
             ReasonerError: it failed for good; names the cause and the fix.
         """
+
+
+def connect(settings: Settings, capability: Capability) -> Send:
+    """What sends calls to the settings' model.
+
+    Args:
+        settings: name the model and where it is asked.
+        capability: what is known of it, and learns more.
+    """
+    # Two seconds of imports, only for what makes a call.
+    if settings.llm_base_url or settings.llm_model.startswith(OPENAI):
+        from .chat import OpenAiEndpoint as Client  # noqa: PLC0415
+    else:
+        from .providers import ProviderEndpoint as Client  # noqa: PLC0415
+
+    return Client(settings, capability).send
 
 
 def host_of(settings: Settings) -> str:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar, cast
 
-from ...config import LLM_STEPS, OPENAI, LlmStep, Settings
+from ...config import LLM_STEPS, LlmStep, Settings
 from ...prompts import Language, Prompt, Step, example, language_of, numbered, render, schema_block
 from ...runtime.budgets import CallLedger
 from ...runtime.event_loop import process_loop
@@ -23,7 +23,7 @@ from ...schemas.retrieval import (
 )
 from ...text.tokens import estimate_tokens
 from . import wire
-from .endpoint import Endpoint, Send
+from .endpoint import Endpoint, connect
 from .limits import LimitedEndpoint, process_endpoints
 from .structured import StructuredChat
 
@@ -222,17 +222,7 @@ async def in_parallel(ask: Callable[[_I], Awaitable[_T]], items: Sequence[_I], w
 def limited_endpoint(settings: Settings, model: str) -> Endpoint:
     """The settings' endpoint, asked for a model, within its limits."""
     settings = settings.model_copy(update={"llm_model": model})
-
-    def connect() -> Send:
-        # Two seconds of imports, only for what makes a call.
-        if settings.llm_base_url or settings.llm_model.startswith(OPENAI):
-            from .chat import OpenAiEndpoint as Client  # noqa: PLC0415
-        else:
-            from .providers import ProviderEndpoint as Client  # noqa: PLC0415
-
-        return Client(settings, process_endpoints().capability(settings)).send
-
-    return LimitedEndpoint(connect, settings)
+    return LimitedEndpoint(lambda: connect(settings, process_endpoints().capability(settings)), settings)
 
 
 def _card_text(card: EntityCard) -> str:

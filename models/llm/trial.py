@@ -3,10 +3,10 @@
 from time import monotonic
 from typing import Any, NamedTuple
 
-from ...config import OPENAI, Settings
+from ...config import Settings
 from ...runtime.event_loop import process_loop
 from .capability import Capability
-from .endpoint import Reply, name_of
+from .endpoint import Reply, connect, name_of
 
 _SCHEMA: dict[str, Any] = {"title": "Ready", "type": "object", "properties": {"ready": {"type": "boolean"}},
                            "required": ["ready"], "additionalProperties": False}
@@ -35,11 +35,5 @@ def try_out(settings: Settings) -> Trial:
 
 
 async def _send(settings: Settings) -> Reply:
-    # Two seconds of imports, only for what makes a call.
-    if settings.llm_base_url or settings.llm_model.startswith(OPENAI):
-        from .chat import OpenAiEndpoint as Client  # noqa: PLC0415
-    else:
-        from .providers import ProviderEndpoint as Client  # noqa: PLC0415
-
-    client = Client(settings, Capability(name_of(settings)))
-    return await client.send([("user", 'Reply with this JSON object and nothing else: {"ready": true}')], _SCHEMA)
+    send = connect(settings, Capability(name_of(settings)))
+    return await send([("user", 'Reply with this JSON object and nothing else: {"ready": true}')], _SCHEMA)

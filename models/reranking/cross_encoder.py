@@ -8,6 +8,7 @@ from threading import Lock
 import numpy as np
 from cachetools import LRUCache
 from huggingface_hub import snapshot_download
+from safetensors import SafetensorError
 
 from .reranker import RerankerError, Scores
 
@@ -23,7 +24,6 @@ class CrossEncoderReranker:
         """Load the model."""
         folder = _local_folder(name)
         _check_scores_pairs(name, folder)
-        from safetensors import SafetensorError  # noqa: PLC0415  (with the next one)
         from sentence_transformers import CrossEncoder  # noqa: PLC0415  (seconds, and there may be no model)
 
         try:

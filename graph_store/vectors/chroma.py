@@ -1,0 +1,22 @@
+"""What is used of chromadb. Its import takes most of a second: `backend.chroma` loads this at the first use."""
+
+import chromadb
+from chromadb.api import ClientAPI
+from chromadb.config import Settings
+from chromadb.errors import ChromaError, NotFoundError
+
+__all__ = ["ChromaError", "NotFoundError", "folder_client", "server_client"]
+
+
+def folder_client(path: str) -> ClientAPI:
+    """A client of the vectors in a folder, inside this process."""
+    return chromadb.PersistentClient(path, settings=_settings())
+
+
+def server_client(url: str, headers: dict[str, str]) -> ClientAPI:
+    """A client of a Chroma server."""
+    return chromadb.HttpClient(host=url, headers=headers, settings=_settings())
+
+
+def _settings() -> Settings:
+    return Settings(_env_file=None, anonymized_telemetry=False)
