@@ -17,6 +17,7 @@ from ..schemas.errors import BanyanError
 from .graph_view import GraphViews
 from .runs.builds import Builds
 from .runs.conversations import Conversations
+from .runs.process_lock import ProcessLock
 from .runs.questions import Questions
 
 _LOG = logging.getLogger("banyan.server")
@@ -42,23 +43,31 @@ class Service:
         self._connection = sqlite3.connect(resources.settings.home / CHECKPOINTS, check_same_thread=False)
         write_ahead(self._connection)
         self.saver = SqliteSaver(self._connection)
-        self.conversations = Conversations(self.saver)
+        self._process = ProcessLock(resources.settings.home)
+        self.conversations = Conversations(self.saver, self._process.id)
         self.questions = Questions(resources, self.conversations)
-        self.builds = Builds(resources, self.saver)
+        self.builds = Builds(resources, self.saver, self._process)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Be at work within the block: the lifetime of the server."""
-        await anyio.to_thread.run_sync(self.builds.take_up)
+        await anyio.to_thread.run_sync(self._take_up)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._warm_up)
+            tasks.start_soon(self.builds.attend)
             yield
             tasks.cancel_scope.cancel()
         self.builds.stop()
         self.idle = await self.builds.ended(_BUILDS_END_IN)
         self.builds.close()
+        self._process.release()
         if self.idle:
             self._connection.close()
+
+    def _take_up(self) -> None:
+        self._process.acquire()
+        self.builds.take_up()
+        self.conversations.take_up(self._process.runs)
 
     async def _warm_up(self) -> None:
         """Load the model before the first question waits for it."""

@@ -5,6 +5,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Literal
 
+import anyio.to_thread
 from fastapi import APIRouter, File, Form, Query, UploadFile
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
@@ -16,10 +17,9 @@ from ...schemas.graph_schema import OPEN_SCHEMA, SchemaError
 from ..answers import Build, Decisions, Items
 from ..parameters import BuildId, KbName, errors
 from ..runs.build_records import BuildOptions
-from ..runs.builds import Job
 from ..runs.uploads import Upload
 from ..security.access import may
-from ..service import Serving
+from ..service import Service, Serving
 from ..streaming import event, event_stream
 
 router = APIRouter(prefix="/api", tags=["builds"])
@@ -72,27 +72,28 @@ async def list_formats() -> Items[str]:
 
 
 @router.get("/builds", responses=errors(), dependencies=[may("read")])
-async def list_builds(service: Serving, kb: Annotated[str, Query(max_length=100)] = "") -> Items[Build]:
+def list_builds(service: Serving, kb: Annotated[str, Query(max_length=100)] = "") -> Items[Build]:
     """The builds of this server, newest first."""
     return Items(items=service.builds.all(kb))
 
 
 @router.get("/builds/{build}", responses=errors(404), dependencies=[may("read")])
-async def show_build(build: BuildId, service: Serving) -> Build:
+def show_build(build: BuildId, service: Serving) -> Build:
     """A build as it stands."""
-    return service.builds.job(build).build
+    return service.builds.one(build)
 
 
 @router.get("/builds/{build}/events", responses=errors(404), response_class=EventSourceResponse,
             dependencies=[may("read")])
 async def build_events(build: BuildId, service: Serving) -> EventSourceResponse:
     """The build as the event `build`: now, and after each change, until it is over."""
-    return event_stream(_events(service.builds.job(build)))
+    await anyio.to_thread.run_sync(service.builds.one, build)
+    return event_stream(_events(build, service))
 
 
-async def _events(job: Job) -> AsyncIterator[ServerSentEvent]:
-    async for build in job.following():
-        yield event("build", build.model_dump(mode="json"))
+async def _events(build: str, service: Service) -> AsyncIterator[ServerSentEvent]:
+    async for now in service.builds.following(build):
+        yield event("build", now.model_dump(mode="json"))
 
 
 @router.post("/builds/{build}/cancel", responses=errors(404, 409), dependencies=[may("write")])
@@ -104,4 +105,4 @@ async def cancel_build(build: BuildId, service: Serving) -> Build:
 @router.post("/builds/{build}/decisions", responses=errors(404, 409, 413), dependencies=[may("review")])
 async def decide_in_build(build: BuildId, decisions: Decisions, service: Serving) -> Build:
     """Go on with a build that waits for decisions on the schema; what is left out keeps waiting."""
-    return service.builds.decide(build, decisions.decisions, decisions.who)
+    return await service.builds.decide(build, decisions.decisions, decisions.who)

@@ -79,5 +79,5 @@ def delete_documents(kb: KbName, wanted: DocumentIds, service: Serving) -> None:
 
 
 def _check_idle(kb: str, service: Service) -> None:
-    if service.builds.building(kb):
+    if kb in service.builds.building():
         raise StateError(f"a build of {kb!r} is not over: wait until it is, or cancel it")

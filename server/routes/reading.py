@@ -36,11 +36,12 @@ async def ready(service: Serving) -> Ready:
 @router.get("/knowledge-bases", responses=errors(), dependencies=[may("read")])
 def list_knowledge_bases(service: Serving) -> Items[KnowledgeBaseEntry]:
     """All knowledge bases, in numbers."""
-    return Items(items=[_entry(name, service) for name in knowledge_bases(service.resources.settings.home)])
+    building = service.builds.building()
+    return Items(items=[_entry(name, building.get(name), service)
+                        for name in knowledge_bases(service.resources.settings.home)])
 
 
-def _entry(name: str, service: Service) -> KnowledgeBaseEntry:
-    building = service.builds.building(name)
+def _entry(name: str, building: str | None, service: Service) -> KnowledgeBaseEntry:
     try:
         kb = service.resources.knowledge_base(name)
         counts = kb.counts()
@@ -60,7 +61,7 @@ def show_knowledge_base(kb: KbName, service: Serving) -> KnowledgeBaseStatus:
     """What a knowledge base holds, what failed, and what was spent."""
     resources = service.resources
     status = status_of(resources.knowledge_base(kb), resources.spending.prices)
-    return KnowledgeBaseStatus(**dict(status), building=service.builds.building(kb))
+    return KnowledgeBaseStatus(**dict(status), building=service.builds.building().get(kb))
 
 
 @router.get("/knowledge-bases/{kb}/documents", responses=errors(404), dependencies=[may("read")])

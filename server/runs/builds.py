@@ -1,11 +1,12 @@
 """Builds that a server runs: in turn for each knowledge base, some at once.
 
 What a build has done stands in the ledger, whatever becomes of it. Kept here is where it waits for a person, and what
-clients are told.
+clients are told. Of several processes the one that was asked runs a build; all show it, and each has it cancelled.
 """
 
 import asyncio
 import logging
+import sqlite3
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import UTC, datetime
@@ -15,7 +16,6 @@ from typing import Any, cast
 
 import anyio
 import anyio.to_thread
-from filelock import FileLock, Timeout
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import Command
 
@@ -26,52 +26,38 @@ from ...schemas.delta import Candidate, Decision
 from ..answers import Build, BuildError, BuildProgress, BuildReview
 from ..errors import NotFoundError, StateError, TooManyRequestsError, detail_of, status_of
 from .async_saver import AsyncSaver
-from .build_records import KEPT, BuildOptions, BuildRecord, BuildRecords
+from .build_records import AT_WORK, OVER, BuildOptions, BuildRecord, BuildRecords
+from .process_lock import ProcessLock, holding_one
 from .uploads import Upload, Uploads
 
 _LOG = logging.getLogger("banyan.server")
 MOST_QUEUED = 100
-_OVER = {"done", "failed", "cancelled"}
+_BEAT = 0.5
+"""Seconds between two looks at what other processes do."""
 
 
 class Job:
-    """A build in this process: its record, who follows it, and the order to stop. Changed on the event loop alone."""
+    """A build of this process: its record, who follows it, and the order to stop. Changed on the event loop alone."""
 
-    def __init__(self, record: BuildRecord) -> None:
+    def __init__(self, record: BuildRecord, step: Any) -> None:
         self.record = record
-        self.step: Any = None
+        self.told = record
+        """The record as other processes see it."""
+        self.step = step
         self.cancelled = False
         self.work: asyncio.Task[dict[str, Any]] | None = None
-        self._changed = asyncio.Event()
+        self.next_change = asyncio.Event()
 
     @property
     def build(self) -> Build:
         """The build as it stands."""
         return self.record.build
 
-    @property
-    def over(self) -> bool:
-        """Whether nothing more will come."""
-        return self.build.state in _OVER
-
-    def changed(self, **values: Any) -> BuildRecord:
-        """The record as it is when the build has changed so."""
-        return self.record.model_copy(update={"build": self.build.model_copy(update=values)})
-
     def change(self, **values: Any) -> None:
         """Change the build, and tell who follows it."""
-        self.record = self.changed(**values)
-        self._changed.set()
-        self._changed = asyncio.Event()
-
-    async def following(self) -> AsyncIterator[Build]:
-        """The build now, and after each change; changes that come faster than they are read are left out."""
-        while True:
-            changed, build = self._changed, self.build
-            yield build
-            if build.state in _OVER:
-                return
-            await changed.wait()
+        self.record = _changed(self.record, **values)
+        self.next_change.set()
+        self.next_change = asyncio.Event()
 
     def cancel(self) -> None:
         """Give it up: its calls end at once, and the step under way as soon as it can."""
@@ -81,61 +67,82 @@ class Job:
 
 
 class Builds:
-    """The builds of a server."""
+    """The builds of a server, as one of its processes sees and runs them."""
 
-    def __init__(self, resources: Resources, saver: SqliteSaver) -> None:
+    def __init__(self, resources: Resources, saver: SqliteSaver, process: ProcessLock) -> None:
         self._resources = resources
         self._saver = saver
+        self._process = process
         self._records = BuildRecords(saver)
-        self._uploads = Uploads(resources.settings.home)
-        self._lock = FileLock(resources.settings.home / "server.lock", thread_local=False)
-        self._limiter = anyio.CapacityLimiter(resources.settings.builds_at_once)
+        self._uploads = Uploads(resources.settings.home, process.id)
+        at_once = resources.settings.builds_at_once
+        self._slots = [process.folder / f"build-{number}.lock" for number in range(at_once)]
+        self._limiter = anyio.CapacityLimiter(at_once)
         self._turns: dict[str, asyncio.Lock] = {}
         self._jobs: dict[str, Job] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
     def take_up(self) -> None:
-        """Remember the builds of the server before: those that wait still do, those that ran were ended with it.
-
-        Where another server of the same home folder runs, they are its own.
-        """
+        """Tell of the builds that were ended with the process that ran them; those that wait for a person still do."""
         self._uploads.sweep()
-        try:
-            self._lock.acquire(timeout=0)
-        except Timeout:
-            _LOG.warning("another server works in the same home folder: its builds are not shown by this one")
-            return
-        for record in self._records.all():
-            job = Job(record)
-            if job.build.state in {"queued", "running"}:
-                job.change(state="failed", error=BuildError(
-                    type="ServerStopped", message="the server ended before the build did; what was done stands: start "
-                    "a build without files to go on with what was read, and upload again what was not"))
-                self._records.save(job.record)
-            self._jobs[job.build.id] = job
+        for record in self._records.unfinished():
+            if record.build.state in AT_WORK and not self._process.runs(record.process):
+                self._records.save(_changed(record, state="failed", error=BuildError(
+                    type="ServerStopped", message="the server's process ended before the build did; what was done "
+                    "stands: start a build without files to go on with what was read, and upload again what was not")))
+
+    async def attend(self) -> None:
+        """Let the other processes see how builds of this one stand, and cancel those that they were asked to cancel."""
+        while True:
+            await asyncio.sleep(_BEAT)
+            try:
+                for build in await anyio.to_thread.run_sync(self._records.to_cancel) if self._jobs else ():
+                    if build in self._jobs and not self._jobs[build].cancelled:
+                        await self._give_up(self._jobs[build])
+                for job in list(self._jobs.values()):
+                    if job.record is not job.told and job.build.state == "running":
+                        job.told = job.record
+                        await anyio.to_thread.run_sync(self._records.change, job.record, "running")
+            except sqlite3.OperationalError:
+                _LOG.exception("the progress of builds cannot be stored")
 
     def close(self) -> None:
         """Leave what is remembered to the next server."""
         self._uploads.close()
-        self._lock.release()
 
     def all(self, kb: str = "") -> list[Build]:
         """The builds, or those of a knowledge base, newest first."""
-        return [job.build for job in reversed(self._jobs.values()) if kb in {"", job.build.kb}]
+        return [self._newest(record) for record in reversed(self._records.all()) if kb in {"", record.build.kb}]
 
-    def job(self, build: str) -> Job:
+    def one(self, build: str) -> Build:
         """A build by its id.
 
         Raises:
             NotFoundError: there is none.
         """
-        if build not in self._jobs:
-            raise NotFoundError(f"there is no build {build[:100]!r}")
-        return self._jobs[build]
+        return self._newest(self._record(build))
 
-    def building(self, kb: str) -> str | None:
-        """The id of the newest build of a knowledge base that is not over."""
-        return next((build.id for build in self.all(kb) if build.state not in _OVER), None)
+    def building(self) -> dict[str, str]:
+        """The ids of the newest builds that are not over, by knowledge base."""
+        return {record.build.kb: record.build.id for record in self._records.unfinished()}
+
+    async def following(self, build: str) -> AsyncIterator[Build]:
+        """A build now, and after each change, until it is over; of fast changes some are left out.
+
+        Raises:
+            NotFoundError: there is none.
+        """
+        told: Build | None = None
+        while True:
+            job = self._jobs.get(build)
+            changed = job.next_change if job else None
+            now = job.build if job else await anyio.to_thread.run_sync(self.one, build)
+            if now != told:
+                yield now
+            if now.state in OVER:
+                return
+            told = now
+            await (changed.wait() if changed else asyncio.sleep(_BEAT))
 
     async def start(self, kb: str, uploads: Sequence[Upload], options: BuildOptions) -> Build:
         """Queue a build of uploaded files, or, without any, of what is stored.
@@ -144,33 +151,31 @@ class Builds:
             FileNameError: a file's name is not safe.
             TooManyRequestsError: too many builds wait.
         """
-        if sum(not job.over for job in self._jobs.values()) >= MOST_QUEUED:
+        if len(await anyio.to_thread.run_sync(self._records.unfinished)) >= MOST_QUEUED:
             raise TooManyRequestsError(f"{MOST_QUEUED} builds wait already; start another one later", 60)
         run = new_run()
         names = await anyio.to_thread.run_sync(self._uploads.store, run, uploads) if uploads else []
         build = Build(id=run, kb=kb, state="queued", progress=BuildProgress(step="", done=0, total=None),
                       created_at=datetime.now(UTC).isoformat(timespec="seconds"), files=names)
-        job = Job(BuildRecord(build=build, options=options))
-        self._jobs[run] = job
-        job.step = {"knowledge_base": kb, "schema": options.schema_name}
-        self._queue(job)
-        await self._forget_old()
-        return job.build
+        record = BuildRecord(build=build, options=options, process=self._process.id)
+        await anyio.to_thread.run_sync(self._records.save, record)
+        self._queue(Job(record, {"knowledge_base": kb, "schema": options.schema_name}))
+        await anyio.to_thread.run_sync(self._records.forget_old)
+        return build
 
-    def decide(self, build: str, decisions: Sequence[Decision], who: str) -> Build:
+    async def decide(self, build: str, decisions: Sequence[Decision], who: str) -> Build:
         """Go on with a build that waits for a person.
 
         Raises:
             StateError: it does not.
         """
-        job = self.job(build)
-        if job.build.state != "waiting":
-            raise StateError(f"the build {build!r} is {job.build.state}, and waits for no decision")
+        found = await anyio.to_thread.run_sync(self._record, build)
+        queued = _changed(found, state="queued", review=None).model_copy(update={"process": self._process.id})
+        if not await anyio.to_thread.run_sync(self._records.change, queued, "waiting"):
+            raise StateError(f"the build {build!r} is {found.build.state}, and waits for no decision")
         decided = [decision.model_dump(mode="json") for decision in decisions]
-        job.step = Command(resume={"decisions": decided, "who": who})
-        job.change(state="queued", review=None)
-        self._queue(job)
-        return job.build
+        self._queue(Job(queued, Command(resume={"decisions": decided, "who": who})))
+        return queued.build
 
     async def cancel(self, build: str) -> Build:
         """Give a build up. One that runs ends with the step that is under way.
@@ -178,20 +183,23 @@ class Builds:
         Raises:
             StateError: it is over.
         """
-        job = self.job(build)
-        if job.over:
-            raise StateError(f"the build {build!r} is {job.build.state}, there is nothing to cancel")
-        job.cancel()
-        if job.build.state in {"queued", "waiting"}:
-            job.change(state="cancelled", review=None)
-            await anyio.to_thread.run_sync(self._keep, job.record)
-        return job.build
+        found = await anyio.to_thread.run_sync(self._record, build)
+        state = self._newest(found).state
+        if state in OVER:
+            raise StateError(f"the build {build!r} is {state}, there is nothing to cancel")
+        if build in self._jobs:
+            return await self._give_up(self._jobs[build])
+        cancelled = _changed(found, state="cancelled", review=None)
+        if await anyio.to_thread.run_sync(self._records.change, cancelled, "waiting"):
+            await anyio.to_thread.run_sync(self._saver.delete_thread, build)
+            return cancelled.build
+        await anyio.to_thread.run_sync(self._records.order_cancel, build)
+        return found.build
 
     def stop(self) -> None:
-        """Give up all that run; what they have done stands."""
+        """Give up all of this process; what they have done stands."""
         for job in self._jobs.values():
-            if job.build.state in {"queued", "running"}:
-                job.cancel()
+            job.cancel()
 
     async def ended(self, seconds: float) -> bool:
         """Wait for those that were given up; returns whether all have ended within so many seconds."""
@@ -204,20 +212,50 @@ class Builds:
     async def turn(self, kb: str) -> AsyncIterator[None]:
         """Entered by whoever builds: some builds at once, and one after the other for a knowledge base.
 
-        It has one writer, and the next one would be refused.
+        It has one writer, and the next one would be refused. All processes of the home folder count.
+
+        Raises:
+            KnowledgeBaseNameError: none can have this name.
         """
-        async with self._turns.setdefault(kb, asyncio.Lock()), self._limiter:
+        # Those of one process are let in as they come.
+        async with (self._turns.setdefault(kb, asyncio.Lock()), self._limiter,
+                    holding_one([self._uploads.lock_of(kb)]), holding_one(self._slots)):
             yield
 
+    def _record(self, build: str) -> BuildRecord:
+        found = self._records.one(build)
+        if found is None:
+            raise NotFoundError(f"there is no build {build[:100]!r}")
+        return found
+
+    def _newest(self, record: BuildRecord) -> Build:
+        """The build of a record, as this process knows it if it is its own."""
+        job = self._jobs.get(record.build.id)
+        return job.build if job else record.build
+
+    async def _give_up(self, job: Job) -> Build:
+        job.cancel()
+        if job.build.state == "queued":
+            job.change(state="cancelled")
+            await anyio.to_thread.run_sync(self._keep, job.record)
+        return job.build
+
     def _queue(self, job: Job) -> None:
+        self._jobs[job.build.id] = job
         task = asyncio.create_task(self._run(job))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     async def _run(self, job: Job) -> None:
-        await anyio.to_thread.run_sync(self._keep, job.record)
+        try:
+            await self._in_turn(job)
+        finally:
+            if self._jobs[job.build.id] is job:  # it may have been decided on as soon as it was seen to wait
+                del self._jobs[job.build.id]
+
+    async def _in_turn(self, job: Job) -> None:
         async with self.turn(job.build.kb):
-            if job.over:
+            if job.build.state in OVER:
                 return
             if job.cancelled:
                 changes: dict[str, Any] = {"state": "cancelled"}
@@ -231,7 +269,7 @@ class Builds:
                 with suppress(asyncio.CancelledError):
                     changes = await job.work
         # Whoever hears that it is over finds nothing left of it.
-        await anyio.to_thread.run_sync(self._keep, job.changed(**changes))
+        await anyio.to_thread.run_sync(self._keep, _changed(job.record, **changes))
         job.change(**changes)
 
     async def _work(self, job: Job) -> dict[str, Any]:
@@ -270,11 +308,11 @@ class Builds:
     def _keep(self, record: BuildRecord) -> None:
         """In a worker thread: remember how a build stands; what is not needed any more goes."""
         self._records.save(record)
-        if record.build.state in _OVER:
+        if record.build.state in OVER:
             self._uploads.drop(record.build.id)
             self._saver.delete_thread(record.build.id)
 
-    async def _forget_old(self) -> None:
-        for build in [build for build, job in self._jobs.items() if job.over][:-KEPT]:
-            del self._jobs[build]
-            await anyio.to_thread.run_sync(self._records.forget, build)
+
+def _changed(record: BuildRecord, **values: Any) -> BuildRecord:
+    """The record as it is when the build has changed so."""
+    return record.model_copy(update={"build": record.build.model_copy(update=values)})

@@ -5,8 +5,7 @@ REST and the LangServe chat share them: a conversation that started through one 
 
 import json
 import secrets
-import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
@@ -30,17 +29,23 @@ _TABLES = (
     "name TEXT NOT NULL, title TEXT NOT NULL, link TEXT UNIQUE, started_at TEXT NOT NULL, used_at TEXT NOT NULL)"),
     ("CREATE TABLE IF NOT EXISTS banyan_turns (conversation TEXT NOT NULL, number INTEGER NOT NULL, asked_at TEXT NOT "
     "NULL, question TEXT NOT NULL, answer TEXT NOT NULL, rating INTEGER NOT NULL DEFAULT 0, "
-    "PRIMARY KEY (conversation, number))"))
+    "PRIMARY KEY (conversation, number))"),
+    "CREATE TABLE IF NOT EXISTS banyan_busy (conversation TEXT PRIMARY KEY, process TEXT NOT NULL)")
 _ENTRY = "SELECT id, kb, name, title, link, started_at, used_at FROM banyan_conversations"
 
 
 class Conversations:
-    """The conversations of a server: two tables in the database of its checkpoints."""
+    """The conversations of a server: tables in the database of its checkpoints, which its processes share."""
 
-    def __init__(self, saver: SqliteSaver) -> None:
+    def __init__(self, saver: SqliteSaver, process: str) -> None:
+        """Make the tables where there are none.
+
+        Args:
+            saver: has the database.
+            process: the id of this process (see `ProcessLock`).
+        """
         self._saver = saver
-        self._busy: set[str] = set()
-        self._lock = threading.Lock()
+        self._process = process
         with saver.cursor() as cursor:
             for table in _TABLES:
                 cursor.execute(table)
@@ -78,15 +83,26 @@ class Conversations:
             StateError: another turn of the same thread is not over.
         """
         key = thread.key
-        with self._lock:
-            if key in self._busy:
+        with self._saver.cursor() as cursor:
+            cursor.execute("INSERT OR IGNORE INTO banyan_busy VALUES (?, ?)", (key, self._process))
+            if not cursor.rowcount:
                 raise StateError(f"a question of the thread {thread.name!r} is being answered; wait until it is")
-            self._busy.add(key)
         try:
             yield self.messages(thread)
         finally:
-            with self._lock:
-                self._busy.discard(key)
+            with self._saver.cursor() as cursor:
+                cursor.execute("DELETE FROM banyan_busy WHERE conversation = ? AND process = ?", (key, self._process))
+
+    def take_up(self, runs: Callable[[str], bool]) -> None:
+        """End the turns of processes that were killed.
+
+        Args:
+            runs: whether the process with an id does.
+        """
+        with self._saver.cursor() as cursor:
+            processes = cursor.execute("SELECT DISTINCT process FROM banyan_busy").fetchall()
+            cursor.executemany("DELETE FROM banyan_busy WHERE process = ?",
+                               [(process,) for (process,) in processes if not runs(process)])
 
     def all(self, client: str, kb: str) -> list[ConversationItem]:
         """A client's conversations about a knowledge base, the one used last first."""

@@ -3,19 +3,18 @@
 import re
 import shutil
 import unicodedata
-import uuid
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 import anyio.to_thread
-from filelock import AsyncFileLock, FileLock, Timeout
+from filelock import FileLock, Timeout
 
+from ...graph_store.layout import check_name
 from ..errors import RefusedError
+from .process_lock import UPLOADS
 
-UPLOADS = ".uploads"
-"""Within the home folder; no knowledge base can be called so."""
 MAX_ID = 1000
 """Characters of a document's id (see `Document`)."""
 _MAX_PART = 255
@@ -91,13 +90,17 @@ def safe_names(names: Sequence[str]) -> list[str]:
 
 
 class Uploads:
-    """The uploads of one server: its folder among those of the servers of a home folder."""
+    """The uploads of one process: its folder among those of the processes that serve a home folder."""
 
-    def __init__(self, home: Path) -> None:
-        """Nothing is kept yet."""
+    def __init__(self, home: Path, process: str) -> None:
+        """Nothing is kept yet.
+
+        Args:
+            home: the home folder.
+            process: the id under which it holds its lock while it runs (see `ProcessLock`).
+        """
         self._root = home / UPLOADS
-        self._own = self._root / uuid.uuid4().hex
-        self._alive = FileLock(f"{self._own}.lock", thread_local=False)
+        self._own = self._root / process
 
     def store(self, build: str, uploads: Sequence[Upload]) -> list[str]:
         """Keep the files of a build until it begins; returns their names.
@@ -109,8 +112,6 @@ class Uploads:
         names = safe_names([upload.name for upload in uploads])
         folder = self._own / build
         self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not self._alive.is_locked:
-            self._alive.acquire()
         try:
             folder.mkdir(parents=True)
             for name, upload in zip(names, uploads, strict=True):
@@ -127,33 +128,40 @@ class Uploads:
     async def reading(self, build: str, kb: str) -> AsyncIterator[Path]:
         """The folder with a build's files, to be read within the block; they are gone at its end.
 
-        It is the same for all builds of a knowledge base, because a document's source is where it was read. So one
-        build at a time has it, of all servers of the home folder: others wait.
+        It is the same for all builds of a knowledge base, because a document's source is where it was read. Whoever
+        enters this holds `lock_of` the knowledge base.
         """
         target = self._root / _READ / kb
-        await anyio.to_thread.run_sync(lambda: target.parent.mkdir(exist_ok=True))
-        async with AsyncFileLock(f"{target}.lock"):
-            try:
-                await anyio.to_thread.run_sync(_empty, target)
-                await anyio.to_thread.run_sync((self._own / build).rename, target)
-                yield target
-            finally:
-                await anyio.to_thread.run_sync(_empty, target)
+        try:
+            await anyio.to_thread.run_sync(_empty, target)
+            await anyio.to_thread.run_sync((self._own / build).rename, target)
+            yield target
+        finally:
+            await anyio.to_thread.run_sync(_empty, target)
+
+    def lock_of(self, kb: str) -> Path:
+        """The file that is locked by whoever builds a knowledge base, of all processes of the home folder.
+
+        Raises:
+            KnowledgeBaseNameError: none can have this name.
+        """
+        folder = self._root / _READ
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return folder / f"{check_name(kb)}.lock"
 
     def drop(self, build: str) -> None:
         """The files of a build that never began are not needed any more."""
         _empty(self._own / build)
 
     def sweep(self) -> None:
-        """Remove what servers left that were killed: nobody holds their locks."""
+        """Remove what processes left that were killed: nobody holds their locks."""
         for lock in (*self._root.glob("*.lock"), *self._root.glob(f"{_READ}/*.lock")):
-            with suppress(Timeout), FileLock(lock, timeout=0):
+            with suppress(Timeout), FileLock(lock, blocking=False):
                 _empty(lock.with_suffix(""))
 
     def close(self) -> None:
-        """The server ends."""
+        """The process ends."""
         _empty(self._own)
-        self._alive.release()
 
 
 def _empty(folder: Path) -> None:

@@ -94,15 +94,17 @@ def test_texts_of_all_scripts_are_streamed_as_pieces_that_make_the_answer(client
     assert len(pieces) > 1
 
 
-def test_a_second_server_of_a_home_leaves_the_builds_of_the_first_alone(app):
+def test_a_second_server_of_a_home_shows_the_builds_of_the_first_and_leaves_them_alone(app):
     resources, records = app.state.service.resources, BuildRecords(app.state.service.saver)
-    record = BuildRecord(options=BuildOptions(context=BuildContext()), build=Build(
-        id="20260101", kb="people", state="running", progress=BuildProgress(step="read", done=0, total=None), files=[],
-        created_at="2026-01-01"))
+    build = Build(id="20260101", kb="people", state="running", created_at="2026-01-01", files=[],
+                  progress=BuildProgress(step="read", done=0, total=None))
+    record = BuildRecord(options=BuildOptions(context=BuildContext()), build=build,
+                         process=app.state.service._process.id)
     with TestClient(app, base_url="http://127.0.0.1", client=("127.0.0.1", 7)):
         records.save(record)
         with TestClient(create_app(resources), base_url="http://127.0.0.1", client=("127.0.0.1", 7)) as second:
-            assert second.get("/api/builds").json()["items"] == []
+            assert second.get("/api/builds").json()["items"] == [build.model_dump(mode="json")]
+            assert second.get(f"{KB}/people").json()["building"] == build.id
         assert records.all() == [record]
     with TestClient(create_app(resources), base_url="http://127.0.0.1", client=("127.0.0.1", 7)) as third:
         (build,) = third.get("/api/builds").json()["items"]

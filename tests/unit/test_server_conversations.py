@@ -20,7 +20,7 @@ def said(kept, thread):
 @pytest.fixture
 def kept(tmp_path):
     with SqliteSaver.from_conn_string(str(tmp_path / "server.sqlite")) as saver:
-        yield Conversations(saver)
+        yield Conversations(saver, "process")
 
 
 def test_a_turn_is_kept_as_it_was_given_and_names_its_conversation(kept):
@@ -78,7 +78,7 @@ def test_the_newest_turns_of_a_long_conversation_are_kept(kept):
 
 def test_conversations_follow_the_name_of_their_knowledge_base_and_go_with_it(tmp_path):
     with SqliteSaver.from_conn_string(str(tmp_path / "server.sqlite")) as saver:
-        kept = Conversations(saver)
+        kept = Conversations(saver, "process")
         for thread in (ONE, OTHERS):
             kept.add(thread, "Where?", ANSWER)
         kept.rename_base("kb", "new")
@@ -95,9 +95,9 @@ def test_threads_of_other_names_bases_and_clients_are_apart_and_outlive_the_serv
     for _ in range(2):
         with SqliteSaver.from_conn_string(str(tmp_path / "server.sqlite")) as saver:
             for number, thread in enumerate(every):
-                Conversations(saver).add(thread, f"question {number}", ANSWER)
+                Conversations(saver, "process").add(thread, f"question {number}", ANSWER)
     with SqliteSaver.from_conn_string(str(tmp_path / "server.sqlite")) as saver:
-        assert [said(Conversations(saver), thread) for thread in every] == [
+        assert [said(Conversations(saver, "process"), thread) for thread in every] == [
             [f"question {number}", "Radom [1]"] * 2 for number in range(5)]
 
 
@@ -113,3 +113,21 @@ def test_a_thread_has_one_turn_at_a_time_and_one_that_fails_leaves_no_trace(kept
         raise ZeroDivisionError
     with kept.turn(ONE) as messages:
         assert [message.text for message in messages] == ["one?", "Radom [1]"]
+
+
+def test_a_turn_of_one_process_keeps_others_out_until_it_is_over_or_was_killed_with_it(kept):
+    other = Conversations(kept._saver, "other")
+    with other.turn(ONE):
+        for conversations in (kept, other):
+            with pytest.raises(StateError, match="is being answered"), conversations.turn(ONE):
+                pytest.fail("another turn of it is not over")
+        with kept.turn(TWO):
+            pass
+        kept.take_up(lambda process: process == "other")
+        with pytest.raises(StateError), kept.turn(ONE):
+            pytest.fail("the process runs")
+        kept.take_up(lambda process: False)
+        with kept.turn(ONE):
+            pass
+    with kept.turn(ONE):
+        pass

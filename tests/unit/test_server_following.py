@@ -153,7 +153,7 @@ async def test_one_client_leaves_a_slot_to_others(tmp_path):
     settings = Settings(home=tmp_path, llm_base_url=None, _env_file=None)
     with Resources(settings) as resources:
         saver = SqliteSaver(sqlite3.connect(":memory:", check_same_thread=False))
-        questions = Questions(resources, Conversations(saver))
+        questions = Questions(resources, Conversations(saver, "process"))
         entered = []
 
         async def asking(client):

@@ -6,6 +6,7 @@ import unicodedata
 
 import anyio
 import pytest
+from banyan.server.runs.process_lock import ProcessLock, holding_one
 from banyan.server.runs.uploads import FileNameError, Upload, Uploads, safe_name, safe_names
 from hypothesis import given
 from hypothesis import strategies as st
@@ -50,29 +51,29 @@ def kept(tmp_path):
 
 @pytest.mark.anyio
 async def test_files_are_kept_privately_until_they_are_read(tmp_path):
-    uploads = Uploads(tmp_path)
+    uploads = Uploads(tmp_path, "process")
     files = [Upload("x/a.md", io.BytesIO(b"A")), Upload("b.md", io.BytesIO(b"B"))]
     assert uploads.store("b1", files) == ["x/a.md", "b.md"]
     uploads.store("b2", [Upload("b.md", io.BytesIO(b"C"))])
     if os.name == "posix":
         assert (tmp_path / ".uploads").stat().st_mode & 0o077 == 0
-    async with uploads.reading("b1", "demo") as first:
+    async with holding_one([uploads.lock_of("demo")]), uploads.reading("b1", "demo") as first:
         assert {path.name: path.read_bytes() for path in first.rglob("*.md")} == {"a.md": b"A", "b.md": b"B"}
     assert not first.exists()
-    async with uploads.reading("b2", "demo") as second:
+    async with holding_one([uploads.lock_of("demo")]), uploads.reading("b2", "demo") as second:
         assert second == first, "a document's source does not change with the build"
     assert kept(tmp_path) == []
 
 
 @pytest.mark.anyio
 async def test_two_servers_of_a_home_read_into_a_knowledge_base_in_turn(tmp_path):
-    ours, theirs = Uploads(tmp_path), Uploads(tmp_path)
+    ours, theirs = Uploads(tmp_path, "ours"), Uploads(tmp_path, "theirs")
     for name, server in (("ours", ours), ("theirs", theirs)):
         server.store("build", [Upload(f"{name}{number}.md", io.BytesIO(b"x")) for number in range(3)])
     read = {}
 
     async def reading(name, server):
-        async with server.reading("build", "demo") as folder:
+        async with holding_one([server.lock_of("demo")]), server.reading("build", "demo") as folder:
             before = sorted(path.name for path in folder.iterdir())
             await anyio.sleep(0.2)
             read[name] = before, sorted(path.name for path in folder.iterdir())
@@ -84,18 +85,21 @@ async def test_two_servers_of_a_home_read_into_a_knowledge_base_in_turn(tmp_path
 
 
 def test_a_refused_upload_leaves_nothing(tmp_path):
+    uploads = Uploads(tmp_path, "process")
     with pytest.raises(FileNameError):
-        Uploads(tmp_path).store("b1", [Upload("a.md", io.BytesIO(b"A")), Upload("../b.md", io.BytesIO(b"B"))])
+        uploads.store("b1", [Upload("a.md", io.BytesIO(b"A")), Upload("../b.md", io.BytesIO(b"B"))])
     assert list(tmp_path.rglob("*.md")) == []
 
 
 def test_what_killed_servers_left_is_swept_and_what_others_have_is_not(tmp_path):
-    killed, other = Uploads(tmp_path), Uploads(tmp_path)
-    killed.store("b1", [Upload("killed.md", io.BytesIO(b"A"))])
-    other.store("b1", [Upload("other.md", io.BytesIO(b"B"))])
-    killed._alive.release()  # as the system does for a process that ends
+    for name in ("killed", "other"):
+        lock = ProcessLock(tmp_path)
+        lock.acquire()
+        Uploads(tmp_path, lock.id).store("b1", [Upload(f"{name}.md", io.BytesIO(b"A"))])
+        if name == "killed":
+            lock._lock.release()  # as the system does for a process that ends
     (tmp_path / ".uploads" / "read" / "demo").mkdir(parents=True)
     (tmp_path / ".uploads" / "read" / "demo.lock").touch()
     (tmp_path / ".uploads" / "read" / "demo" / "read.md").touch()
-    Uploads(tmp_path).sweep()
+    Uploads(tmp_path, "process").sweep()
     assert kept(tmp_path) == ["other.md"]
