@@ -1,6 +1,7 @@
 """Checks of what is derived from the ledger: the graph, the vectors, the communities, the aliases."""
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,7 @@ _SEARCHED = 64
 # float32 sums over some hundred dimensions are exact to 1e-5; batches of another size change the sixth digit.
 _LENGTH_ERROR = 1e-3
 _LEAST_COSINE = 0.99
+_LEVELS_NAMED = 10
 
 
 def damaged_graph(path: Path) -> Iterator[str]:
@@ -126,15 +128,18 @@ def communities(kb: KnowledgeBase) -> Iterator[Problem]:
         yield Problem(what=f"{lost} communities have lost their description", fix=REINDEX)
     if kb.tree.is_behind():
         return  # no community claims to describe the graph as it is now
-    for what in (*_tree(kb), *_views(kb)):
+    for what in chain(_tree(kb), _views(kb)):
         yield Problem(what=what, fix=REINDEX)
 
 
 def _tree(kb: KnowledgeBase) -> Iterator[str]:
     entities = kb.graph.entity_ids()
     communities = kb.communities.all(level=None)
-    top = max((community.level for community in communities), default=0)
-    for level in range(top + 1):
+    levels = sorted({community.level for community in communities}) or [0]
+    if levels != list(range(len(levels))):
+        yield f"the communities are of the levels {', '.join(map(str, levels[:_LEVELS_NAMED]))}"
+        return
+    for level in levels:
         own = [community for community in communities if community.level == level]
         if sorted(entity for community in own for entity in community.members) != entities:
             yield f"the communities{f' of level {level}' if level else ''} do not partition the entities"

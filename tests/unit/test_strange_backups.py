@@ -84,6 +84,8 @@ STRANGE = {
         d, f, "INSERT OR REPLACE INTO meta VALUES ('tree_revision', '1.5')")), "its ledger cannot be opened"),
     "a number of runs that is none": (lambda m, d, f: described(m, altered(
         d, f, "UPDATE meta SET value = 'ZZZ' WHERE key = 'runs'")), "its ledger cannot be opened"),
+    "a level of the tree that nothing leads to": (lambda m, d, f: described(m, altered(
+        d, f, "UPDATE communities SET level = 1000000000000")), "the communities are of the levels 1000000000000"),
     "a name that is no text": (lambda m, d, f: described(m, d.replace(
         b"CREATE TABLE calls", b"CREATE TABLE \x9c\xff(ls")), "its ledger cannot be read"),
     "no embedding model": (lambda m, d, f: described(m, altered(
