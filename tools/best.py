@@ -4,6 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Rows = NDArray[np.intp]
+# Of so many scores together the best is looked at first.
+_PARTS = 64
 
 
 def best_rows(scores: NDArray[np.float32], limit: int) -> Rows:
@@ -20,5 +22,19 @@ def best_rows(scores: NDArray[np.float32], limit: int) -> Rows:
     rows = np.arange(len(scores))
     if len(scores) > limit:
         # Scores equal to the last are kept, so that the sort decides among them.
-        rows = np.flatnonzero(scores >= np.partition(scores, len(scores) - limit)[len(scores) - limit])
+        rows = np.flatnonzero(scores >= floor(scores, limit))
     return rows[np.argsort(-scores[rows], kind="stable")[:limit]]
+
+
+def floor(scores: NDArray[np.float32], limit: int) -> np.float32:
+    """A score that at least `limit` of them reach, near to the highest such one.
+
+    Args:
+        scores: shape (n,), none of them NaN.
+        limit: 1 to n.
+    """
+    width = len(scores) // _PARTS
+    if width >= 4 * limit:
+        # Each of these stands for a score of its own.
+        scores = scores[:width * _PARTS].reshape(_PARTS, width).max(axis=0)
+    return np.float32(np.partition(scores, len(scores) - limit)[len(scores) - limit])

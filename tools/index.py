@@ -14,15 +14,15 @@ from ..graph_store.index.lexical import LexicalIndex
 from ..graph_store.index.names import NameTrie
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.ledger.communities import Community
+from ..graph_store.vectors.store import Kind
 from ..models.embedding.embedder import Vectors
 from ..schemas.documents import Chunk
 from ..schemas.retrieval import TypedFact
 from .best import Rows
+from .nearness import Nearness, nearness
 from .spreading import SpreadingGraph
 
 _Item = TypeVar("_Item")
-# Vectors compared at once: they fit into a processor's cache.
-_BLOCK = 256
 
 
 class Fact(NamedTuple):
@@ -144,6 +144,24 @@ class RetrievalIndex:
 
     # Triples.
 
+    def relations_of(self, rows: Rows) -> NDArray[np.int32]:
+        """The numbers of some triples' relations."""
+        relations: NDArray[np.int32] = self._ends[rows, 1]
+        return relations
+
+    def relation_rows(self, relations: Iterable[str]) -> list[int]:
+        """The numbers of some relations; those that no triple has are left out."""
+        return [self._relation_row[one] for one in relations if one in self._relation_row]
+
+    def ends_at(self, row: int) -> tuple[int, int]:
+        """The rows of the head and the tail of the triple of a row."""
+        head, _, tail = self._ends[row].tolist()
+        return head, tail
+
+    def incident_at(self, row: int) -> Rows:
+        """The rows of the triples in which the entity of a row is head or tail, ascending."""
+        return self._incident[row].astype(np.intp)
+
     def ends(self, row: int) -> tuple[str, str]:
         """The head and the tail of the triple of a row."""
         head, _, tail = self._ends[row].tolist()
@@ -172,7 +190,7 @@ class RetrievalIndex:
 
     def of_relations(self, relations: Iterable[str]) -> Rows:
         """The rows of the triples of some relations, ascending; relations that no triple has are left out."""
-        return self._relation_triples.of(self._relation_row[one] for one in relations if one in self._relation_row)
+        return self._relation_triples.of(self.relation_rows(relations))
 
     # Chunks.
 
@@ -199,47 +217,16 @@ class RetrievalIndex:
 
     # Vectors.
 
-    def cosines(self, kind: Any, queries: Vectors) -> NDArray[np.float32]:
-        """The cosine of each query to each entity, triple or chunk, exactly.
+    def nearness(self, kind: Kind, queries: Vectors) -> list[Nearness]:
+        """How near each query, unit vectors of shape (n, d), is to the entities, triples or chunks."""
+        return nearness(self._vectors[kind], self._arrays[f"{kind}.places"], queries)
 
-        Args:
-            kind: which.
-            queries: unit vectors, shape (n, d).
-
-        Returns:
-            Shape (n, rows); 0 for what has no vector yet.
-        """
-        stored, places = self._vectors[kind], self._arrays[f"{kind}.places"]
-        cosines = np.zeros((len(queries), len(stored) + 1), np.float32)
-        for start in range(0, len(stored), _BLOCK):
-            block = slice(start, min(start + _BLOCK, len(stored)))
-            np.vecdot(stored[block], queries[:, None], out=cosines[:, block])
-        # What has no vector has the place -1: the last column, which stays 0.
-        return cosines[:, places]
-
-    def community_cosines(self, triples: NDArray[np.float32], entities: Callable[[], NDArray[np.float32]],
-                          ) -> NDArray[np.float32]:
+    def community_cosines(self, query: Vectors) -> NDArray[np.float32]:
         """The cosine of a question to each community: to the mean of its members' triples, or of its keywords' names.
 
         Args:
-            triples: the question's cosines to all triples.
-            entities: gives those to all entities, if they are needed.
+            query: a unit vector, shape (d,).
         """
-        arrays = self._arrays
-        sums = _means(triples, Lists(arrays, "communities.triples"))
-        keywords = Lists(arrays, "communities.keywords")
-        if len(keywords.values):
-            sums += _means(entities(), keywords)
-        norms: NDArray[np.float32] = arrays["communities.norms"]
-        return np.divide(sums, norms, out=np.zeros_like(sums), where=norms > 0)
-
-
-def _means(values: NDArray[np.float32], lists: Lists) -> NDArray[np.float32]:
-    """The mean of each list's values; 0 for an empty one."""
-    counts = np.diff(lists.starts)
-    means = np.zeros(len(lists), np.float32)
-    full = np.flatnonzero(counts)
-    if len(full):
-        # An empty list's sum would be that of the next one's first value.
-        means[full] = np.add.reduceat(values[lists.values], lists.starts[full]) / counts[full]
-    return means
+        directions: Vectors = self._arrays["communities.vectors"]
+        cosines: NDArray[np.float32] = np.vecdot(directions, query)
+        return cosines

@@ -5,14 +5,13 @@ import threading
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ..graph_store.index.names import Named
+from ..graph_store.vectors.store import KINDS, Kind
 from ..models.embedding.embedder import Vectors
 from ..schemas.references import replaced
 from ..schemas.retrieval import SubQuery
 from .index import RetrievalIndex
+from .nearness import Nearness
 
 _SPACE = re.compile(r"\s+")
 
@@ -29,16 +28,15 @@ class Batch:
         """Take unit vectors of shape (n, d)."""
         self._index = index
         self._vectors = vectors
-        self._cosines: dict[str, NDArray[np.float32]] = {}
-        self._lock = threading.Lock()
+        self._nearness: dict[Kind, list[Nearness]] = {}
+        self._locks = {kind: threading.Lock() for kind in KINDS}
 
-    def cosines(self, kind: str, row: int) -> NDArray[np.float32]:
-        """The cosine of one of them to every element of a kind; see `RetrievalIndex.cosines`."""
-        with self._lock:  # routes that are searched side by side wait for what one of them computes
-            if kind not in self._cosines:
-                self._cosines[kind] = self._index.cosines(kind, self._vectors)
-        cosines: NDArray[np.float32] = self._cosines[kind][row]
-        return cosines
+    def nearness(self, kind: Kind, row: int) -> Nearness:
+        """How near one of them is to the elements of a kind."""
+        with self._locks[kind]:  # routes that are searched side by side wait for what one of them computes
+            if kind not in self._nearness:
+                self._nearness[kind] = self._index.nearness(kind, self._vectors)
+        return self._nearness[kind][row]
 
 
 class Meaning:
@@ -63,19 +61,19 @@ class Meaning:
         return self._index.reliability.of(self.text)
 
     @property
-    def triples(self) -> NDArray[np.float32]:
-        """Its cosine to every triple, shape (triples,), in the order of `RetrievalIndex.edges`."""
-        return self._batch.cosines("triples", self._row)
+    def triples(self) -> Nearness:
+        """How near it is to the triples, in the order of `RetrievalIndex.edges`."""
+        return self._batch.nearness("triples", self._row)
 
     @property
-    def entities(self) -> NDArray[np.float32]:
-        """Its cosine to every entity, shape (entities,); 0 where the entity has no vector yet."""
-        return self._batch.cosines("entities", self._row)
+    def entities(self) -> Nearness:
+        """How near it is to the entities; 0 where the entity has no vector yet."""
+        return self._batch.nearness("entities", self._row)
 
     @property
-    def chunks(self) -> NDArray[np.float32]:
-        """Its cosine to every chunk, shape (chunks,)."""
-        return self._batch.cosines("chunks", self._row)
+    def chunks(self) -> Nearness:
+        """How near it is to the chunks."""
+        return self._batch.nearness("chunks", self._row)
 
 
 @dataclass(frozen=True, eq=False)

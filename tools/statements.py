@@ -7,7 +7,6 @@ import numpy as np
 
 from ..schemas.graph_schema import AttributeType
 from ..schemas.naming import normalise
-from .best import best_rows
 from .index import RetrievalIndex
 from .query import Query
 
@@ -65,10 +64,8 @@ def of_entities(index: RetrievalIndex, query: Query, entities: Sequence[str], li
         entities: ids.
         limit: how many at most.
     """
-    rows = index.rows_of(entities)
-    nearness = query.meaning.triples[rows]
-    best = rows[best_rows(nearness, limit)]
-    found = (next(_supported(index, int(row), float(query.meaning.triples[row])), None) for row in best)
+    best = zip(*query.meaning.triples.best(limit, index.rows_of(entities)), strict=True)
+    found = (next(_supported(index, int(row), float(cosine)), None) for row, cosine in best)
     return [item for item in found if item is not None]
 
 
@@ -84,7 +81,7 @@ def _triples(index: RetrievalIndex, queries: Sequence[Query], weights: Mapping[s
              paths: Mapping[str, float]) -> Iterator[Statement]:
     best = max(weights.values())
     rows = index.chunk_triples(weights)
-    nearness = np.max([query.meaning.triples[rows] * query.trust for query in queries], axis=0)
+    nearness = np.max([query.meaning.triples.at(rows) * query.trust for query in queries], axis=0)
     for row, nearest in zip(rows.tolist(), nearness.tolist(), strict=True):
         near = max(nearest, paths.get(index.fact(row).text, 0.0))
         for item in _supported(index, row, near):

@@ -22,7 +22,7 @@ from . import columns
 from .lexical import postings, terms
 from .names import trie
 from .typed_facts import facts_by_chunk
-from .vector_rows import Rows, VectorRows, norms_of_means
+from .vector_rows import Rows, VectorRows, directions_of_means
 from .walk import step_arrays
 
 Made = dict[str, NDArray[Any]]
@@ -154,7 +154,7 @@ def _communities(communities: Sequence[Community], rows: _Rows, made: Mapping[st
     """Communities with what their vectors are the means of: their members' triples; without any, their keywords' names.
 
     No text is embedded for a community, however often it changes, and all its triples count: a model truncates long
-    texts. Neither is a vector stored: its cosine to a question is the mean of its parts' by its length.
+    texts.
     """
     incident, mentioned = columns.Lists(made, "entities.triples"), columns.Lists(made, "entities.chunks")
     members = [_known(rows, community.members) for community in communities]
@@ -164,8 +164,7 @@ def _communities(communities: Sequence[Community], rows: _Rows, made: Mapping[st
     return {**columns.ids("communities", [community.id for community in communities]),
             **columns.texts("communities.about", (orjson.dumps(community.model_dump()) for community in communities)),
             **columns.lists("communities.chunks", (mentioned.of(of) for of in members)),
-            **columns.lists("communities.triples", triples), **columns.lists("communities.keywords", keywords),
-            "communities.norms": norms_of_means(vectors, places, triples, keywords)}
+            "communities.vectors": directions_of_means(vectors, places, triples, keywords)}
 
 
 def _known(rows: _Rows, keys: Iterable[str]) -> list[int]:

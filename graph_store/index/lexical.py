@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-import bm25s
 import numpy as np
 from numpy.typing import NDArray
 
@@ -39,6 +38,8 @@ def postings(name: str, lists: Sequence[list[str]]) -> dict[str, NDArray[Any]]:
     scores: dict[str, Any] = {"data": np.zeros(0, np.float32), "indices": np.zeros(0, np.int32),
                               "indptr": np.zeros(1, np.int64)}
     if known:
+        import bm25s  # noqa: PLC0415  (it takes a twentieth of a second, and readers have no use for it)
+
         model = bm25s.BM25(method="lucene", k1=1.5, b=0.75)
         model.index(([[number[term] for term in listed] for listed in lists], number), show_progress=False)
         scores = model.scores
@@ -51,11 +52,7 @@ class LexicalIndex:
     def __init__(self, arrays: Arrays, name: str, size: int) -> None:
         """Read the arrays that `postings` made of as many texts as `size`."""
         self._terms = Words(arrays, f"{name}.terms")
-        self._model = bm25s.BM25(method="lucene", k1=1.5, b=0.75)
-        self._model.scores = {part: arrays[f"{name}.{part}"] for part in ("data", "indices", "indptr")} | {
-            "num_docs": size}
-        # What an index that was made, not loaded, has of variants that score absent terms.
-        self._model.nonoccurrence_array = None
+        self._data, self._indices, self._starts = (arrays[f"{name}.{part}"] for part in ("data", "indices", "indptr"))
         self._size = size
 
     @classmethod
@@ -70,7 +67,8 @@ class LexicalIndex:
     def scores(self, query: str) -> NDArray[np.float32]:
         """BM25 of every text for a query, shape (n,); zeros where nothing is shared."""
         found = (self._terms.get(term) for term in dict.fromkeys(terms(query)))
-        wanted = [number for number in found if number is not None]
-        if not wanted:
-            return np.zeros(self._size, np.float32)
-        return np.asarray(self._model.get_scores_from_ids(wanted), np.float32)
+        scores = np.zeros(self._size, np.float32)
+        for number in (number for number in found if number is not None):
+            postings = slice(self._starts[number], self._starts[number + 1])
+            scores[self._indices[postings]] += self._data[postings]
+        return scores

@@ -1,4 +1,4 @@
-"""The index of a knowledge base on disk: one file of arrays, and one of vectors for each kind.
+"""The index of a knowledge base on disk: one file of arrays, and for each kind one of vectors and one of their codes.
 
 It is derived from one state of the ledger, which it names: for another state, or once a file is damaged, it is made
 again. Readers map it and need neither the graph nor Chroma. Files that are replaced stay readable for those who have
@@ -14,23 +14,23 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...models.embedding.embedder import Embedder, Vectors
+from ...models.embedding.embedder import Embedder
 from ..ledger.version import Version
 from ..vectors.store import Kind
 from . import array_file
 from .array_file import ArrayFile, Arrays, IndexDamagedError
 from .contents import Source, contents
-from .vector_rows import VectorFile, VectorRows
+from .vector_rows import StoredVectors, VectorFile, VectorRows
 
 _LOG = logging.getLogger("banyan")
 _KINDS: tuple[Kind, ...] = ("entities", "triples", "chunks")
 
 
 class Index(NamedTuple):
-    """The arrays that retrieval reads, and the stored vectors of each kind, shape (places, d)."""
+    """The arrays that retrieval reads, and the stored vectors of each kind."""
 
     arrays: Arrays
-    vectors: Mapping[Kind, Vectors]
+    vectors: Mapping[Kind, StoredVectors]
 
 
 class IndexStore:
@@ -53,7 +53,7 @@ class IndexStore:
         except IndexDamagedError as error:
             _LOG.warning("%s; it is made again", error)
             return None
-        return Index(found.arrays, {kind: files[kind].stored for kind in _KINDS})
+        return Index(found.arrays, {kind: files[kind].all() for kind in _KINDS})
 
     def save(self, version: Version, source: Source) -> None:
         """Write the index of a state. Only vectors that are new are written, whatever their number.
@@ -65,8 +65,8 @@ class IndexStore:
         vectors = self._go_on(version)
         arrays = contents(source, vectors)
         array_file.write(self._path, self._about(version) | {"vectors": vectors.write()}, arrays)
-        used = {file.path for file in vectors.files.values()}
-        for path in self._path.parent.glob("index-*.f32"):
+        used = {path for file in vectors.files.values() for path in file.paths}
+        for path in self._path.parent.glob("index-*-*.*"):
             if path not in used:
                 with suppress(OSError):  # where open files cannot be removed they go later
                     path.unlink()
@@ -79,8 +79,10 @@ class IndexStore:
 
     def differs(self, version: Version, source: Source) -> bool:
         """Whether the arrays of the files are not what a state gives, with the vectors that are in the files."""
-        there = array_file.load(self._path).arrays
-        made = contents(source, self._go_on(version))
+        there, vectors = array_file.load(self._path).arrays, self._go_on(version)
+        if not all(file.is_coded() for file in vectors.files.values()):
+            return True
+        made = contents(source, vectors)
         return there.keys() != made.keys() or any(not np.array_equal(there[name], made[name]) for name in made)
 
     def _about(self, version: Version) -> dict[str, Any]:

@@ -1,65 +1,76 @@
-"""Vectors in files that only grow at their end, so that what was written once is not written again.
+"""Vectors in files that only grow at their end, beside them their codes of a byte for each dimension.
 
-Each kind has a file of float32 rows. Where the row of an id is stands in the index beside it, with the checksum of
-each stretch that was added. Once most rows of a file belong to nothing any more, the others move to a new one.
+Where the row of an id is stands in the index beside them, with the checksum of each stretch that was added. Once most
+rows of a file belong to nothing any more, the others move to a new one.
 """
 
-import mmap
-import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import xxhash
 from numpy.typing import NDArray
 
 from ...models.embedding.embedder import Vectors
 from ..vectors.store import Kind, VectorStore
-from .array_file import IndexDamagedError
+from .codes import code_row, coded, farthest
+from .row_file import RowFile
 
 Rows = NDArray[np.int32]
 
 
+@dataclass(frozen=True, eq=False)
+class StoredVectors:
+    """The vectors of one kind, by place: themselves, shape (places, d), and coded."""
+
+    vectors: Vectors
+    codes: NDArray[np.int8]
+    """Shape (places, d)."""
+    steps: NDArray[np.float32]
+    """How long a step of each code is."""
+    farthest: float
+    """How far a vector is from its code at most."""
+
+    def __len__(self) -> int:
+        return len(self.vectors)
+
+
 class VectorFile:
-    """The rows of one kind: those of a file, mapped, and those that were added since."""
+    """The rows of one kind: those of the files, mapped, and those that were added since."""
 
     def __init__(self, folder: Path, kind: Kind, dimension: int, about: Mapping[str, Any] | None = None) -> None:
-        """Open what `about` says is there, or begin a new file.
+        """Open what `about` says is there, or begin new files.
 
         Raises:
-            FileNotFoundError: the file is not there.
-            IndexDamagedError: it is not as it was written.
+            FileNotFoundError: a file is not there.
+            IndexDamagedError: one is not as it was written.
         """
-        self._folder, self.kind, self._dimension = folder, kind, dimension
-        # A file of that number may be mapped by readers.
-        self._number: int = about["number"] if about else self._next_number()
-        self._sums: list[list[Any]] = [list(entry) for entry in about["sums"]] if about else []
-        self._fresh = about is None
-        self.stored = self._mapped() if about else np.zeros((0, dimension), np.float32)
+        self._folder, self.kind, self.dimension = folder, kind, dimension
         self._added = np.zeros((0, dimension), np.float32)
+        if about:
+            self._open(about["number"], about)
+        else:
+            self._begin()
+
+    def _begin(self) -> None:
+        # Files of other numbers may be mapped by readers.
+        taken = [int(path.stem.rpartition("-")[2]) for path in self._folder.glob(f"index-{self.kind}-*.f32")]
+        self._open(max(taken, default=-1) + 1, {})
+
+    def _open(self, number: int, about: Mapping[str, Any]) -> None:
+        self._number = number
+        row = np.dtype([("vector", np.float32, (self.dimension,))])
+        stem = self._folder / f"index-{self.kind}-{number}"
+        self._vectors = RowFile(stem.with_suffix(".f32"), row, about.get("sums"))
+        self._codes = RowFile(stem.with_suffix(".i8"), code_row(self.dimension), about.get("codes"))
+        self._farthest: float = about.get("farthest", 0.0)
+        self.stored: Vectors = self._vectors.stored["vector"]
 
     @property
-    def path(self) -> Path:
-        """The file."""
-        return self._folder / f"index-{self.kind}-{self._number}.f32"
-
-    def _mapped(self) -> Vectors:
-        rows = sum(count for count, _ in self._sums)
-        if not rows:
-            return np.zeros((0, self._dimension), np.float32)
-        with self.path.open("rb") as file:
-            size = rows * self._dimension * 4
-            if self.path.stat().st_size < size:
-                raise IndexDamagedError(f"{self.path} is cut short")
-            mapped = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
-        begin, view = 0, memoryview(mapped)
-        for count, checksum in self._sums:
-            end = begin + count * self._dimension * 4
-            if xxhash.xxh3_64_hexdigest(view[begin:end]) != checksum:
-                raise IndexDamagedError(f"{self.path} is not as it was written")
-            begin = end
-        return np.frombuffer(mapped, np.float32).reshape(rows, self._dimension)
+    def paths(self) -> tuple[Path, Path]:
+        """The file of vectors, and that of their codes."""
+        return self._vectors.path, self._codes.path
 
     def __len__(self) -> int:
         return len(self.stored) + len(self._added)
@@ -69,27 +80,32 @@ class VectorFile:
         if not len(self._added):
             return np.asarray(self.stored[places], np.float32)
         old = places < len(self.stored)
-        found = np.empty((len(places), self._dimension), np.float32)
+        found = np.empty((len(places), self.dimension), np.float32)
         found[old], found[~old] = self.stored[places[old]], self._added[places[~old] - len(self.stored)]
         return found
 
-    def all(self) -> Vectors:
-        """The vectors of all places."""
-        return np.concatenate([self.stored, self._added]) if len(self._added) else self.stored
+    def all(self) -> StoredVectors:
+        """What stands at all places."""
+        vectors, codes, far = self.stored, self._codes.stored, self._farthest
+        if len(self._added):
+            added = coded(self._added)
+            vectors, codes = np.concatenate([vectors, self._added]), np.concatenate([codes, added])
+            far = max(far, farthest(self._added, added))
+        # A copy of the steps: they would else be read from between the codes for every question.
+        return StoredVectors(vectors, codes["code"], np.ascontiguousarray(codes["step"]), far)
+
+    def is_coded(self) -> bool:
+        """Whether the codes that are stored are those of the vectors."""
+        return np.array_equal(self._codes.stored, coded(self.stored))
 
     def add(self, vectors: Vectors) -> None:
         """Take further rows, which are not written yet."""
         self._added = np.concatenate([self._added, vectors])
 
     def keep(self, places: NDArray[Any]) -> None:
-        """Begin a new file with the rows of some places alone."""
+        """Begin new files with the rows of some places alone."""
         self._added = self.rows(places)
-        self.stored, self._sums = np.zeros((0, self._dimension), np.float32), []
-        self._number, self._fresh = self._next_number(), True
-
-    def _next_number(self) -> int:
-        taken = [int(path.stem.rpartition("-")[2]) for path in self._folder.glob(f"index-{self.kind}-*.f32")]
-        return max(taken, default=-1) + 1
+        self._begin()
 
     def write(self) -> dict[str, Any]:
         """Write what was added behind what is noted, and return what is to be noted now.
@@ -97,18 +113,10 @@ class VectorFile:
         Raises:
             OSError: the disk is full or not writable; what is noted is unchanged.
         """
-        if len(self._added) or self._fresh:
-            data = np.ascontiguousarray(self._added)
-            # Behind what is noted there may be what a writer left that was killed.
-            with self.path.open("wb" if self._fresh else "r+b") as file:
-                file.truncate(self.stored.nbytes)
-                file.seek(self.stored.nbytes)
-                file.write(data.data if data.size else b"")
-                file.flush()
-                os.fsync(file.fileno())
-            if len(data):
-                self._sums.append([len(data), xxhash.xxh3_64_hexdigest(data.tobytes())])
-        return {"number": self._number, "sums": self._sums}
+        codes = coded(self._added)
+        row = self._vectors.stored.dtype
+        return {"number": self._number, "sums": self._vectors.append(np.ascontiguousarray(self._added).view(row)),
+                "codes": self._codes.append(codes), "farthest": max(self._farthest, farthest(self._added, codes))}
 
 
 class VectorRows:
@@ -117,6 +125,7 @@ class VectorRows:
     def __init__(self, files: Mapping[Kind, VectorFile], known: Mapping[Kind, Mapping[str, int]]) -> None:
         """Go on with some files; `known`: the place of each id that is in them."""
         self.files, self._known = files, known
+        self.dimension = files["triples"].dimension
 
     def place(self, kind: Kind, ids: Sequence[str], store: VectorStore) -> Rows:
         """The places of some ids' vectors; those that are not there yet are read from the store.
@@ -144,13 +153,18 @@ class VectorRows:
         return {kind: file.write() for kind, file in self.files.items()}
 
 
-def norms_of_means(vectors: VectorRows, places: Mapping[Kind, Rows], triples: Sequence[NDArray[Any]],
-                   entities: Sequence[Sequence[int]]) -> NDArray[np.float32]:
-    """The lengths of the means of some vectors: those of rows of triples or, where there are none, of entities."""
-    norms = np.zeros(len(triples), np.float32)
+def directions_of_means(vectors: VectorRows, places: Mapping[Kind, Rows], triples: Sequence[NDArray[Any]],
+                        entities: Sequence[Sequence[int]]) -> Vectors:
+    """The means of some vectors, at unit length: those of rows of triples or, where there are none, of entities.
+
+    Returns:
+        Shape (lists, d); zeros for the mean of nothing.
+    """
+    directions = np.zeros((len(triples), vectors.dimension), np.float32)
     for row, (of_triples, of_entities) in enumerate(zip(triples, entities, strict=True)):
         kind: Kind = "triples" if len(of_triples) else "entities"
         rows = places[kind][np.asarray(of_triples if len(of_triples) else of_entities, np.intp)]
         if len(rows):
-            norms[row] = np.linalg.norm(vectors.files[kind].rows(rows).mean(axis=0))
-    return norms
+            mean = vectors.files[kind].rows(rows).mean(axis=0)
+            directions[row] = mean / (np.linalg.norm(mean) or 1)
+    return directions

@@ -56,7 +56,7 @@ def index(kb: KnowledgeBase) -> Iterator[Problem]:
         return
     for kind, stored in written.vectors.items():
         ids, texts = columns.Ids(written.arrays, kind), _texts(kb, kind)
-        vectors = stored[written.arrays[f"{kind}.places"][:_EMBEDDED_AGAIN]]
+        vectors = stored.vectors[written.arrays[f"{kind}.places"][:_EMBEDDED_AGAIN]]
         if other := _embedded_otherwise(kb, [texts[ids.at(row)] for row in range(len(vectors))], vectors):
             yield Problem(what=f"the index that retrieval reads: {other} of {len(vectors)} vectors of the {kind} "
                                "that were looked at are not those of their texts", fix=REINDEX)

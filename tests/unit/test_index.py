@@ -4,6 +4,7 @@ import random
 
 import numpy as np
 import pytest
+import xxhash
 from banyan.graph_store.errors import WriterBusyError
 from banyan.graph_store.index import array_file, columns
 from banyan.graph_store.index.array_file import IndexDamagedError
@@ -91,12 +92,15 @@ def test_vectors_are_added_behind_those_that_are_there(tmp_path):
     file = VectorFile(tmp_path, "chunks", 4)
     file.add(vectors(1, 2))
     first = file.write()
-    written = file.path.read_bytes()
+    written = [path.read_bytes() for path in file.paths]
     again = VectorFile(tmp_path, "chunks", 4, first)
     again.add(vectors(3))
     second = again.write()
-    assert again.path.read_bytes()[:len(written)] == written
-    assert VectorFile(tmp_path, "chunks", 4, second).stored[:, 0].tolist() == [1, 2, 3]
+    assert [path.read_bytes()[:len(data)] for path, data in zip(again.paths, written, strict=True)] == written
+    both = VectorFile(tmp_path, "chunks", 4, second)
+    assert both.stored[:, 0].tolist() == [1, 2, 3]
+    assert both.all().steps.tolist() == [np.float32(number / 127) for number in (1, 2, 3)]
+    assert both.is_coded()
     assert VectorFile(tmp_path, "chunks", 4, first).stored[:, 0].tolist() == [1, 2], "whoever has the old note"
 
 
@@ -104,24 +108,30 @@ def test_what_a_killed_writer_left_behind_the_end_is_overwritten(tmp_path):
     file = VectorFile(tmp_path, "chunks", 4)
     file.add(vectors(1))
     noted = file.write()
-    with file.path.open("ab") as left:
-        left.write(b"half of a vec")
+    for path in file.paths:
+        with path.open("ab") as left:
+            left.write(b"half of a vec")
     again = VectorFile(tmp_path, "chunks", 4, noted)
     again.add(vectors(2))
     assert VectorFile(tmp_path, "chunks", 4, again.write()).stored[:, 0].tolist() == [1, 2]
 
 
-def test_a_damaged_file_of_vectors_is_refused(tmp_path):
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_damaged_file_of_vectors_or_codes_is_refused(tmp_path, which):
     file = VectorFile(tmp_path, "chunks", 4)
     file.add(vectors(1, 2))
     noted = file.write()
-    data = bytearray(file.path.read_bytes())
+    path = file.paths[which]
+    data = bytearray(path.read_bytes())
     data[-3] ^= 1
-    file.path.write_bytes(data)
+    path.write_bytes(data)
     with pytest.raises(IndexDamagedError, match="not as it was written"):
         VectorFile(tmp_path, "chunks", 4, noted)
-    file.path.write_bytes(data[:-1])
+    path.write_bytes(data[:-1])
     with pytest.raises(IndexDamagedError, match="cut short"):
+        VectorFile(tmp_path, "chunks", 4, noted)
+    path.unlink()
+    with pytest.raises(FileNotFoundError):
         VectorFile(tmp_path, "chunks", 4, noted)
 
 
@@ -193,10 +203,10 @@ def test_vectors_of_what_is_gone_are_left_behind_in_the_end(opened, home):
             rows = {kind: len(stored) for kind, stored in kb.written_index().vectors.items()}
             assert rows["entities"] <= 2 * kb.counts().entities
             assert verify(kb) == []
-    assert len(list(home.glob("kb/index-*.f32"))) == 3
+    assert len(list(home.glob("kb/index-*.f32"))) == len(list(home.glob("kb/index-*.i8"))) == 3
 
 
-@pytest.mark.parametrize("name", ["index.bin", "index-triples-0.f32"])
+@pytest.mark.parametrize("name", ["index.bin", "index-triples-0.f32", "index-triples-0.i8"])
 def test_a_damaged_index_is_named_and_made_again(opened, home, name):
     with opened() as kb:
         first = found(kb)
@@ -216,6 +226,17 @@ def test_verify_sees_an_index_that_is_not_what_the_graph_gives(opened, home):
     with opened() as kb:
         about, arrays = array_file.load(kb.layout.index)
         array_file.write(kb.layout.index, about, dict(arrays) | {"triples.ends": arrays["triples.ends"][::-1]})
+    with opened() as kb:
+        assert "the index that retrieval reads is not what the graph gives" in [one.what for one in verify(kb)]
+
+
+def test_verify_sees_codes_that_are_not_those_of_the_vectors(opened):
+    with opened() as kb:
+        about, arrays = array_file.load(kb.layout.index)
+        path = kb.layout.root / "index-chunks-0.i8"
+        path.write_bytes(path.read_bytes()[::-1])
+        about["vectors"]["chunks"]["codes"] = [[len(arrays["chunks"]), xxhash.xxh3_64_hexdigest(path.read_bytes())]]
+        array_file.write(kb.layout.index, about, arrays)
     with opened() as kb:
         assert "the index that retrieval reads is not what the graph gives" in [one.what for one in verify(kb)]
 
@@ -248,13 +269,14 @@ def test_a_reader_goes_on_with_the_files_that_it_has(opened):
     with opened() as reader:
         reader.freeze()
         retriever = Retriever(reader)
-        before = retriever.index.chunks[0], retriever.index.cosines("chunks", np.eye(
-            1, retriever.index.embedder.dimension, dtype=np.float32))
+        query = np.eye(1, retriever.index.embedder.dimension, dtype=np.float32)
+        (near,) = retriever.index.nearness("chunks", query)
+        before = retriever.index.chunks[0], near.at(np.arange(len(near)))
         with opened() as kb:
             grown(kb)
         assert retriever.index.chunks[0] == before[0]
-        np.testing.assert_array_equal(retriever.index.cosines("chunks", np.eye(
-            1, retriever.index.embedder.dimension, dtype=np.float32)), before[1])
+        (near,) = retriever.index.nearness("chunks", query)
+        np.testing.assert_array_equal(near.at(np.arange(len(near))), before[1])
 
 
 def test_readers_hear_of_a_chunk_that_only_moved(opened):

@@ -151,7 +151,7 @@ def test_a_wrong_relation_and_one_that_is_nearest_anyway_leave_no_place_empty(pl
 def cosines(retriever):
     """The vector of a question, and its cosine to each community."""
     query = ask(retriever, "Which city lies on the Danube?")
-    found = retriever.index.community_cosines(query.meaning.triples, lambda: query.meaning.entities)
+    found = retriever.index.community_cosines(query.vector)
     return query.vector, dict(zip(retriever.index.communities, found, strict=True))
 
 

@@ -52,7 +52,7 @@ def found(*names: tuple[str, str], route="triple"):
 
 
 def test_without_words_vectors_decide_and_without_vectors_words(retriever, query):
-    dense = by_score(retriever, query.meaning.chunks)
+    dense = by_score(retriever, query.meaning.chunks.at(np.arange(len(retriever.index.chunks))))
     lexical = by_score(retriever, lexical_scores(retriever.index, QUESTION))
     only_dense = ranked(retriever, query, lexical=False, spreading=False)
     only_lexical = ranked(retriever, query, dense=False, spreading=False)

@@ -6,7 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...schemas.retrieval import EVERYTHING, Evidence, Switches
+from ..best import Rows, floor
 from ..index import RetrievalIndex
+from ..nearness import Nearness
 from ..query import Query
 
 Scores = NDArray[np.float32]
@@ -17,7 +19,7 @@ _COMMUNITY_SHARE = 0.5
 
 
 def chunk_scores(index: RetrievalIndex, query: Query, evidence: Iterable[Evidence], beta: float,
-                 switches: Switches = EVERYTHING) -> Scores:
+                 switches: Switches = EVERYTHING, kept: int = 200) -> Scores:
     """Each chunk's score by vector, by words and by its communities, 0 to 1, shape (chunks,).
 
     Vectors weigh as much as they can be trusted (graph_store/vectors/reliability.py), so that a model that is
@@ -25,13 +27,22 @@ def chunk_scores(index: RetrievalIndex, query: Query, evidence: Iterable[Evidenc
     things are named, communities where a question is about a theme and shares few words with its
     answers.
 
+    Args:
+        index: the knowledge base in memory.
+        query: the sub-query.
+        evidence: what the routes found for it.
+        beta: beta(q).
+        switches: what is left out.
+        kept: so many of the best scores are exact; others may be off as far as chunks are compared nearly
+            (tools/nearness.py), but stay below those.
+
     Returns:
         The scores; zeros where dense, lexical and communities are off.
     """
     trust = query.trust if switches.lexical else 1.0
-    parts = []
+    dense, parts = _Dense(query.meaning.chunks), list[tuple[float, Scores]]()
     if switches.dense:
-        parts.append((trust, _scaled(query.meaning.chunks)))
+        parts.append((trust, dense.nearly))
     if switches.lexical:
         # Where vectors say nothing the words have all, whatever beta is.
         share = beta if switches.dense and trust > 0 else 1.0
@@ -43,7 +54,30 @@ def chunk_scores(index: RetrievalIndex, query: Query, evidence: Iterable[Evidenc
     scores = np.zeros(len(index.chunks), np.float32)
     for weight, part in parts:
         scores += np.float32(weight / total if total else 0) * part
+    if switches.dense and total and len(scores):
+        below = floor(scores, min(kept, len(scores))) - np.float32(2 * dense.bound * trust / total)
+        rows = np.flatnonzero(scores >= below)
+        scores[rows] += np.float32(trust / total) * (dense.at(rows) - dense.nearly[rows])
     return scores
+
+
+class _Dense:
+    """The chunks' cosines, moved to 0..1; all 0 where they do not differ."""
+
+    def __init__(self, nearness: Nearness) -> None:
+        self._nearness, nearly = nearness, nearness.nearly
+        _, highest = nearness.best(1)
+        lowest = nearness.at(np.flatnonzero(nearly <= nearly.min(initial=np.inf) + np.float32(2 * nearness.bound)))
+        self._low, self._range = lowest.min(initial=np.inf), (highest.max(initial=-np.inf) - lowest.min(initial=np.inf))
+        self.nearly: Scores = self._scaled(nearly)
+        self.bound = nearness.bound / self._range if self._range > 0 else 0.0
+
+    def at(self, rows: Rows) -> Scores:
+        """Those of some chunks, exactly."""
+        return self._scaled(self._nearness.at(rows))
+
+    def _scaled(self, cosines: Scores) -> Scores:
+        return (cosines - self._low) / self._range if self._range > 0 else np.zeros_like(cosines)
 
 
 def community_scores(index: RetrievalIndex, evidence: Iterable[Evidence]) -> Scores:
@@ -75,9 +109,13 @@ def lexical_scores(index: RetrievalIndex, question: str) -> Scores:
 
 def _reciprocal_rank(scores: Scores) -> Scores:
     """1 / (60 + rank), equal for equal scores, 0 for a score of 0; 60 as in Cormack et al. 2009."""
-    _, position, counts = np.unique(-scores, return_inverse=True, return_counts=True)
-    rank = 1 + (np.cumsum(counts) - counts)[position]
-    return np.where(scores > 0, 1 / (60 + rank), 0).astype(np.float32)
+    found = np.flatnonzero(scores > 0)
+    found = found[np.argsort(-scores[found])]
+    ordered, places = scores[found], np.arange(len(found))
+    first = np.where(np.diff(ordered, prepend=np.inf) != 0, places, 0)
+    ranks = np.zeros_like(scores)
+    ranks[found] = 1 / (61 + np.maximum.accumulate(first))
+    return ranks
 
 
 def _scaled(scores: Scores) -> Scores:

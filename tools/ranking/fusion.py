@@ -65,7 +65,8 @@ def walk(index: RetrievalIndex, query: Query, evidence: Sequence[Evidence], swit
         weight = share * graph_weight * (1.0 if route == "entity" else query.trust)
         for row, value in _entity_seeds(index, route, evidence).items():
             restart[row] += weight * value
-    own = _sharpened(chunk_scores(index, query, evidence, graph_weight, switches), _CHUNK_SEEDS, _CHUNK_SHARPNESS)
+    own = _sharpened(chunk_scores(index, query, evidence, graph_weight, switches, _CHUNK_SEEDS),
+                     _CHUNK_SEEDS, _CHUNK_SHARPNESS)
     lead = _lead(index, query, before)
     if lead.any():
         restart[:entities] += _LEAD_SHARE * lead

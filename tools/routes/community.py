@@ -19,7 +19,7 @@ def search(index: RetrievalIndex, query: Query, limit: int) -> list[Evidence]:
         facts of theirs, scored by cosine (UniAI-GraphRAG eq. 7) times the trust in vectors.
     """
     facts_each = -(-limit // (_FACTS_SHARE * _READ)) if limit > _READ else 0
-    cosines = index.community_cosines(query.meaning.triples, lambda: query.meaning.entities)
+    cosines = index.community_cosines(query.vector)
     evidence: list[Evidence] = []
     for rank, row in enumerate(best_rows(cosines, limit - facts_each * _READ)):
         community, cosine = index.communities[index.community_row.at(int(row))], float(cosines[row])
@@ -36,13 +36,10 @@ def search(index: RetrievalIndex, query: Query, limit: int) -> list[Evidence]:
 def _facts(index: RetrievalIndex, query: Query, community: Community, limit: int) -> list[Evidence]:
     """The facts about a community's keywords that are nearest to the question."""
     rows = index.rows_of(community.keywords)
-    if not len(rows):
-        return []
-    cosines = query.meaning.triples[rows]
     evidence = []
-    for rank in best_rows(cosines, limit):
-        fact = index.fact(int(rows[rank]))
+    for row, cosine in zip(*query.meaning.triples.best(limit, rows), strict=True):
+        fact = index.fact(int(row))
         evidence.append(Evidence(
-            route="community", text=fact.text, score=min(1.0, max(0.0, float(cosines[rank]))) * query.trust,
+            route="community", text=fact.text, score=min(1.0, max(0.0, float(cosine))) * query.trust,
             chunk_ids=fact.chunk_ids, entity_ids=fact.ends, path=(f"community {community.name}", fact.text)))
     return evidence

@@ -1,7 +1,6 @@
 """The entity route: entities named in the question or near to it, with their attributes (eq. 10)."""
 
 from ...schemas.retrieval import Evidence
-from ..best import best_rows
 from ..index import RetrievalIndex
 from ..query import Query
 from .fitting import entities_by_types, fit
@@ -27,9 +26,8 @@ def search(index: RetrievalIndex, query: Query, limit: int) -> list[Evidence]:
             # Where no namesake is of a named type, the type was wrong, and the question names them all.
             score = fits[node] if max(fits.values()) == 1.0 else 1.0
             scores[node], how[node] = max(score, scores.get(node, 0.0)), f"the question names {named.name!r}"
-    nearness = entities_by_types(index, query, limit)
-    for row in best_rows(nearness, limit):
-        node, near = index.entity_row.at(int(row)), float(nearness[row])
+    for row, cosine in zip(*entities_by_types(index, query, limit).best(limit), strict=True):
+        node, near = index.entity_row.at(int(row)), float(cosine)
         if node not in scores and near > 0:
             scores[node], how[node] = near * query.trust, f"near the question ({near:.2f})"
     ranked = sorted(scores, key=lambda node: (-scores[node], node))

@@ -9,16 +9,16 @@ work is bounded by MAX_HOPS * _BEAM * _BRANCHES, whatever the degree of a node. 
 entity twice.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ...schemas.retrieval import Evidence
-from ..best import best_rows
+from ..best import Rows, floor
 from ..index import RetrievalIndex
 from ..query import Query
-from .fitting import fit, triples_by_relations
+from .fitting import fit, fitting_relations
 
 MAX_HOPS = 5
 # Wide enough for a few names with a few ways each; between 5 and 30 recall on benchmarks/questions does not change.
@@ -26,11 +26,14 @@ _BEAM = 10
 _BRANCHES = 5
 # Besides names: the triples nearest to the first sub-query, whose entities a question may only describe.
 _NEAREST = 2
+# More triples of an entity than these are looked at nearly first.
+_EXACTLY = 64
 
 
 @dataclass(frozen=True)
 class _Path:
-    entities: tuple[str, ...]
+    entities: tuple[int, ...]
+    """Rows of entities, which are in the order of their ids."""
     rows: tuple[int, ...]
     product: float
     """Of the start's score and the cosines of the triples."""
@@ -39,6 +42,37 @@ class _Path:
     def score(self) -> float:
         """The geometric mean: one poor hop breaks a path, and long paths compare with short ones."""
         return float(self.product ** (1 / (len(self.rows) + 1)))
+
+
+class _Guide:
+    """The best triples that lead on from an entity, by a step: their cosines, weighed by the relations it names."""
+
+    def __init__(self, index: RetrievalIndex, step: Query) -> None:
+        self._index, self._step = index, step
+        self._branches: dict[int, list[tuple[int, float]]] = {}
+
+    def branches(self, entities: Sequence[int]) -> Mapping[int, Sequence[tuple[int, float]]]:
+        """For each entity the rows of the best triples that are near at all, with their nearness, best first."""
+        new = [one for one in dict.fromkeys(entities) if one not in self._branches]
+        rows = [self._could_be_best(self._index.incident_at(one)) for one in new]
+        if rows:
+            every = np.concatenate(rows)
+            near = self._step.meaning.triples.at(every) * fitting_relations(self._index, self._step, every)
+            starts = np.cumsum([0, *map(len, rows)])
+            for one, its, start in zip(new, rows, starts.tolist(), strict=False):
+                cosines = near[start:start + len(its)]
+                best = np.argsort(-cosines, kind="stable")[:_BRANCHES]
+                self._branches[one] = [(row, cosine) for row, cosine in zip(
+                    its[best].tolist(), cosines[best].tolist(), strict=True) if cosine > 0]
+        return self._branches
+
+    def _could_be_best(self, rows: Rows) -> Rows:
+        """Of many triples those that the exact cosines could put first."""
+        if len(rows) <= _EXACTLY:
+            return rows
+        nearness = self._step.meaning.triples
+        nearly = nearness.nearly[rows] * fitting_relations(self._index, self._step, rows)
+        return rows[nearly >= floor(nearly, _BRANCHES) - np.float32(2 * nearness.bound)]
 
 
 def search(index: RetrievalIndex, query: Query, limit: int) -> list[Evidence]:
@@ -50,28 +84,26 @@ def search(index: RetrievalIndex, query: Query, limit: int) -> list[Evidence]:
         trust in vectors.
     """
     steps = query.chain[-MAX_HOPS:]
-    guides = [triples_by_relations(index, step) for step in steps]
+    guides = [_Guide(index, step) for step in steps]
     complete: list[_Path] = []
-    beam = _best(_Path((node,), (), score) for node, score in _starts(index, steps[0]).items()
-                 if len(index.incident(node)))
+    beam = _best(_Path((row,), (), score) for row, score in _starts(index, steps[0]).items()
+                 if len(index.incident_at(row)))
     for hop in range(MAX_HOPS):
-        guide = guides[min(hop, len(steps) - 1)]
-        beam = _best(longer for path in beam for longer in _extended(index, path, guide))
+        beam = _best(_extended(index, beam, guides[min(hop, len(steps) - 1)]))
         if hop + 1 >= len(steps):
             complete.extend(beam)
-    scored = [(path.score * fit(index, query, path.entities[-1]), path) for path in complete]
+    scored = [(path.score * fit(index, query, index.entity_row.at(path.entities[-1])), path) for path in complete]
     scored.sort(key=lambda item: (-item[0], len(item[1].rows), item[1].rows, item[1].entities))
     return [_evidence(index, path, score * query.trust) for score, path in scored[:limit]]
 
 
-def _starts(index: RetrievalIndex, first: Query) -> Mapping[str, float]:
+def _starts(index: RetrievalIndex, first: Query) -> Mapping[int, float]:
     """Where paths start, with scores: named entities (1), and the ends of the nearest triples (their cosines)."""
-    cosines = first.meaning.triples
-    starts = {node: 1.0 for named in first.meaning.names for node in named.entities}
-    for row in best_rows(cosines, _NEAREST):
-        for node in index.ends(int(row)):
-            if cosines[row] > 0:
-                starts.setdefault(node, min(1.0, float(cosines[row])))
+    starts = {index.entity_row[node]: 1.0 for named in first.meaning.names for node in named.entities}
+    for row, cosine in zip(*first.meaning.triples.best(_NEAREST), strict=True):
+        for node in index.ends_at(int(row)):
+            if cosine > 0:
+                starts.setdefault(node, min(1.0, float(cosine)))
     return starts
 
 
@@ -80,25 +112,21 @@ def _best(paths: Iterable[_Path]) -> list[_Path]:
     return sorted(paths, key=lambda path: (-path.product, path.rows, path.entities))[:_BEAM]
 
 
-def _extended(index: RetrievalIndex, path: _Path, guide: np.ndarray) -> Iterable[_Path]:
-    rows = index.incident(path.entities[-1])
-    cosines = guide[rows]
-    for position in np.argsort(-cosines, kind="stable")[:_BRANCHES]:
-        if cosines[position] <= 0:
-            return
-        next_node = _other_end(index.ends(int(rows[position])), path.entities[-1])
-        if next_node not in path.entities:
-            yield _Path((*path.entities, next_node), (*path.rows, int(rows[position])),
-                        path.product * min(1.0, float(cosines[position])))
-
-
-def _other_end(ends: tuple[str, str], here: str) -> str:
-    return ends[1] if ends[0] == here else ends[0]
+def _extended(index: RetrievalIndex, beam: Sequence[_Path], guide: _Guide) -> Iterator[_Path]:
+    branches = guide.branches([path.entities[-1] for path in beam])
+    for path in beam:
+        here = path.entities[-1]
+        for row, cosine in branches[here]:
+            head, tail = index.ends_at(row)
+            next_node = tail if head == here else head
+            if next_node not in path.entities:
+                yield _Path((*path.entities, next_node), (*path.rows, row), path.product * min(1.0, cosine))
 
 
 def _evidence(index: RetrievalIndex, path: _Path, score: float) -> Evidence:
     facts = [index.fact(row) for row in path.rows]
     chunks = dict.fromkeys(chunk for fact in facts for chunk in fact.chunk_ids)
+    first, *ends = (index.entity_row.at(row) for row in (path.entities[0], *path.entities[-2:]))
     return Evidence(route="dfs", text="; ".join(fact.text for fact in facts), score=score,
-                    chunk_ids=tuple(chunks), entity_ids=path.entities[-2:],
-                    path=(index.name(path.entities[0]), *(fact.text for fact in facts)))
+                    chunk_ids=tuple(chunks), entity_ids=tuple(ends),
+                    path=(index.name(first), *(fact.text for fact in facts)))

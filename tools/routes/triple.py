@@ -3,7 +3,6 @@
 import numpy as np
 
 from ...schemas.retrieval import Evidence
-from ..best import best_rows
 from ..index import RetrievalIndex
 from ..query import Query
 from .fitting import triples_by_types
@@ -23,13 +22,13 @@ def search(index: RetrievalIndex, query: Query, limit: int) -> list[Evidence]:
         Evidence, best first, scored by cosine, weighed by types, times the trust in vectors; among equally near triples
         those of the named relations go first.
     """
-    cosines, wanted = triples_by_types(index, query, limit), index.of_relations(query.sub_query.relations)
-    kept = wanted[best_rows(cosines[wanted], limit // 2)]
-    others = np.delete(np.arange(len(cosines)), kept)
-    rows = np.union1d(kept, others[best_rows(cosines[others], limit - len(kept))])
-    named = np.isin(rows, wanted)
-    order = np.lexsort((rows, ~named, -cosines[rows].round(3)))
-    return [_evidence(index, query, int(row), float(cosines[row])) for row in rows[order] if cosines[row] > 0]
+    weighed, wanted = triples_by_types(index, query, limit), index.of_relations(query.sub_query.relations)
+    kept, reserved = weighed.best(limit // 2, wanted)
+    best, cosines = weighed.best(limit)
+    others = np.flatnonzero(~np.isin(best, kept))[:limit - len(kept)]
+    rows, cosines = np.concatenate([kept, best[others]]), np.concatenate([reserved, cosines[others]])
+    order = np.lexsort((rows, ~np.isin(rows, wanted), -cosines.round(3)))
+    return [_evidence(index, query, int(rows[place]), float(cosines[place])) for place in order if cosines[place] > 0]
 
 
 def _evidence(index: RetrievalIndex, query: Query, row: int, cosine: float) -> Evidence:

@@ -1,0 +1,123 @@
+"""How near a wording is to everything of a kind: to all of it nearly, to what is asked for exactly.
+
+All vectors are compared by their codes of a byte for each dimension (graph_store/index/codes.py), which reads a
+quarter of them. How far such a cosine can be from the exact one is known, so the best are found exactly: those that
+could be among them are compared again.
+"""
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+
+import numkong
+import numpy as np
+from numpy.typing import NDArray
+
+from ..graph_store.index.codes import coded, farthest
+from ..graph_store.index.vector_rows import StoredVectors
+from ..models.embedding.embedder import Vectors
+from .best import Rows, best_rows, floor
+
+Cosines = NDArray[np.float32]
+
+# Codes compared at once: their products fit into a processor's cache.
+_BLOCK = 8192
+# From so many on it is worth several threads.
+_SHARED = 1 << 18
+# What rounding adds at most: a sum of d products, d < 2,000, in float32.
+_ROUNDING = 1e-4
+
+
+class Nearness:
+    """The cosines of a wording to all rows of a kind."""
+
+    def __init__(self, nearly: Cosines, bound: float, exact: Callable[[Rows], Cosines]) -> None:
+        """Take cosines that are at most `bound` from the exact ones, shape (rows,), and what gives those exactly."""
+        self.nearly, self.bound, self._exact = nearly, bound, exact
+
+    def __len__(self) -> int:
+        return len(self.nearly)
+
+    def at(self, rows: Rows) -> Cosines:
+        """The exact cosines of some rows."""
+        return self._exact(rows)
+
+    def best(self, limit: int, among: Rows | None = None) -> tuple[Rows, Cosines]:
+        """The nearest rows with their exact cosines, best first; among equally near ones those that come first.
+
+        Args:
+            limit: how many at most.
+            among: rows to choose from, ascending; None: all.
+        """
+        nearly = self.nearly if among is None else self.nearly[among]
+        if limit <= 0 or not len(nearly):
+            return np.zeros(0, np.intp), np.zeros(0, np.float32)
+        places = np.arange(len(nearly))
+        if len(nearly) > limit:
+            # So many have at least the floor less the bound; whoever has less than that, nearly, has less exactly.
+            places = np.flatnonzero(nearly >= floor(nearly, limit) - np.float32(2 * self.bound))
+        rows = places if among is None else among[places]
+        cosines = self.at(rows)
+        best = best_rows(cosines, limit)
+        return rows[best], cosines[best]
+
+
+def nearness(stored: StoredVectors, places: NDArray[np.int32], queries: Vectors) -> list[Nearness]:
+    """How near some wordings are to the rows of a kind.
+
+    Args:
+        stored: the kind's vectors.
+        places: of each row's vector among them; -1: it has none, and a cosine of 0.
+        queries: unit vectors, shape (n, d).
+
+    Returns:
+        For each query its nearness: bit for bit the same whatever the others are.
+    """
+    codes = coded(queries)
+    nearly = _products(stored, codes)
+    if len(places) != len(stored) or not np.array_equal(places, np.arange(len(places))):
+        # What has no vector has the place -1: the last column, which stays 0.
+        nearly = nearly[:, places]
+    else:
+        nearly = nearly[:, :-1]
+
+    def of(row: int) -> Nearness:
+        away = farthest(queries[row:row + 1], codes[row:row + 1])
+        bound = stored.farthest + (1 + stored.farthest) * away + _ROUNDING
+        return Nearness(nearly[row], bound, lambda rows: _exact(stored.vectors, places[rows], queries[row]))
+
+    return [of(row) for row in range(len(queries))]
+
+
+def _products(stored: StoredVectors, queries: NDArray[np.void]) -> Cosines:
+    """The products of codes, shape (queries, places + 1); the last of each is 0."""
+    packed, steps = numkong.dots_pack(np.ascontiguousarray(queries["code"])), queries["step"][:, None]
+    found = np.zeros((len(queries), len(stored) + 1), np.float32)
+
+    def compare(start: int) -> None:
+        block = slice(start, min(start + _BLOCK, len(stored)))
+        whole = np.asarray(numkong.dots_packed(stored.codes[block], packed))
+        products = whole.T.astype(np.float32)
+        products *= stored.steps[block]
+        np.multiply(products, steps, out=found[:, block])
+
+    starts = range(0, len(stored), _BLOCK)
+    if len(stored) < _SHARED:
+        for start in starts:
+            compare(start)
+    else:
+        list(_threads().map(compare, starts))
+    return found
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="banyan-nearness")
+
+
+def _exact(vectors: Vectors, places: NDArray[np.int32], query: Vectors) -> Cosines:
+    cosines = np.zeros(len(places), np.float32)
+    there = np.flatnonzero(places >= 0)
+    cosines[there] = np.vecdot(vectors[places[there]], query)
+    return cosines
