@@ -130,8 +130,8 @@ class Settings(BaseSettings):
     max_request_kb: float = Field(4096.0, gt=0, description="largest request to the server that is no upload")
     requests_per_minute: int = Field(6000, ge=1, description="requests of a client to the server; as many may come "
                                                              "at once")
-    asks_at_once: int | None = Field(None, ge=1, description="questions that the server answers at once; none: 2 with "
-                                                             "the rules, llm_concurrency with an LLM")
+    asks_at_once: int | None = Field(None, ge=1, description="questions that the server answers at once; none: 2 in "
+                                                             "each process with the rules, llm_concurrency with an LLM")
     open_bases: int = Field(8, ge=1, description="knowledge bases that a process keeps open for reading, and as many "
                                                  "for writing; those used longest ago are closed")
     ask_seconds: float | None = Field(None, gt=0, description="seconds that a question may take on the server; none: "

@@ -131,7 +131,7 @@ async def watch(server: serving.Served, key: str, end: float, seen: Seen) -> Non
             began = time.monotonic()
             (await http.get("/api/health")).raise_for_status()
             seen.alive.append(time.monotonic() - began)
-            seen.memory.append(resident(server.process.pid))
+            seen.memory.append([resident(server.process.pid)])
             await asyncio.sleep(0.5)
 
 
@@ -158,7 +158,7 @@ async def load(server: serving.Served, keys: list[str], hostile: list[str], seco
             "errors": len(seen.errors), "first_error": seen.errors[0] if seen.errors else "",
             **shares("answer", seen.seconds), **shares("alive", seen.alive), **done,
             "processors_used": round(took / elapsed, 2),
-            "memory_mb": [round(one) for one in (seen.memory[0], max(seen.memory), seen.memory[-1])]}
+            "memory_mb": [round(one) for (one,) in (seen.memory[0], max(seen.memory), seen.memory[-1])]}
 
 
 def main() -> int:

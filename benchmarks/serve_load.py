@@ -1,9 +1,14 @@
 """How `banyan serve` bears many clients: errors, how long answers take, and whether its memory stays as it is.
 
-Run `python benchmarks/serve_load.py [--clients 50] [--seconds 60] [--streamed]`. The English examples are built by the
-rules and served by a process of its own; each client asks one of their questions after another over a connection of
-its own. Beside them a slow client has answers streamed and reads a byte a second, and a watcher asks every half second
-whether the server is alive: how long that takes tells whether the event loop is free.
+Run `python benchmarks/serve_load.py [--clients 50] [--seconds 60] [--streamed] [--workers N] [--llm SECONDS]`. The
+English examples are built by the rules and served by a process of its own; each client asks one of their questions
+after another over a connection of its own. Beside them a slow client has answers streamed and reads a byte a second,
+and a watcher asks every half second whether the server is alive: how long that takes tells whether the event loop is
+free.
+
+With `--workers N` one process and N processes behind one port take turns, and how many times as many answers the latter
+give is the last line. With `--llm` a model is asked, the tests' protocol server, which takes so many seconds for each
+answer; every question is then another one, as answers to equal prompts are remembered.
 
 Clients and server share the machine. What an answer costs the server's processor is told beside the times, which
 depend on what else the machine does: `clients x that cost / processors` is what they cannot be less than.
@@ -15,10 +20,12 @@ import json
 import os
 import random
 import re
+import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -35,6 +42,8 @@ _KB = "english"
 _TIMEOUT = 120.0
 _EVERY = 5.0
 """Seconds between two looks at the memory."""
+_LLM_CALLS_AT_ONCE = "64"
+"""Of the server to the model, so that its usual limit is not what is measured."""
 _SLOW_BUFFER = 4096
 """Bytes that the slow client's system takes in advance: with its usual megabytes no server would notice it."""
 
@@ -46,7 +55,7 @@ class Seen:
     seconds: list[float] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     alive: list[float] = field(default_factory=list)
-    memory: list[float] = field(default_factory=list)
+    memory: list[list[float]] = field(default_factory=list)
     slow_bytes: int = 0
 
 
@@ -62,6 +71,19 @@ def resident(process: int) -> float:
     return int(found[1]) / 1024 if found else float("nan")
 
 
+def private(process: int) -> float:
+    """The memory that a process holds and shares with no other, in MB."""
+    lines = Path(f"/proc/{process}/smaps_rollup").read_text("ascii")
+    return sum(int(size) for size in re.findall(r"^Private_\w+:\s*(\d+)", lines, re.MULTILINE)) / 1024
+
+
+def answering(process: int) -> list[int]:
+    """The processes of a server that answer: its workers, or itself."""
+    children = Path(f"/proc/{process}/task/{process}/children").read_text("ascii").split()
+    workers = [int(child) for child in children if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
+    return workers or [process]
+
+
 def processor_seconds(process: int) -> float:
     """The processor's time that a process has taken so far."""
     fields = Path(f"/proc/{process}/stat").read_text("ascii").rpartition(")")[2].split()
@@ -73,15 +95,16 @@ def _connection(url: str) -> httpx.AsyncClient:
     return httpx.AsyncClient(base_url=url, timeout=_TIMEOUT, verify=False)
 
 
-async def client(url: str, number: int, end: float, seen: Seen, *, streamed: bool) -> None:
+async def client(url: str, number: int, end: float, seen: Seen, *, streamed: bool, distinct: bool) -> None:
     """Ask one question after another until the time is over."""
     drawn, asked = random.Random(number), questions()
     path = f"/api/knowledge-bases/{_KB}/ask{'/stream' if streamed else ''}"
     async with _connection(url) as http:
         while time.monotonic() < end:
             began = time.monotonic()
+            question = drawn.choice(asked) + (f" ({number}, {began:.6f})" if distinct else "")
             try:
-                said = await http.post(path, json={"question": drawn.choice(asked)})
+                said = await http.post(path, json={"question": question})
             except httpx.HTTPError as error:
                 seen.errors.append(repr(error))
                 continue
@@ -112,33 +135,69 @@ async def watch(server: serving.Served, end: float, seen: Seen) -> None:
             (await http.get("/api/health")).raise_for_status()
             seen.alive.append(time.monotonic() - began)
             if began - looked >= _EVERY:
-                seen.memory.append(resident(server.process.pid))
+                seen.memory.append([private(process) for process in answering(server.process.pid)])
                 looked = began
             await asyncio.sleep(0.5)
 
 
-async def load(server: serving.Served, clients: int, seconds: float, *, streamed: bool, slow: bool) -> dict[str, Any]:
+async def load(server: serving.Served, clients: int, seconds: float, *, streamed: bool, slow: bool,
+               distinct: bool = False) -> dict[str, Any]:
     """Let clients ask for so long; returns what they saw."""
+    processes = answering(server.process.pid)
     seen, end = Seen(), time.monotonic() + seconds
-    began, took = time.monotonic(), processor_seconds(server.process.pid)
+    began, before = time.monotonic(), [processor_seconds(process) for process in processes]
     async with asyncio.TaskGroup() as tasks:
         for number in range(clients):
-            tasks.create_task(client(server.url, number, end, seen, streamed=streamed))
+            tasks.create_task(client(server.url, number, end, seen, streamed=streamed, distinct=distinct))
         if slow:
             tasks.create_task(slow_client(server.url, end, seen))
         tasks.create_task(watch(server, end, seen))
-    elapsed, took = time.monotonic() - began, processor_seconds(server.process.pid) - took
-    return {"clients": clients, "slow_client": slow, "seconds": round(elapsed, 1), "answers": len(seen.seconds),
-            "errors": len(seen.errors), "first_error": seen.errors[0] if seen.errors else "",
-            "per_second": round(len(seen.seconds) / elapsed, 1), **shares("answer", seen.seconds),
-            **shares("alive", seen.alive), "processor_ms_per_answer": round(took / len(seen.seconds) * 1000),
-            "processors_used": round(took / elapsed, 2), "slow_client_bytes": seen.slow_bytes,
-            "memory_mb": [round(one) for one in seen.memory]}
+    elapsed = time.monotonic() - began
+    took = [processor_seconds(process) - one for process, one in zip(processes, before, strict=True)]
+    return {"processes": len(processes), "clients": clients, "slow_client": slow, "seconds": round(elapsed, 1),
+            "answers": len(seen.seconds), "errors": len(seen.errors),
+            "first_error": seen.errors[0] if seen.errors else "", "per_second": round(len(seen.seconds) / elapsed, 1),
+            **shares("answer", seen.seconds), **shares("alive", seen.alive),
+            "processor_ms_per_answer": round(sum(took) / len(seen.seconds) * 1000),
+            "processors_used": [round(one / elapsed, 2) for one in took], "slow_client_bytes": seen.slow_bytes,
+            "private_mb": [[round(one) for one in each] for each in seen.memory]}
 
 
 def shares(name: str, seconds: Sequence[float]) -> dict[str, int]:
     """The median and the 95th percentile of times, in milliseconds, by their names in the report."""
     return {f"{name}_p{share}_ms": round(float(np.percentile(seconds, share)) * 1000) for share in (50, 95)}
+
+
+@contextmanager
+def model(seconds: float | None) -> Iterator[dict[str, str]]:
+    """The settings of servers that ask a model which takes so long, or none."""
+    if seconds is None:
+        yield {}
+        return
+    with subprocess.Popen([sys.executable, str(PROJECT / "tests" / "llm_server.py"), "--seconds", str(seconds)],
+                          stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield {"BANYAN_LLM_BASE_URL": process.stdout.readline().strip(), "BANYAN_LLM_MODEL": "scripted",
+                   "BANYAN_LLM_CONCURRENCY": _LLM_CALLS_AT_ONCE}
+        finally:
+            process.terminate()
+
+
+def compare(folder: Path, chosen: argparse.Namespace, settings: dict[str, str]) -> None:
+    """One process and several, in turn, each twice; then several for the whole time."""
+    rates: dict[int, list[float]] = {1: [], chosen.workers: []}
+    for workers, seconds in [*((number, chosen.seconds / 2) for number in (*rates, *rates)),
+                             (chosen.workers, chosen.seconds)]:
+        with serving.served(folder, "--workers", str(workers), **settings) as server:
+            # Not counted: the first questions open the knowledge base in each process.
+            asyncio.run(load(server, chosen.clients, 5, streamed=False, slow=False, distinct=bool(settings)))
+            one = asyncio.run(load(server, chosen.clients, seconds, streamed=chosen.streamed, slow=False,
+                                   distinct=bool(settings)))
+        print(json.dumps(one), flush=True)
+        if seconds < chosen.seconds:
+            rates[workers].append(one["per_second"])
+    print(f"{chosen.workers} processes give {sum(rates[chosen.workers]) / sum(rates[1]):.2f} times the answers of one")
 
 
 def main() -> None:
@@ -150,17 +209,22 @@ def main() -> None:
     parser.add_argument("--clients", type=int, default=50)
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--streamed", action="store_true", help="have answers streamed")
+    parser.add_argument("--workers", type=int, default=1, help="compare so many processes with one")
+    parser.add_argument("--llm", type=float, metavar="SECONDS", help="ask a model that takes so long for an answer")
     chosen = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, model(chosen.llm) as settings:
         serving.build_demo(Path(folder), _KB)
-        with serving.served(Path(folder)) as server:
+        if chosen.workers > 1:
+            compare(Path(folder), chosen, settings)
+            return
+        with serving.served(Path(folder), **settings) as server:
             httpx.post(f"{server.url}/api/knowledge-bases/{_KB}/ask", json={"question": questions()[0]},
                        timeout=_TIMEOUT).raise_for_status()  # the first one opens the knowledge base
             compared = [(chosen.clients, chosen.seconds / 3, slow) for slow in (False, True, False, True)]
             rounds = [(1, 5.0, False), *compared, (chosen.clients, chosen.seconds, True)]
             for clients, seconds, slow in rounds:
-                print(json.dumps(asyncio.run(load(server, clients, seconds, streamed=chosen.streamed, slow=slow))),
-                      flush=True)
+                print(json.dumps(asyncio.run(load(server, clients, seconds, streamed=chosen.streamed, slow=slow,
+                                                  distinct=bool(settings)))), flush=True)
 
 
 if __name__ == "__main__":

@@ -16,9 +16,11 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.markup import escape
 from rich.segment import Segment
 
+from ..config import Settings
 from ..schemas.naming import UNSEEN
 
-__all__ = ["SafeConsole", "counted", "err", "escape", "json_line", "money", "on_a_line", "out", "print_json", "visible"]
+__all__ = ["SafeConsole", "counted", "err", "escape", "json_line", "money", "on_a_line", "out", "print_json",
+           "tell_reasoner", "visible"]
 
 _SEPARATORS = "\x0b-\x1f\x85\u2028\u2029"
 _SURROGATES = "\ud800-\udfff"
@@ -108,3 +110,9 @@ def money(cost: float | None) -> str:
 
 out = SafeConsole()
 err = SafeConsole(stderr=True)
+
+
+def tell_reasoner(settings: Settings) -> None:
+    """Say so where no model is set."""
+    if not settings.uses_llm:
+        err.print("[dim]No LLM is configured (BANYAN_LLM_BASE_URL): the rules reasoner is used.[/dim]")

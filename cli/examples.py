@@ -8,7 +8,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "ask": ('banyan ask "Who discovered polonium?"', 'banyan ask "Who discovered polonium?" --kb papers --trace',
             'banyan ask "Summarise the reports." --mode open --json'),
     "chat": ("banyan chat --kb papers",),
-    "serve": ("banyan serve", "banyan serve --port 9000 --no-browser"),
+    "serve": ("banyan serve", "banyan serve --port 9000 --no-browser", "banyan serve --workers 4"),
     "list": ("banyan list", "banyan list --json"),
     "status": ("banyan status --kb papers",),
     "documents": ("banyan documents --kb papers",),

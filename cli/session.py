@@ -10,7 +10,7 @@ from ..agents.resources import Resources
 from ..config import Settings
 from ..graph_store.layout import knowledge_bases
 from ..runtime.cancellation import cancelled_by_ctrl_c
-from .console import err
+from .console import tell_reasoner
 from .errors import CommandError
 from .logs import set_up_logs
 
@@ -66,6 +66,6 @@ def opened(*, reasons: bool = True, settings: Settings | None = None) -> Iterato
     settings = settings or Settings()
     set_up_logs(settings)
     with cancelled_by_ctrl_c(), Resources(settings) as resources:
-        if reasons and not resources.settings.uses_llm:
-            err.print("[dim]No LLM is configured (BANYAN_LLM_BASE_URL): the rules reasoner is used.[/dim]")
+        if reasons:
+            tell_reasoner(resources.settings)
         yield resources

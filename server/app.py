@@ -36,7 +36,7 @@ _ROUTERS = (routes_reading.router, routes_builds.router, routes_asking.router, r
 
 
 def create_app(resources: Resources | None = None, *, hosted: bool = False, hosts: Hosts | None = None,
-               needs_keys: bool = False) -> FastAPI:
+               needs_keys: bool = False, workers: int = 1) -> FastAPI:
     """The app.
 
     Args:
@@ -44,8 +44,9 @@ def create_app(resources: Resources | None = None, *, hosted: bool = False, host
         hosted: the app is mounted by LangGraph's own server, which brings its own MCP.
         hosts: the names that the server answers to; none: any.
         needs_keys: whether it answers nobody without a key, even while there are none.
+        workers: how many processes answer beside each other, this one included.
     """
-    service = Service(resources or default_resources())
+    service = Service(resources or default_resources(), workers)
     settings = service.resources.settings
     # The gate has checked where a request comes from before it gets there.
     mcp = None if hosted else mcp_http_app(

@@ -31,8 +31,9 @@ the step that is under way."""
 class Service:
     """The resources of the process, and what runs on them."""
 
-    def __init__(self, resources: Resources) -> None:
+    def __init__(self, resources: Resources, workers: int) -> None:
         self.resources = resources
+        self.workers = workers
         self.ready = False
         self.idle = True
         """Whether all builds had ended when the server did."""

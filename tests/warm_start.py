@@ -143,11 +143,16 @@ def _set_up(request: dict[str, Any], files: list[int]) -> list[str]:
     return list(request["arguments"])
 
 
-def become(arguments: list[str]) -> None:
-    """Do what `banyan`, or an interpreter, does with these arguments."""
+def use_hashed() -> None:
+    """Have the tests' hashed embedder loaded, if the environment says so."""
     if HASHED in os.environ:
         embedder = runpy.run_path(str(Path(__file__).with_name("hashed_embedding.py")))["HashedEmbedder"]()
         importlib.import_module("banyan.agents.resources").load_embedder = lambda _: embedder
+
+
+def become(arguments: list[str]) -> None:
+    """Do what `banyan`, or an interpreter, does with these arguments."""
+    use_hashed()
     if DESCRIPTORS in os.environ:
         most = int(os.environ[DESCRIPTORS])
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
@@ -188,3 +193,5 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
+elif __name__ == "__mp_main__":  # a process that multiprocessing starts anew, from one that was forked
+    use_hashed()

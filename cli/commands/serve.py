@@ -7,19 +7,18 @@ import sys
 import threading
 import webbrowser
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 import uvicorn
 
 from ...config import Settings
-from ...server.app import create_app
 from ...server.connections import MAX_HEAD, Connection, most_connections
 from ...server.security.hosts import Hosts, is_loopback
 from ...server.security.keys import Keys
-from ..console import err
+from ..console import err, tell_reasoner
 from ..errors import CommandError
-from ..session import opened
+from ..workers import INTERRUPTED, Workers
 
 app = typer.Typer()
 
@@ -33,6 +32,7 @@ def serve(
     host: Annotated[str, typer.Option(help="Address to listen on; beyond this machine only with API keys.")]
     = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65535)] = 8000,
+    workers: Annotated[int, typer.Option(min=1, help="Processes that answer; one for each core answers most.")] = 1,
     *, no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open the page in the browser.")] = False,
 ) -> None:
     """Serve the knowledge bases: a web page, REST, chat and MCP, on one port."""
@@ -40,25 +40,45 @@ def serve(
     if beyond and not Keys.of(settings).all():
         raise CommandError(f"{host} can be reached from other machines, and no API key is set: make one with `banyan "
                            "key NAME --scope read --scope ask`, or omit --host")
+    hosts, address = Hosts.bound(host, settings.server_hosts), f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+    def listening() -> None:
+        _listening(address, browser=not (no_browser or beyond))
+
+    # Addresses that proxies claim are not trusted: rates are counted by them.
+    options: dict[str, Any] = {
+        "host": host, "port": port, "log_level": "warning", "access_log": False, "server_header": False,
+        "proxy_headers": False, "http": Connection, "h11_max_incomplete_event_size": MAX_HEAD, "ws": "none",
+        "timeout_graceful_shutdown": _GRACE, "limit_concurrency": most_connections()}
+    if workers > 1:
+        supervisor = Workers(settings, workers, hosts, listening, needs_keys=beyond, **options)
+        tell_reasoner(settings)
+        supervisor.run()
+        started = supervisor.started
+    else:
+        started = _serve_alone(hosts, listening, needs_keys=beyond, options=options)
+    if not started:
+        raise typer.Exit(1)
+
+
+def _serve_alone(hosts: Hosts, listening: Callable[[], None], *, needs_keys: bool, options: dict[str, Any]) -> bool:
+    """Serve in this process; returns whether it could be started."""
+    # Whoever supervises workers needs neither: 2 s and 130 MB.
+    from ...server.app import create_app  # noqa: PLC0415
+    from ..session import opened  # noqa: PLC0415
+
     with opened() as resources:
-        service = create_app(resources, hosts=Hosts.bound(host, settings.server_hosts), needs_keys=beyond)
-        # Addresses that proxies claim are not trusted: rates are counted by them.
-        address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-        server = _Server(uvicorn.Config(
-            service, host=host, port=port, log_level="warning", access_log=False, server_header=False,
-            proxy_headers=False, http=Connection, h11_max_incomplete_event_size=MAX_HEAD, ws="none",
-            timeout_graceful_shutdown=_GRACE, limit_concurrency=most_connections()),
-            lambda: _listening(address, browser=not (no_browser or beyond)))
+        service = create_app(resources, hosts=hosts, needs_keys=needs_keys)
+        server = _Server(uvicorn.Config(service, **options), listening)
         # uvicorn sends itself the signal that stopped it again when all is done: resources are to be closed first.
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: None)
         server.run()
         if not service.state.service.idle:
-            err.print("a build was interrupted in its current step; the next build resumes there")
+            err.print(INTERRUPTED)
             sys.stderr.flush()
             os._exit(0)  # its thread cannot be stopped, and the interpreter would wait for it
-        if not server.started:
-            raise typer.Exit(1)
+        return server.started
 
 
 class _Server(uvicorn.Server):

@@ -11,7 +11,7 @@ from ...models.llm.endpoint import host_of
 from ...models.llm.failures import NO_KEY
 from ...models.llm.trial import try_out
 from ...models.reasoner import ReasonerError
-from ..errors import RefusedError
+from ..errors import RefusedError, StateError
 from ..parameters import errors
 from ..security.access import may
 from ..security.keys import SCOPES
@@ -69,9 +69,13 @@ def show_model(service: Serving) -> Model:
     return _told(service)
 
 
-@router.put("", responses=errors(), dependencies=[may(*SCOPES)])
+@router.put("", responses=errors(409), dependencies=[may(*SCOPES)])
 def set_model(choice: ModelChoice, service: Serving) -> Model:
     """Have another model answer and build, until the server ends; the key must have every scope."""
+    if service.workers > 1:
+        raise StateError(f"{service.workers} processes answer here, and a model that is set while they run would be "
+                         "known to one of them: set BANYAN_LLM_BASE_URL, BANYAN_LLM_MODEL and BANYAN_LLM_API_KEY "
+                         "before they start, or serve with one worker")
     service.resources.use_settings(_chosen(choice, service))
     service.model_from_page = True
     return _told(service)

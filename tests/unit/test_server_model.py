@@ -68,3 +68,10 @@ def test_only_a_key_with_every_scope_sets_the_model(client, tmp_path):
     some, every = keys.make("some", ["read", "ask", "write"]), keys.make("every", ["read", "ask", "write", "review"])
     status = [client.put("/api/model", json={}, headers={"X-API-Key": key}).status_code for key in (some, every)]
     assert status == [403, 200]
+
+
+def test_of_several_processes_none_takes_a_model_that_the_others_would_not_know(resources):
+    with TestClient(create_app(resources, workers=2), base_url="http://127.0.0.1", client=("127.0.0.1", 7)) as client:
+        refused = client.put("/api/model", json={"endpoint": HERE, "model": "m", "key": "secret"})
+    assert (refused.status_code, "serve with one worker" in refused.json()["error"]["message"]) == (409, True)
+    assert not resources.settings.uses_llm

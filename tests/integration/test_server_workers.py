@@ -1,0 +1,286 @@
+"""`banyan serve --workers 2`: what one process does all show and stop, and one that is killed loses nothing."""
+
+import json
+import os
+import re
+import signal
+import sqlite3
+import threading
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+from banyan.server.security.keys import KEYS_FILE, SCOPES, Keys
+
+from ..conftest import load_test_module
+
+pytestmark = pytest.mark.integration
+serving, rest, llm_server, warm_start = map(load_test_module, ("serving", "rest", "llm_server", "warm_start"))
+KB, CHESS = rest.KB, rest.CHESS
+HASHED = {warm_start.HASHED: "1"}
+WHO = {"question": "Who is Ada Blum?", "thread": "t"}
+
+
+def reply(request):
+    """The scripted brain's answer, and where a text tells of a defeat that relation, which the schema does not have."""
+    answer = json.loads(llm_server.brain.reply(request))
+    if llm_server.brain.step(request) == "extraction":
+        for sentence, *pair in re.findall("((\\w+ \\w+) defeated (\\w+ \\w+))", request["messages"][1]["content"]):
+            answer["entities"] += [[name, "Person"] for name in pair]
+            answer["triples"].append([pair[0], "defeat", pair[1], sentence])
+    return json.dumps(answer)
+
+
+@pytest.fixture(scope="module")
+def endpoint():
+    with llm_server.LlmServer(reply) as endpoint:
+        yield endpoint
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("workers")
+
+
+@pytest.fixture(scope="module")
+def keys(folder):
+    return Keys(folder / "home" / KEYS_FILE)
+
+
+@pytest.fixture(scope="module")
+def key(keys):
+    return keys.make("all", SCOPES)
+
+
+@pytest.fixture(scope="module")
+def server(folder, key, endpoint):
+    with serving.served(folder, "--workers", "2", BANYAN_LLM_BASE_URL=endpoint.base_url, BANYAN_LLM_MODEL="scripted",
+                        BANYAN_LLM_RETRIES="0", BANYAN_BUILDS_AT_ONCE="1", **HASHED) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def shared(server, key, endpoint):
+    """A knowledge base that either process made a part of."""
+    (one, kern), (two, blum) = CHESS.items()
+    endpoint.seconds = 0.0
+    for number, documents in ((0, {one: kern}), (1, {two: blum}), (0, {one: kern.replace("Vienna", "Graz")})):
+        with connected(server, workers(server)[number], {"X-API-Key": key}) as client:
+            assert rest.built(client, "shared", documents)["state"] == "done"
+    return "shared"
+
+
+@pytest.fixture
+def both(server, key, endpoint):
+    """A function that connects with the first or the second worker."""
+    endpoint.seconds = 0.0
+
+    @contextmanager
+    def to(number):
+        with connected(server, workers(server)[number], {"X-API-Key": key}) as client:
+            yield client
+
+    return to
+
+
+def children(process):
+    return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text("ascii").split()]
+
+
+def workers(server):
+    """The processes that answer, in the order in which they began."""
+    return [child for child in children(server.process.pid)
+            if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
+
+
+@contextmanager
+def connected(server, worker, headers):
+    """A client with a connection to one worker: the others are stopped while it connects. Idle, it lasts 5 s."""
+    others = [other for other in workers(server) if other != worker]
+    with httpx.Client(base_url=server.url, timeout=60, headers=headers) as client:
+        for other in others:
+            os.kill(other, signal.SIGSTOP)
+        try:
+            client.get("/api/health").raise_for_status()
+        finally:
+            for other in others:
+                os.kill(other, signal.SIGCONT)
+        yield client
+
+
+def wait_for(condition):
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline, "it did not come about"
+        time.sleep(0.05)
+
+
+def started(client, kb, documents=CHESS, **fields):
+    said = client.post(f"{KB}/{kb}/builds", files=rest.sent(documents), data=fields)
+    assert said.status_code == 202, said.text
+    return said.json()["id"]
+
+
+def running(both, endpoint, kb):
+    """A build by the first worker that waits for the endpoint."""
+    before, endpoint.seconds = endpoint.stats.requests, 60.0
+    with both(0) as first:
+        build = started(first, kb)
+    wait_for(lambda: endpoint.stats.requests > before)
+    return build
+
+
+def state(client, build):
+    return client.get(f"/api/builds/{build}").json()["state"]
+
+
+def test_a_build_is_seen_and_cancelled_by_way_of_either_process_and_both_keep_the_limit(both, endpoint):
+    build = running(both, endpoint, "chess")
+    with both(1) as second:
+        wait_for(lambda: second.get(f"/api/builds/{build}").json()["progress"]["step"])
+        newest = second.get("/api/builds").json()["items"][0]
+        assert (newest["id"], newest["state"]) == (build, "running")
+        assert {one["name"]: one["building"] for one in second.get(KB).json()["items"]}["chess"] == build
+        assert second.delete(f"{KB}/chess").status_code == 409
+        other, third = started(second, "others"), started(second, "thirds")
+    with both(0) as first:
+        assert [state(first, one) for one in (other, third)] == ["queued", "queued"], "one build at once, of both"
+        assert first.post(f"/api/builds/{third}/cancel").status_code == 200
+        wait_for(lambda: state(first, third) == "cancelled")
+        assert first.post(f"/api/builds/{third}/cancel").status_code == 409
+    began = time.monotonic()
+    endpoint.seconds = 0.0
+    with both(1) as second:
+        assert second.post(f"/api/builds/{build}/cancel").status_code == 200
+        assert rest.followed(second, build)[-1]["state"] == "cancelled"
+        assert time.monotonic() - began < 30, "the endpoint would have taken 60 s"
+    with both(0) as first:
+        states = [one["state"] for one in rest.followed(first, other)]
+    assert (states[-1], "waiting" in states) == ("done", False)
+
+
+def test_a_build_that_waits_is_decided_on_by_way_of_the_other_process(both):
+    with both(0) as first:
+        waiting = rest.built(first, "reviewed", CHESS, review="true")
+    assert waiting["state"] == "waiting"
+    decided = {"decisions": [{"kind": "relation", "name": "defeat", "verdict": "accept"}], "who": "Ann"}
+    with both(1) as second:
+        assert second.post(f"/api/builds/{waiting['id']}/decisions", json=decided).json()["state"] == "queued"
+    with both(0) as first:
+        assert first.post(f"/api/builds/{waiting['id']}/decisions", json=decided).status_code == 409
+        assert rest.followed(first, waiting["id"])[-1]["state"] == "done"
+
+
+def test_both_write_to_a_knowledge_base_in_turn_and_it_stays_sound(both, folder, shared):
+    for number in (0, 1):
+        with both(number) as client:
+            assert client.get(f"{KB}/{shared}").json()["documents"] == 2
+            found = client.get(f"{KB}/{shared}/document", params={"id": "otto-kern.md"}).json()["text"]
+            assert "Graz" in found
+    checked = serving.command_line.CommandLine(folder, tuple(HASHED.items()))("verify", "--kb", shared, "--json")
+    assert checked.code == 0, checked.out
+
+
+def test_a_conversation_goes_on_in_the_other_process_one_turn_at_a_time(both, endpoint, shared):
+    with both(0) as first:
+        assert first.post(f"{KB}/{shared}/ask", json=WHO).json()["turn"] == 1
+    before, endpoint.seconds = endpoint.stats.requests, 2.0
+
+    def ask():
+        with both(1) as second:
+            answers.append(second.post(f"{KB}/{shared}/ask", json=WHO | {"question": "When was she born?"}).json())
+
+    answers = []
+    asking = threading.Thread(target=ask)
+    asking.start()
+    wait_for(lambda: endpoint.stats.requests > before)
+    with both(0) as first:
+        refused = first.post(f"{KB}/{shared}/ask", json=WHO)
+        assert (refused.status_code, "is being answered" in refused.text) == (409, True)
+        assert first.delete("/api/threads/t", params={"kb": shared}).status_code == 409
+    endpoint.seconds = 0.0
+    asking.join(60)
+    assert answers[0]["turn"] == 2
+    with both(0) as first:
+        kept = first.get("/api/threads/t", params={"kb": shared}).json()
+    assert [turn["question"] for turn in kept["turns"]] == [WHO["question"], "When was she born?"]
+
+
+def test_a_key_that_is_revoked_is_refused_by_both_at_once(server, keys):
+    headers = {"X-API-Key": keys.make("reader", ["read"])}
+    first, second = workers(server)
+    with connected(server, first, headers) as one, connected(server, second, headers) as other:
+        assert [client.get(KB).status_code for client in (one, other)] == [200, 200]
+        keys.revoke("reader")
+        assert [client.get(KB).status_code for client in (one, other)] == [401, 401]
+
+
+def test_a_process_that_is_killed_is_replaced_and_loses_no_conversation(server, both, endpoint, shared):
+    asked = WHO | {"thread": "killed"}
+    with both(0) as first:
+        assert first.post(f"{KB}/{shared}/ask", json=asked).json()["turn"] == 1
+    build = running(both, endpoint, "broken")
+    before = endpoint.stats.requests
+    killed, other = workers(server)
+
+    answers = []
+
+    def ask():
+        with both(0) as first:
+            try:
+                answers.append(first.post(f"{KB}/{shared}/ask", json=asked | {"question": "Whom did she meet?"}).text)
+            except httpx.HTTPError:
+                answers.append("")
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    wait_for(lambda: endpoint.stats.requests > before or answers)
+    assert answers == []
+    os.kill(killed, signal.SIGKILL)
+    asking.join(60)
+    assert answers == [""]
+    endpoint.seconds = 0.0
+    wait_for(lambda: len(workers(server)) == 2 and killed not in workers(server))
+    assert workers(server)[0] == other
+    with both(0) as survivor:
+        wait_for(lambda: state(survivor, build) == "failed")
+        assert survivor.get(f"/api/builds/{build}").json()["error"]["type"] == "ServerStopped"
+        assert rest.built(survivor, "broken", {})["report"]["documents"] == 2, "what was read is still there"
+    with both(1) as replacement:
+        kept = replacement.get("/api/threads/killed", params={"kb": shared}).json()
+        assert [turn["question"] for turn in kept["turns"]] == [WHO["question"]]
+        assert replacement.post(f"{KB}/{shared}/ask", json=asked).json()["turn"] == 2
+
+
+def test_all_end_at_a_signal_and_cancel_their_builds(server, both, endpoint, folder):
+    running(both, endpoint, "last")
+    processes, began = workers(server), time.monotonic()
+    assert serving.stop(server) == 0
+    assert time.monotonic() - began < 45, "the endpoint would have taken 60 s"
+    assert not any(Path(f"/proc/{process}").exists() for process in processes)
+    assert "Traceback" not in server.said
+    with sqlite3.connect(folder / "home" / "server.sqlite") as database:
+        ((stopped,),) = database.execute("SELECT json_extract(record, '$.build.state') FROM banyan_builds WHERE "
+                                         "json_extract(record, '$.build.kb') = 'last'")
+    assert stopped == "cancelled"
+
+
+def test_no_worker_outlives_a_supervisor_that_is_killed(tmp_path):
+    with serving.served(tmp_path, "--workers", "2", **HASHED) as server:
+        processes = workers(server)
+        server.process.kill()
+        server.process.wait(60)
+        for process in processes:  # they are this process's now (see `warm_start`)
+            wait_for(lambda process=process: os.waitpid(process, os.WNOHANG)[0] == process)
+
+
+def test_workers_that_cannot_start_end_the_server(tmp_path):
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "server.sqlite").write_bytes(b"no database" * 1000)
+    ended = warm_start.run(
+        [warm_start.BANYAN, "serve", "--workers", "2", "--port", str(serving.free_port())], cwd=tmp_path, timeout=60,
+        env=serving.command_line.clean_environment(BANYAN_HOME=str(tmp_path / "home"), **HASHED))
+    assert ended.returncode == 1
+    assert "file is not a database" in ended.stderr
