@@ -16,9 +16,8 @@ import onnxruntime
 
 from ...config import DEFAULT_EMBEDDING_MODEL
 from .embedder import Vectors, encode_distinct
-from .onnx_export import SHA256, TOKENIZER, WEIGHTS, bundled_model, cached_export, verify_model
+from .onnx_export import SHA256, WEIGHTS, bundled_export, bundled_tokenizer
 
-MAX_TOKENS = 256  # as sentence-transformers cuts for this model
 _TOKENISED_AT_ONCE = 1024  # bounds memory: a tokenised text is some 100 times its size
 
 TokenIds = NDArray[np.int64]
@@ -26,10 +25,7 @@ TokenIds = NDArray[np.int64]
 
 def load_bundled(batch: int) -> "OnnxEmbedder":
     """Load the bundled model; the first time on a machine it is exported to ONNX."""
-    model = bundled_model()
-    # The weights themselves are read, and verified, only when they are exported.
-    verify_model(model, (TOKENIZER,))
-    return OnnxEmbedder(cached_export(model), model / TOKENIZER, batch)
+    return OnnxEmbedder(bundled_export(), bundled_tokenizer(), batch)
 
 
 class OnnxEmbedder:
@@ -42,12 +38,9 @@ class OnnxEmbedder:
     name = DEFAULT_EMBEDDING_MODEL
     fingerprint = f"{DEFAULT_EMBEDDING_MODEL}:{SHA256[WEIGHTS][:20]}"
 
-    def __init__(self, onnx_file: Path, tokenizer_file: Path, batch: int) -> None:
+    def __init__(self, onnx_file: Path, tokenizer: Tokenizer, batch: int) -> None:
         self._batch = batch
-        # Set once and never changed: the tokenizer is shared by threads.
-        self._tokenizer = Tokenizer.from_file(str(tokenizer_file))
-        self._tokenizer.no_padding()
-        self._tokenizer.enable_truncation(MAX_TOKENS)
+        self._tokenizer = tokenizer
         self._session = _session(onnx_file)
         self.dimension: int = self._session.get_outputs()[0].shape[1]
 

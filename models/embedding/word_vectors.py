@@ -2,16 +2,12 @@
 
 import functools
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-from safetensors import safe_open
-from tokenizers import Tokenizer
 
 from .embedder import Vectors
-from .onnx_export import TOKENIZER, WEIGHTS, bundled_model, verify_model
+from .onnx_export import bundled_export, bundled_tokenizer, word_table
 
-_TABLE = "embeddings.word_embeddings.weight"
 _WORDS_KEPT = 20_000
 """Words whose vectors are kept; 30 MB."""
 
@@ -28,30 +24,17 @@ def word_vectors(words: Sequence[str]) -> Vectors:
     Raises:
         EmbeddingError: the bundled model is missing or was altered.
     """
-    return np.stack([_vector(word) for word in words]) if words else np.zeros((0, _table().get_shape()[1]), np.float32)
+    return np.stack([_vector(word) for word in words]) if words else np.zeros((0, _table().shape[1]), np.float32)
 
 
 @functools.lru_cache(_WORDS_KEPT)
 def _vector(word: str) -> Vectors:
-    pieces = _tokenizer().encode(word, add_special_tokens=False).ids
-    table = _table()
-    vector = sum((table[piece : piece + 1][0] for piece in pieces), np.zeros(table.get_shape()[1], np.float32))
+    pieces = bundled_tokenizer().encode(word, add_special_tokens=False).ids
+    vector = _table()[pieces].sum(axis=0)
     length = float(np.linalg.norm(vector))
     return np.asarray(vector / length if length else vector, np.float32)
 
 
 @functools.cache
-def _tokenizer() -> Tokenizer:
-    tokenizer = Tokenizer.from_file(str(bundled_model() / TOKENIZER))
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
-    return tokenizer
-
-
-@functools.cache
-def _table() -> Any:
-    """The rows, read from the mapped file as they are asked for."""
-    model = bundled_model()
-    verify_model(model, (TOKENIZER, WEIGHTS))
-    tensors: Any = safe_open(str(model / WEIGHTS), "np")
-    return tensors.get_slice(_TABLE)
+def _table() -> Vectors:
+    return word_table(bundled_export(), bundled_tokenizer().get_vocab_size())

@@ -179,7 +179,8 @@ class TestBundledModel:
             byte = file.read(1)
             file.seek(50_000_000)
             file.write(bytes([byte[0] ^ 1]))
-        monkeypatch.setattr(onnx_embedding, "bundled_model", lambda: model)
+        monkeypatch.setattr(onnx_export, "bundled_model", lambda: model)
+        onnx_export.bundled_export.cache_clear()
         monkeypatch.setenv("BANYAN_CACHE", str(tmp_path / "cache"))
         with pytest.raises(EmbeddingError, match=r"model\.safetensors is damaged or was altered.*pip install"):
             load_embedder(Settings())
