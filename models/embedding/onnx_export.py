@@ -152,7 +152,7 @@ def export_model(model: Path, onnx_file: Path) -> None:
             external_data=True,  # weights beside the graph are mapped, not read and copied
             verbose=False,
         )
-        words = minilm.encoder.get_input_embeddings().weight.numpy(force=True)
+        words = minilm.state_dict()["encoder.embeddings.word_embeddings.weight"].numpy()
         if not np.array_equal(words, word_table(onnx_file, len(words))):
             raise EmbeddingError("The embedding model cannot be exported: this version of torch writes its weights in "
                                  "another order. Install the version that pyproject.toml names.")
