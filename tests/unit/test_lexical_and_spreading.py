@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from banyan.graph_store.index.lexical import LexicalIndex, terms
 from banyan.graph_store.index.walk import step_arrays
-from banyan.tools.spreading import SpreadingGraph
+from banyan.tools import spreading as spreading_module
+from banyan.tools.spreading import DAMPING, SpreadingGraph
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -90,3 +91,59 @@ def test_a_graph_without_edges_or_nodes_can_be_walked():
 def test_weight_falls_with_distance():
     spread = spreading([(0, 1), (1, 2), (2, 3)]).spread(np.eye(_NODES, 1, dtype=np.float32)[:, 0])
     assert spread[0] > spread[1] > spread[2] > spread[3] > 0
+
+
+# ---- whole graphs and what is reached of them ----------------------------------------------------
+
+
+def stationary(nodes, edges, seeds):
+    """Where the walk ends, by solving its equation."""
+    adjacency = np.zeros((nodes, nodes))
+    for one, other in edges:
+        adjacency[one, other] += 1
+        adjacency[other, one] += 1
+    step = adjacency / np.maximum(adjacency.sum(axis=0), 1)
+    return np.linalg.solve(np.eye(nodes) - DAMPING * step, (1 - DAMPING) * seeds / (seeds.sum() or 1))
+
+
+def some_graph(chance, nodes, edges):
+    """A graph with a hub, and with edges that are there twice."""
+    ends = np.concatenate([chance.integers(nodes, size=(edges, 2)),
+                           np.stack([np.zeros(nodes // 3, int), chance.integers(nodes, size=nodes // 3)], axis=1)])
+    return np.concatenate([ends, ends[:edges // 10]])
+
+
+@given(st.integers(0, 2**32), st.integers(1, 60), st.integers(0, 200))
+def test_the_weights_are_those_of_the_equation(seed, nodes, edges):
+    chance = np.random.default_rng(seed)
+    ends = some_graph(chance, nodes, edges)
+    seeds = (chance.random(nodes) * (chance.random(nodes) < 0.3)).astype(np.float32)
+    graph = SpreadingGraph(step_arrays("walk", nodes, ends[:, 0], ends[:, 1]), "walk")
+    exact = stationary(nodes, ends.tolist(), seeds)
+    assert np.abs(graph.spread(seeds) - exact).sum() <= 1e-4
+    graph.whole = False
+    # All that is not walked has at most so much for each of its edges and steps.
+    assert np.abs(graph.spread(seeds) - exact).sum() <= 1e-3
+
+
+def test_a_large_graph_is_walked_where_it_is_reached_and_ranks_alike():
+    chance = np.random.default_rng(11)
+    nodes = 30_000
+    ends = chance.integers(nodes, size=(60_000, 2))
+    graph = SpreadingGraph(step_arrays("walk", nodes, ends[:, 0], ends[:, 1]), "walk")
+    seeds = np.zeros(nodes, np.float32)
+    seeds[chance.integers(1, nodes, size=20)] = 1
+    assert graph.whole
+    whole = graph.spread(seeds)
+    graph.whole = False
+    local = graph.spread(seeds)
+    assert np.count_nonzero(local) < np.count_nonzero(whole) / 2
+    assert np.abs(local - whole).max() <= 5e-3 * whole.max()
+    assert set(np.argsort(-local)[:20]) == set(np.argsort(-whole)[:20])
+    assert np.array_equal(local, graph.spread(seeds))
+
+
+def test_above_a_size_only_what_is_reached_is_walked(monkeypatch):
+    monkeypatch.setattr(spreading_module, "_WHOLE", 5)
+    assert spreading([(0, 1), (1, 2)]).whole
+    assert not spreading([(0, 1), (1, 2), (2, 3)]).whole
