@@ -19,7 +19,7 @@ from ..models.embedding.embedder import Vectors
 from ..schemas.documents import Chunk
 from ..schemas.retrieval import TypedFact
 from .best import Rows
-from .nearness import Nearness, nearness
+from .nearness import Comparable, Nearness, nearness
 from .spreading import SpreadingGraph
 
 _Item = TypeVar("_Item")
@@ -78,8 +78,9 @@ class RetrievalIndex:
         self.store = knowledge_base
         self.embedder = knowledge_base.embedder
         self.reliability = knowledge_base.reliability.current()
-        arrays, self._vectors = knowledge_base.index()
+        arrays, vectors = knowledge_base.index()
         self._arrays = arrays
+        self._comparable = {kind: Comparable(stored, arrays[f"{kind}.places"]) for kind, stored in vectors.items()}
         self.entity_row = Ids(arrays, "entities")
         self._entities, self._attributes = Texts(arrays, "entities.about"), Texts(arrays, "entities.attributes")
         self.support = Lists(arrays, "entities.chunks")
@@ -219,7 +220,7 @@ class RetrievalIndex:
 
     def nearness(self, kind: Kind, queries: Vectors) -> list[Nearness]:
         """How near each query, unit vectors of shape (n, d), is to the entities, triples or chunks."""
-        return nearness(self._vectors[kind], self._arrays[f"{kind}.places"], queries)
+        return nearness(self._comparable[kind], queries)
 
     def community_cosines(self, query: Vectors) -> NDArray[np.float32]:
         """The cosine of a question to each community: to the mean of its members' triples, or of its keywords' names.

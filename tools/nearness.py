@@ -53,34 +53,42 @@ class Nearness:
         nearly = self.nearly if among is None else self.nearly[among]
         if limit <= 0 or not len(nearly):
             return np.zeros(0, np.intp), np.zeros(0, np.float32)
-        places = np.arange(len(nearly))
-        if len(nearly) > limit:
-            # So many have at least the floor less the bound; whoever has less than that, nearly, has less exactly.
-            places = np.flatnonzero(nearly >= floor(nearly, limit) - np.float32(2 * self.bound))
+        # So many have at least the floor less the bound; whoever has less than that by the bound is not among them.
+        least = floor(nearly, limit) - np.float32(2 * self.bound) if len(nearly) > limit else -np.inf
+        places = np.flatnonzero(nearly >= least)
         rows = places if among is None else among[places]
         cosines = self.at(rows)
         best = best_rows(cosines, limit)
         return rows[best], cosines[best]
 
 
-def nearness(stored: StoredVectors, places: NDArray[np.int32], queries: Vectors) -> list[Nearness]:
+class Comparable:
+    """The vectors of one kind, by row."""
+
+    def __init__(self, stored: StoredVectors, places: NDArray[np.int32]) -> None:
+        """Take the vectors by place, and of each row its place; -1: it has no vector, and a cosine of 0."""
+        self.stored, self.places = stored, places
+        self.in_order = len(places) == len(stored) and np.array_equal(places, np.arange(len(places)))
+        """Whether rows and places are the same."""
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+
+def nearness(kind: Comparable, queries: Vectors) -> list[Nearness]:
     """How near some wordings are to the rows of a kind.
 
     Args:
-        stored: the kind's vectors.
-        places: of each row's vector among them; -1: it has none, and a cosine of 0.
+        kind: what they are compared with.
         queries: unit vectors, shape (n, d).
 
     Returns:
         For each query its nearness: bit for bit the same whatever the others are.
     """
-    codes = coded(queries)
+    codes, stored, places = coded(queries), kind.stored, kind.places
     nearly = _products(stored, codes)
-    if len(places) != len(stored) or not np.array_equal(places, np.arange(len(places))):
-        # What has no vector has the place -1: the last column, which stays 0.
-        nearly = nearly[:, places]
-    else:
-        nearly = nearly[:, :-1]
+    # What has no vector has the place -1: the last column, which stays 0.
+    nearly = nearly[:, :-1] if kind.in_order else nearly[:, places]
 
     def of(row: int) -> Nearness:
         away = farthest(queries[row:row + 1], codes[row:row + 1])
@@ -95,25 +103,25 @@ def _products(stored: StoredVectors, queries: NDArray[np.void]) -> Cosines:
     packed, steps = numkong.dots_pack(np.ascontiguousarray(queries["code"])), queries["step"][:, None]
     found = np.zeros((len(queries), len(stored) + 1), np.float32)
 
-    def compare(start: int) -> None:
-        block = slice(start, min(start + _BLOCK, len(stored)))
-        whole = np.asarray(numkong.dots_packed(stored.codes[block], packed))
-        products = whole.T.astype(np.float32)
-        products *= stored.steps[block]
-        np.multiply(products, steps, out=found[:, block])
+    def compare(part: range) -> None:
+        for start in part:
+            block = slice(start, min(start + _BLOCK, len(stored)))
+            products = np.asarray(numkong.dots_packed(stored.codes[block], packed)).T.astype(np.float32)
+            products *= stored.steps[block]
+            np.multiply(products, steps, out=found[:, block])
 
     starts = range(0, len(stored), _BLOCK)
     if len(stored) < _SHARED:
-        for start in starts:
-            compare(start)
+        compare(starts)
     else:
-        list(_threads().map(compare, starts))
+        threads = os.cpu_count() or 1
+        list(_pool().map(compare, (starts[number::threads] for number in range(threads))))
     return found
 
 
 @cache
-def _threads() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="banyan-nearness")
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(thread_name_prefix="banyan-nearness")
 
 
 def _exact(vectors: Vectors, places: NDArray[np.int32], query: Vectors) -> Cosines:

@@ -32,7 +32,7 @@ class SpreadingGraph:
 
     def __init__(self, arrays: Arrays, name: str) -> None:
         """Read the arrays that `step_arrays` made (graph_store/index/walk.py)."""
-        self._node, self._edges = arrays[f"{name}.node"], arrays[f"{name}.edges"]
+        self._node, self._row, self._edges = arrays[f"{name}.node"], arrays[f"{name}.row"], arrays[f"{name}.edges"]
         begins = arrays[f"{name}.diagonals.starts"].tolist()
         self._diagonals = [arrays[f"{name}.diagonals"][start:end] for start, end in pairwise(begins)]
         self._rest, self._rest_starts = arrays[f"{name}.rest"], arrays[f"{name}.rest.starts"]
@@ -40,29 +40,26 @@ class SpreadingGraph:
         """Whether the whole graph is walked."""
 
     def spread(self, seeds: Weights) -> Weights:
-        """The stationary weights of a walk that restarts at the seeds.
+        """The stationary weights of a walk that restarts at the seeds; see `Walkable.spread`."""
+        return self.around(seeds).spread(seeds)
 
-        Args:
-            seeds: restart weights, shape (n,); not negative.
-
-        Returns:
-            The weights, of the same shape, summing to at most 1; zeros for zero seeds.
-        """
-        total = float(seeds.sum())
-        restart = seeds[self._node] / np.float32(total or 1)
-        weights = np.zeros_like(seeds)
+    def around(self, seeds: Weights) -> "Walkable":
+        """What is walked for some seeds: the whole graph or, in a large one, what they reach."""
         if self.whole:
-            weights[self._node] = _stationary(restart, self._edges, self._arriving)
-            return weights
-        reached = self._reached(restart)
+            return Walkable(self._node, self._row, self._edges, self._arriving)
+        seeded = np.flatnonzero(seeds != 0)
+        rows = self._row[seeded].astype(np.intp)
+        order = np.argsort(rows)
+        reached = self._reached(rows[order], seeds[seeded][order] / np.float32(seeds[seeded].sum() or 1))
         owners, others = self._neighbours(reached)
         inside = np.searchsorted(reached, others)
         kept = np.flatnonzero(reached[np.minimum(inside, len(reached) - 1)] == others)
         owners, inside = owners[kept], inside[kept]
-        weights[self._node[reached]] = _stationary(
-            restart[reached], self._edges[reached],
+        place = np.full(len(seeds), -1, np.int32)
+        place[self._node[reached]] = np.arange(len(reached))
+        return Walkable(
+            self._node[reached], place, self._edges[reached],
             lambda leaving: np.bincount(owners, leaving[inside], len(reached)).astype(np.float32))
-        return weights
 
     def _arriving(self, leaving: Weights) -> Weights:
         """What arrives at each node if every node sends some weight along each of its edges."""
@@ -80,10 +77,9 @@ class SpreadingGraph:
         # Rows are picked by numbers of the machine's own width; shorter ones would be widened at every step.
         return [others.astype(np.intp) for others in self._diagonals], self._rest.astype(np.intp)
 
-    def _reached(self, restart: Weights) -> Rows:
-        """The rows to which the first steps from the seeds bring enough to count, ascending."""
-        here = np.flatnonzero(restart)
-        reached, weights = [here], restart[here]
+    def _reached(self, here: Rows, weights: Weights) -> Rows:
+        """The rows to which the first steps from some, ascending, bring enough of their weights to count, ascending."""
+        reached = [here]
         for _ in range(_STEPS):
             owners, others = self._neighbours(here)
             sent = (np.float32(DAMPING) * weights / np.maximum(self._edges[here], 1))[owners]
@@ -110,23 +106,52 @@ class SpreadingGraph:
         return np.concatenate(owners), np.concatenate(others)
 
 
-def _stationary(restart: Weights, edges: Weights, arriving: Callable[[Weights], Weights]) -> Weights:
-    """Where a walk ends that restarts so; what each node has goes along its edges in equal parts."""
-    # Chebyshev's semi-iteration (Golub and Varga 1961): edges have no direction, so the step's eigenvalues
-    # are real, and half of the plain walk's steps come as near to where it ends.
-    before, walk, factor = np.zeros_like(restart), restart.copy(), 1.0
-    share = np.divide(np.float32(1), edges, out=np.zeros_like(restart), where=edges > 0)
-    seeded = np.flatnonzero(restart)
-    again = (1 - DAMPING) * restart[seeded]
-    for step in range(_steps(DAMPING)):
-        factor = 1 / (1 - (0.5 if step == 1 else 0.25) * DAMPING**2 * factor) if step else 1.0
-        stepped = arriving(walk * share)
-        stepped *= factor * DAMPING
-        before *= 1 - factor
-        before += stepped
-        before[seeded] += factor * again
-        walk, before = before, walk
-    return np.maximum(walk, 0)
+class Walkable:
+    """A part of the graph that is walked by itself: what leaves it does not come back."""
+
+    def __init__(self, nodes: NDArray[np.int32], places: NDArray[np.int32], edges: Weights,
+                 arriving: Callable[[Weights], Weights]) -> None:
+        """Take the part's nodes, each node's place among those (-1: none) and how many edges those have.
+
+        `arriving` gives what arrives at each of them if every one sends some weight along each of its edges.
+        """
+        self._nodes, self._places, self._edges, self._arriving = nodes, places, edges, arriving
+
+    def spread(self, seeds: Weights) -> Weights:
+        """The stationary weights of a walk that restarts at the seeds.
+
+        Args:
+            seeds: restart weights of all nodes of the graph, shape (n,); not negative.
+
+        Returns:
+            The weights, of the same shape, summing to at most 1; zeros for zero seeds.
+        """
+        seeded = np.flatnonzero(seeds != 0)
+        places, shares = self._places[seeded], seeds[seeded] / np.float32(seeds[seeded].sum() or 1)
+        restart = np.zeros(len(self._nodes), np.float32)
+        restart[places[places >= 0]] = shares[places >= 0]
+        weights = np.zeros_like(seeds)
+        weights[self._nodes] = self._stationary(restart)
+        return weights
+
+    def _stationary(self, restart: Weights) -> Weights:
+        """Where a walk ends that restarts so; what each node has goes along its edges in equal parts."""
+        edges = self._edges
+        # Chebyshev's semi-iteration (Golub and Varga 1961): edges have no direction, so the step's eigenvalues
+        # are real, and half of the plain walk's steps come as near to where it ends.
+        before, walk, factor = np.zeros_like(restart), restart.copy(), 1.0
+        share = np.divide(np.float32(1), edges, out=np.zeros_like(restart), where=edges > 0)
+        seeded = np.flatnonzero(restart)
+        again = (1 - DAMPING) * restart[seeded]
+        for step in range(_steps(DAMPING)):
+            factor = 1 / (1 - (0.5 if step == 1 else 0.25) * DAMPING**2 * factor) if step else 1.0
+            stepped = self._arriving(walk * share)
+            stepped *= factor * DAMPING
+            before *= 1 - factor
+            before += stepped
+            before[seeded] += factor * again
+            walk, before = before, walk
+        return np.maximum(walk, 0)
 
 
 def _steps(damping: float) -> int:

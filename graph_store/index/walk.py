@@ -28,8 +28,9 @@ def step_arrays(name: str, nodes: int, rows: NDArray[Any], columns: NDArray[Any]
         columns: its other end, shape (m,).
 
     Returns:
-        `node`, shape (n,), the node of each row; `edges`, how many ends of edges each row has; `diagonals`, and where
-        each of them begins, `diagonals.starts`; `rest` and `rest.starts`, what rows have beyond the diagonals.
+        `node`, shape (n,), the node of each row, and `row`, the row of each node; `edges`, how many ends of edges each
+        row has; `diagonals`, and where each of them begins, `diagonals.starts`; `rest` and `rest.starts`, what rows
+        have beyond the diagonals.
     """
     ends = np.concatenate([rows, columns]).astype(np.int32), np.concatenate([columns, rows]).astype(np.int32)
     edges = np.bincount(ends[0], minlength=nodes)
@@ -45,7 +46,7 @@ def step_arrays(name: str, nodes: int, rows: NDArray[Any], columns: NDArray[Any]
     diagonals = [others[begins[:having[number]] + number] for number in range(_DIAGONALS)]
     more = int(np.searchsorted(-edges, -_DIAGONALS, side="left"))
     rest = [others[begins[one] + _DIAGONALS:begins[one + 1]] for one in range(more)]
-    return {f"{name}.node": node.astype(np.int32), f"{name}.edges": edges.astype(np.float32),
+    return {f"{name}.node": node.astype(np.int32), f"{name}.row": row, f"{name}.edges": edges.astype(np.float32),
             f"{name}.diagonals": np.concatenate([np.zeros(0, np.int32), *diagonals]),
             f"{name}.diagonals.starts": starts(having),
             f"{name}.rest": np.concatenate([np.zeros(0, np.int32), *rest]),

@@ -5,7 +5,7 @@ import pytest
 from banyan.graph_store.index.codes import coded, farthest
 from banyan.graph_store.index.vector_rows import StoredVectors
 from banyan.tools import nearness as module
-from banyan.tools.nearness import nearness
+from banyan.tools.nearness import Comparable, nearness
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -43,7 +43,7 @@ def worlds(draw):
 @given(worlds(), st.integers(-1, 50))
 def test_all_is_within_the_bound_and_the_best_are_exact(world, limit):
     vectors, places, queries = world
-    for query, near in zip(queries, nearness(stored_of(vectors), places, queries), strict=True):
+    for query, near in zip(queries, nearness(Comparable(stored_of(vectors), places), queries), strict=True):
         exact = exactly(vectors, places, query)
         assert (np.abs(near.nearly - exact) <= near.bound).all()
         np.testing.assert_array_equal(near.at(np.arange(len(places))), exact)
@@ -56,7 +56,7 @@ def test_all_is_within_the_bound_and_the_best_are_exact(world, limit):
 def test_the_best_among_some_rows_are_exact(world, limit, chance):
     vectors, places, queries = world
     among = np.array(sorted(chance.sample(range(len(places)), chance.randint(0, len(places)))), np.intp)
-    (near, *_) = nearness(stored_of(vectors), places, queries)
+    (near, *_) = nearness(Comparable(stored_of(vectors), places), queries)
     exact = exactly(vectors, places, queries[0])[among]
     assert near.best(limit, among)[0].tolist() == among[np.argsort(-exact, kind="stable")[:limit]].tolist()
 
@@ -64,20 +64,20 @@ def test_the_best_among_some_rows_are_exact(world, limit, chance):
 @given(worlds())
 def test_a_query_is_compared_alike_whatever_is_beside_it(world):
     vectors, places, queries = world
-    together = nearness(stored_of(vectors), places, queries)
+    together = nearness(Comparable(stored_of(vectors), places), queries)
     for row, near in enumerate(together):
-        (alone,) = nearness(stored_of(vectors), places, queries[row:row + 1])
+        (alone,) = nearness(Comparable(stored_of(vectors), places), queries[row:row + 1])
         np.testing.assert_array_equal(alone.nearly, near.nearly)
         assert alone.bound == near.bound
 
 
 def test_several_threads_and_blocks_find_the_same(monkeypatch):
     chance = np.random.default_rng(3)
-    stored, queries, places = stored_of(unit(chance, 5000)), unit(chance, 3), np.arange(5000, dtype=np.int32)
-    alone = nearness(stored, places, queries)
+    kind, queries = Comparable(stored_of(unit(chance, 5000)), np.arange(5000, dtype=np.int32)), unit(chance, 3)
+    alone = nearness(kind, queries)
     monkeypatch.setattr(module, "_BLOCK", 300)
     monkeypatch.setattr(module, "_SHARED", 1)
-    for one, other in zip(alone, nearness(stored, places, queries), strict=True):
+    for one, other in zip(alone, nearness(kind, queries), strict=True):
         np.testing.assert_array_equal(one.nearly, other.nearly)
 
 
@@ -88,6 +88,6 @@ def test_codes_of_any_dimension_are_near_and_a_vector_of_zeros_is_one(dimension)
     steps = np.abs(vectors - codes["code"] * codes["step"][:, None]) / np.maximum(codes["step"], 1e-9)[:, None]
     assert steps.max() <= 0.5 + 1e-4
     assert farthest(vectors, codes) <= 0.5 * float(codes["step"].max()) * dimension**0.5 + 1e-6
-    (near,) = nearness(stored_of(vectors), np.arange(21, dtype=np.int32), vectors[:1])
+    (near,) = nearness(Comparable(stored_of(vectors), np.arange(21, dtype=np.int32)), vectors[:1])
     assert near.best(1)[0].tolist() == [0]
     assert near.nearly[-1] == 0

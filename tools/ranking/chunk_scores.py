@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...schemas.retrieval import EVERYTHING, Evidence, Switches
-from ..best import Rows, floor
+from ..best import Rows, best_rows, floor
 from ..index import RetrievalIndex
 from ..nearness import Nearness
 from ..query import Query
@@ -16,6 +16,8 @@ Scores = NDArray[np.float32]
 # Against vectors, where those can be trusted wholly.
 _LEXICAL_SHARE = 0.5
 _COMMUNITY_SHARE = 0.5
+# Later ranks count nothing: the first counts 160 times as much as this one.
+_RANKED = 10_000
 
 
 def chunk_scores(index: RetrievalIndex, query: Query, evidence: Iterable[Evidence], beta: float,
@@ -108,9 +110,9 @@ def lexical_scores(index: RetrievalIndex, question: str) -> Scores:
 
 
 def _reciprocal_rank(scores: Scores) -> Scores:
-    """1 / (60 + rank), equal for equal scores, 0 for a score of 0; 60 as in Cormack et al. 2009."""
-    found = np.flatnonzero(scores > 0)
-    found = found[np.argsort(-scores[found])]
+    """1 / (60 + rank), equal for equal scores, 0 for a score of 0 or a late rank; 60 as in Cormack et al. 2009."""
+    found = best_rows(scores, _RANKED)
+    found = found[scores[found] > 0]
     ordered, places = scores[found], np.arange(len(found))
     first = np.where(np.diff(ordered, prepend=np.inf) != 0, places, 0)
     ranks = np.zeros_like(scores)

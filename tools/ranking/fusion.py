@@ -22,6 +22,7 @@ from ...schemas.retrieval import EVERYTHING, Evidence, Route, Switches
 from ..best import best_rows
 from ..index import RetrievalIndex
 from ..query import Query
+from ..spreading import Walkable
 from .beta import beta
 from .chunk_scores import Scores, chunk_scores
 
@@ -68,18 +69,21 @@ def walk(index: RetrievalIndex, query: Query, evidence: Sequence[Evidence], swit
     own = _sharpened(chunk_scores(index, query, evidence, graph_weight, switches, _CHUNK_SEEDS),
                      _CHUNK_SEEDS, _CHUNK_SHARPNESS)
     lead = _lead(index, query, before)
-    if lead.any():
-        restart[:entities] += _LEAD_SHARE * lead
-        own = _reached(own, _spread(index, np.concatenate([lead, np.zeros_like(own)]), switches).chunks)
+    restart[:entities] += _LEAD_SHARE * lead
     restart[entities:] = own
-    return _spread(index, restart, switches)
+    # How far the lead reaches the chunks is seen only where both are walked.
+    part = index.spreading.around(restart) if switches.spreading else None
+    if lead.any():
+        own = _reached(own, _spread(index, part, np.concatenate([lead, np.zeros_like(own)])).chunks)
+        restart[entities:] = own
+    return _spread(index, part, restart)
 
 
-def _spread(index: RetrievalIndex, restart: Scores, switches: Switches) -> Walk:
+def _spread(index: RetrievalIndex, part: Walkable | None, restart: Scores) -> Walk:
     entities = len(index.entity_row)
-    if not switches.spreading:
+    if part is None:
         return Walk(restart[:entities], _handed_on(index, restart))
-    weights = index.spreading.spread(restart)
+    weights = part.spread(restart)
     return Walk(weights[:entities], weights[entities:])
 
 
