@@ -15,7 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
-from uvicorn.supervisors import Multiprocess
+from uvicorn.supervisors.multiprocess import Multiprocess, Process
 
 from ..config import Settings
 from ..runtime.start import without_collecting
@@ -62,7 +62,12 @@ class Workers(Multiprocess):
 
     def init_processes(self) -> None:
         """Start all. Where one cannot, it would fail in the same way again and again: all end."""
-        super().init_processes()
+        for _ in range(self.processes_num):
+            process = Process(self.config, self.sockets)
+            # Made here: of the process two threads would each make one, now and then, and it is not seen to start.
+            process.server  # noqa: B018
+            process.start()
+            self.processes.append(process)
         self.started = all(process.wait_until_ready(_STARTS_WITHIN) for process in self.processes)
         if self.started:
             self._listening()
