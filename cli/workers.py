@@ -8,11 +8,13 @@ refused.
 import multiprocessing
 import os
 import signal
+import socket
+import sys
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import uvicorn
 from uvicorn.supervisors.multiprocess import Multiprocess, Process
@@ -58,7 +60,10 @@ class Workers(Multiprocess):
                                 **options)
         self.started = False
         self._listening = listening
-        super().__init__(config, [config.bind_socket()])
+        bound = config.bind_socket()
+        if sys.platform == "linux":
+            bound.close()  # it was free: each worker has a socket of its own
+        super().__init__(config, [cast("socket.socket", _Port(config)) if sys.platform == "linux" else bound])
 
     def init_processes(self) -> None:
         """Start all. Where one cannot, it would fail in the same way again and again: all end."""
@@ -73,6 +78,27 @@ class Workers(Multiprocess):
             self._listening()
         else:
             self.should_exit.set()
+
+
+class _Port:
+    """What is sent to a worker to be a socket of its own there: the kernel then spreads connections over all workers.
+
+    From one socket, the worker that happens to be faster accepts nearly all, until it computes without a pause.
+    """
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        self._address = config.host, config.port
+
+    def __reduce__(self) -> tuple[Callable[..., socket.socket], tuple[str, int]]:
+        return _bound, self._address
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    bound = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    for option in (socket.SO_REUSEADDR, socket.SO_REUSEPORT):
+        bound.setsockopt(socket.SOL_SOCKET, option, 1)
+    bound.bind((host, port))
+    return bound
 
 
 def divided(settings: Settings, workers: int) -> Settings:
