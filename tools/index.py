@@ -1,7 +1,7 @@
 """What retrieval reads of one state of a knowledge base: entities, triples, chunks and communities, mapped."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, TypeVar, overload
 
 import numpy as np
@@ -23,6 +23,7 @@ from .nearness import Comparable, Nearness, nearness
 from .spreading import SpreadingGraph
 
 _Item = TypeVar("_Item")
+_KEPT = 1 << 13
 
 
 class Fact(NamedTuple):
@@ -82,6 +83,10 @@ class RetrievalIndex:
         self._arrays = arrays
         self._comparable = {kind: Comparable(stored, arrays[f"{kind}.places"]) for kind, stored in vectors.items()}
         self.entity_row = Ids(arrays, "entities")
+        # Routes look at the same few again and again.
+        self.entity_at = lru_cache(_KEPT)(self.entity_row.get)
+        """The row of an entity; None where there is none."""
+        self.fact, self._about = lru_cache(_KEPT)(self._fact), lru_cache(_KEPT)(self._read_about)
         self._entities, self._attributes = Texts(arrays, "entities.about"), Texts(arrays, "entities.attributes")
         self.support = Lists(arrays, "entities.chunks")
         """For each entity the rows of the chunks that mention it."""
@@ -115,33 +120,39 @@ class RetrievalIndex:
 
     def name(self, entity: str) -> str:
         """The name that most chunks use for an entity."""
-        return self._about(self.entity_row[entity])[0]
+        return self._about(self._row_of(entity))[0]
 
     def type(self, entity: str) -> str:
         """An entity's type."""
-        return self._about(self.entity_row[entity])[1]
+        return self._about(self._row_of(entity))[1]
 
-    def _about(self, row: int) -> list[str]:
+    def _row_of(self, entity: str) -> int:
+        row = self.entity_at(entity)
+        if row is None:
+            raise KeyError(entity)
+        return row
+
+    def _read_about(self, row: int) -> list[str]:
         about: list[str] = orjson.loads(self._entities.raw(row))
         return about
 
     def attributes(self, entity: str) -> dict[str, dict[str, dict[str, list[int]]]]:
         """An entity's attributes: {attribute: {value: {chunk: [start, end]}}}."""
-        stored = self._attributes.raw(self.entity_row[entity])
+        stored = self._attributes.raw(self._row_of(entity))
         return orjson.loads(stored) if stored else {}
 
     def entity_support(self, entity: str) -> tuple[str, ...]:
         """The chunks that mention an entity, sorted."""
-        return tuple(map(self.chunk_row.at, self.support[self.entity_row[entity]]))
+        return tuple(map(self.chunk_row.at, self.support[self._row_of(entity)]))
 
     def incident(self, entity: str) -> Rows:
         """The rows of the triples in which an entity is head or tail, ascending."""
-        row = self.entity_row.get(entity)
+        row = self.entity_at(entity)
         return np.zeros(0, np.intp) if row is None else self._incident[row].astype(np.intp)
 
     def rows_of(self, entities: Iterable[str]) -> Rows:
         """The rows of all triples of some entities, ascending."""
-        return self._incident.of(self.entity_row[key] for key in entities if key in self.entity_row)
+        return self._incident.of(row for row in map(self.entity_at, entities) if row is not None)
 
     # Triples.
 
@@ -172,7 +183,7 @@ class RetrievalIndex:
         head, relation, tail = self._ends[row].tolist()
         return self.entity_row.at(head), self._relations[relation], self.entity_row.at(tail)
 
-    def fact(self, row: int) -> Fact:
+    def _fact(self, row: int) -> Fact:
         """The triple of a row."""
         head, relation, tail = self._ends[row].tolist()
         return Fact(f"{self._about(head)[0]} {self._relations[relation].replace('_', ' ')} {self._about(tail)[0]}",

@@ -55,11 +55,9 @@ class SpreadingGraph:
         inside = np.searchsorted(reached, others)
         kept = np.flatnonzero(reached[np.minimum(inside, len(reached) - 1)] == others)
         owners, inside = owners[kept], inside[kept]
-        place = np.full(len(seeds), -1, np.int32)
-        place[self._node[reached]] = np.arange(len(reached))
         return Walkable(
-            self._node[reached], place, self._edges[reached],
-            lambda leaving: np.bincount(owners, leaving[inside], len(reached)).astype(np.float32))
+            self._node[reached], self._row, self._edges[reached],
+            lambda leaving: np.bincount(owners, leaving[inside], len(reached)).astype(np.float32), reached)
 
     def _arriving(self, leaving: Weights) -> Weights:
         """What arrives at each node if every node sends some weight along each of its edges."""
@@ -109,13 +107,18 @@ class SpreadingGraph:
 class Walkable:
     """A part of the graph that is walked by itself: what leaves it does not come back."""
 
-    def __init__(self, nodes: NDArray[np.int32], places: NDArray[np.int32], edges: Weights,
-                 arriving: Callable[[Weights], Weights]) -> None:
-        """Take the part's nodes, each node's place among those (-1: none) and how many edges those have.
+    def __init__(self, nodes: NDArray[np.int32], row: NDArray[np.int32], edges: Weights,
+                 arriving: Callable[[Weights], Weights], rows: Rows | None = None) -> None:
+        """Take a part.
 
-        `arriving` gives what arrives at each of them if every one sends some weight along each of its edges.
+        Args:
+            nodes: its nodes.
+            row: the row of each node of the graph.
+            edges: how many edges each of its nodes has.
+            arriving: gives what arrives at each of them if every one sends some weight along each of its edges.
+            rows: its rows, ascending; None: it is the whole graph.
         """
-        self._nodes, self._places, self._edges, self._arriving = nodes, places, edges, arriving
+        self._nodes, self._row, self._edges, self._arriving, self._rows = nodes, row, edges, arriving, rows
 
     def spread(self, seeds: Weights) -> Weights:
         """The stationary weights of a walk that restarts at the seeds.
@@ -127,10 +130,15 @@ class Walkable:
             The weights, of the same shape, summing to at most 1; zeros for zero seeds.
         """
         seeded = np.flatnonzero(seeds != 0)
-        places, shares = self._places[seeded], seeds[seeded] / np.float32(seeds[seeded].sum() or 1)
+        rows, shares = self._row[seeded], seeds[seeded] / np.float32(seeds[seeded].sum() or 1)
         restart = np.zeros(len(self._nodes), np.float32)
-        restart[places[places >= 0]] = shares[places >= 0]
-        weights = np.zeros_like(seeds)
+        if self._rows is None:
+            restart[rows] = shares
+        else:
+            here = np.isin(rows, self._rows)
+            restart[np.searchsorted(self._rows, rows[here])] = shares[here]
+        # Not zeros_like: pages of zeros that nobody writes are not made.
+        weights = np.zeros(len(seeds), np.float32)
         weights[self._nodes] = self._stationary(restart)
         return weights
 

@@ -74,7 +74,7 @@ def walk(index: RetrievalIndex, query: Query, evidence: Sequence[Evidence], swit
     # How far the lead reaches the chunks is seen only where both are walked.
     part = index.spreading.around(restart) if switches.spreading else None
     if lead.any():
-        own = _reached(own, _spread(index, part, np.concatenate([lead, np.zeros_like(own)])).chunks)
+        own = _reached(own, _spread(index, part, np.concatenate([lead, np.zeros(len(own), np.float32)])).chunks)
         restart[entities:] = own
     return _spread(index, part, restart)
 
@@ -127,7 +127,7 @@ def _entity_seeds(index: RetrievalIndex, route: Route, evidence: Iterable[Eviden
     weights: dict[int, float] = {}
     for item in reached:
         # An entity may have gone since: a document was deleted in between.
-        for row in (index.entity_row[node] for node in item.entity_ids if node in index.entity_row):
+        for row in (row for row in map(index.entity_at, item.entity_ids) if row is not None):
             weights[row] = max(weights.get(row, 0.0), item.score**_EVIDENCE_SHARPNESS / max(1, len(index.support[row])))
     total = sum(weights.values())
     return {row: weight / total for row, weight in sorted(weights.items())} if total > 0 else {}
@@ -135,7 +135,7 @@ def _entity_seeds(index: RetrievalIndex, route: Route, evidence: Iterable[Eviden
 
 def _sharpened(scores: Scores, kept: int, power: float) -> Scores:
     """A power of the best scores, summing to 1 or 0; the others 0."""
-    sharp = np.zeros_like(scores)
+    sharp = np.zeros(len(scores), np.float32)
     best = best_rows(scores, kept)
     sharp[best] = scores[best] ** power
     return _shared_out(sharp)

@@ -99,7 +99,8 @@ def search(index: RetrievalIndex, query: Query, limit: int) -> list[Evidence]:
 
 def _starts(index: RetrievalIndex, first: Query) -> Mapping[int, float]:
     """Where paths start, with scores: named entities (1), and the ends of the nearest triples (their cosines)."""
-    starts = {index.entity_row[node]: 1.0 for named in first.meaning.names for node in named.entities}
+    named = (index.entity_at(node) for named in first.meaning.names for node in named.entities)
+    starts = {row: 1.0 for row in named if row is not None}
     for row, cosine in zip(*first.meaning.triples.best(_NEAREST), strict=True):
         for node in index.ends_at(int(row)):
             if cosine > 0:
