@@ -51,6 +51,7 @@ def create_app(resources: Resources | None = None, *, hosted: bool = False, host
     # The gate has checked where a request comes from before it gets there.
     mcp = None if hosted else mcp_http_app(
         service.resources, permits=lambda request, access: access in request.state.scopes,
+        sees=lambda request, name: request.state.bases.hold(name),
         turn=lambda request: service.questions.turn(request.state.client), build_turn=service.builds.turn,
         security=TransportSecuritySettings(enable_dns_rebinding_protection=False))
 

@@ -20,7 +20,7 @@ from starlette.applications import Starlette
 
 from ..agents.resources import Resources
 from ..graph_store.layout import check_name
-from .mcp_tools import Access, BuildTurn, Permits, Tools, Turn
+from .mcp_tools import Access, BuildTurn, Permits, Sees, Tools, Turn
 
 MAX_BODY = 4 * 1024 * 1024
 """Bytes of one HTTP request: a text of a million characters or more. Larger documents are uploaded, or built."""
@@ -38,7 +38,7 @@ _CHANGES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempote
 
 
 def mcp_server(resources: Resources, *, knowledge_base: str = "", writes: bool = True, decides: bool = False,
-               permits: Permits | None = None, turn: Turn | None = None,
+               permits: Permits | None = None, sees: Sees | None = None, turn: Turn | None = None,
                build_turn: BuildTurn | None = None) -> MCPServer[Any]:
     """Banyan's tools over MCP; `serve_stdio` serves them on standard input and output.
 
@@ -48,6 +48,7 @@ def mcp_server(resources: Resources, *, knowledge_base: str = "", writes: bool =
         writes: whether documents can be added.
         decides: whether decisions on the schema can be taken.
         permits: asked before each call whether its request may; none: every request may do all that is on offer.
+        sees: asked whether a request may know of a knowledge base, by its name; none: every request of all.
         turn: gives what is entered for each question and search of a request, such as an anyio `CapacityLimiter`;
             none: all begin at once.
         build_turn: gives what is entered for each document that is added; none: as many at once as the settings say.
@@ -56,7 +57,7 @@ def mcp_server(resources: Resources, *, knowledge_base: str = "", writes: bool =
         KnowledgeBaseNameError: `knowledge_base` cannot be a knowledge base's name.
     """
     tools = Tools(resources, check_name(knowledge_base) if knowledge_base else "", permits or _everybody,
-                  turn or (lambda _: nullcontext()), build_turn)
+                  sees or _everybody, turn or (lambda _: nullcontext()), build_turn)
     with _logging_left_alone():
         server: MCPServer[Any] = MCPServer("banyan", title="Banyan", version=version("banyan-graphrag"),
                                            instructions=_INSTRUCTIONS, subscriptions=False)
@@ -91,8 +92,8 @@ async def serve_stdio(server: MCPServer[Any]) -> None:
         tasks.cancel_scope.cancel()
 
 
-def mcp_http_app(resources: Resources, *, path: str = "/mcp", knowledge_base: str = "",
-                 permits: Permits | None = None, turn: Turn | None = None,
+def mcp_http_app(resources: Resources, *, path: str = "/mcp", knowledge_base: str = "",  # noqa: PLR0913  (its options)
+                 permits: Permits | None = None, sees: Sees | None = None, turn: Turn | None = None,
                  build_turn: BuildTurn | None = None,
                  security: TransportSecuritySettings | None = None, max_body: int = MAX_BODY) -> Starlette:
     """The server over streamable HTTP, without sessions: each request stands alone, any worker can answer it.
@@ -112,19 +113,20 @@ def mcp_http_app(resources: Resources, *, path: str = "/mcp", knowledge_base: st
         knowledge_base: used where a call names none; empty: each call names one.
         permits: asked with Starlette's `Request` and what a call needs ("read", "ask", "write", "review"); none:
             every request may add documents and decide on the schema, too.
+        sees: asked with Starlette's `Request` and a knowledge base's name, as for `mcp_server`.
         turn: as for `mcp_server`; with the application's own limit, MCP's questions count among all.
         build_turn: as for `mcp_server`.
         security: which `Host` and `Origin` headers are answered; none: those of this machine alone. Where the
             application checks them itself: `TransportSecuritySettings(enable_dns_rebinding_protection=False)`.
         max_body: bytes of a request; a larger one is answered with 413.
     """
-    server = mcp_server(resources, knowledge_base=knowledge_base, decides=True, permits=permits, turn=turn,
-                        build_turn=build_turn)
+    server = mcp_server(resources, knowledge_base=knowledge_base, decides=True, permits=permits, sees=sees,
+                        turn=turn, build_turn=build_turn)
     return server.streamable_http_app(streamable_http_path=path, stateless_http=True, max_request_body_size=max_body,
                                       transport_security=security)
 
 
-def _everybody(request: Any, access: Access) -> bool:  # noqa: ARG001  (what `permits` is asked with)
+def _everybody(request: Any, what: Access | str) -> bool:  # noqa: ARG001  (what `permits` and `sees` are asked with)
     return True
 
 

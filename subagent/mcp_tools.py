@@ -16,6 +16,7 @@ from ..agents.construction.state import BuildContext, BuildReport
 from ..agents.resources import Resources
 from ..agents.retrieval.graph import build_graph as retrieval_graph
 from ..agents.retrieval.state import MAX_QUESTION, AskContext
+from ..graph_store.errors import UnknownKnowledgeBaseError
 from ..graph_store.layout import knowledge_bases
 from ..schemas.delta import Decision
 from ..schemas.errors import BanyanError
@@ -42,6 +43,9 @@ Access = Literal["read", "ask", "write", "review"]
 Permits = Callable[[Any, Access], bool]
 """Whether a request may: Starlette's `Request` over HTTP, None over standard input."""
 
+Sees = Callable[[Any, str], bool]
+"""Whether a request may know of the knowledge base of a name, be it there or not."""
+
 Turn = Callable[[Any], AbstractAsyncContextManager[Any]]
 """Entered for each question and search of the request that it is called with."""
 BuildTurn = Callable[[str], AbstractAsyncContextManager[Any]]
@@ -62,7 +66,7 @@ Ctx = Context[Any, Any]
 class Tools:
     """The tools over the resources of a process."""
 
-    def __init__(self, resources: Resources, knowledge_base: str, permits: Permits,
+    def __init__(self, resources: Resources, knowledge_base: str, permits: Permits, sees: Sees,
                  turn: Turn, build_turn: BuildTurn | None) -> None:
         """Set what is served; `knowledge_base` is used where a call names none, the turns are entered to work."""
         builds = anyio.CapacityLimiter(resources.settings.builds_at_once)
@@ -71,6 +75,7 @@ class Tools:
         self._turn = turn
         self._default = knowledge_base
         self._permits = permits
+        self._sees = sees
         self._asking = retrieval_graph(resources, checkpointer=False)
         self._building = construction_graph(resources)
 
@@ -85,18 +90,31 @@ class Tools:
             raise ToolError(str(error)) from error
 
     def _named(self, ctx: Ctx, knowledge_base: str) -> str:
-        if knowledge_base or self._default:
-            return knowledge_base or self._default
+        """The knowledge base that a call is about, by its name.
+
+        Raises:
+            UnknownKnowledgeBaseError: the request may not know of it; the same is said of one that is not there.
+        """
+        if name := knowledge_base or self._default:
+            if not self._sees(ctx.request_context.request, name):
+                raise UnknownKnowledgeBaseError(name, self._resources.settings.home)
+            return name
         if not self._permits(ctx.request_context.request, "read"):
             raise ToolError("name a knowledge base")
-        known = ", ".join(knowledge_bases(self._resources.settings.home))
+        known = ", ".join(self._known(ctx))
         raise ToolError("name a knowledge base: " + (f"there are {known}" if known else "there is none yet; "
                                                      "`add_document` makes one of the name that you give"))
+
+    def _known(self, ctx: Ctx) -> tuple[str, ...]:
+        """The names of the knowledge bases that there are, as far as the request may know."""
+        return tuple(name for name in knowledge_bases(self._resources.settings.home)
+                     if self._sees(ctx.request_context.request, name))
 
     def list_knowledge_bases(self, ctx: Ctx) -> KnowledgeBases:
         """List the knowledge bases that can be searched and asked."""
         with self._allowed(ctx, "read"):
-            return KnowledgeBases(names=tuple(knowledge_bases(self._resources.settings.home)), default=self._default)
+            default = self._default if self._sees(ctx.request_context.request, self._default) else ""
+            return KnowledgeBases(names=self._known(ctx), default=default)
 
     async def search(
         self, ctx: Ctx, query: Annotated[str, Field(max_length=MAX_QUESTION, description="A question, or words.")],

@@ -6,8 +6,9 @@ import typer
 from rich.table import Table
 
 from ...config import Settings
+from ...graph_store.layout import knowledge_bases
 from ...server.security.keys import SCOPES, Keys, Scope
-from ..console import err, out
+from ..console import err, on_a_line, out
 from ..errors import CommandError
 
 app = typer.Typer()
@@ -18,17 +19,23 @@ def key(
     name: Annotated[str, typer.Argument(help="The client's name; none: list the keys.")] = "",
     scope: Annotated[list[str] | None, typer.Option(help="What it may do: read, ask, write (build, delete) or review "
                                                          "(decide on the schema). May be repeated.")] = None,
+    kb: Annotated[list[str] | None, typer.Option(help="A knowledge base that it is for; of others it is told nothing. "
+                                                      "May be repeated; none: all.")] = None,
     *, revoke: Annotated[bool, typer.Option("--revoke", help="Revoke the key.")] = False,
 ) -> None:
     """Make, list or revoke API keys of the server.
 
-    A new key is shown once, and replaces the client's earlier key.
+    A new key is shown once, and replaces the client's earlier key. A key with --kb makes, renames and drops, with the
+    scope write, knowledge bases of these names and no others; it goes by names, whatever stands under them.
     """
-    keys = Keys.of(Settings())
+    settings = Settings()
+    keys = Keys.of(settings)
     if not name:
-        table = Table("client", "scopes", "created")
+        table = Table("client", "scopes", "knowledge bases", "created")
         for known in keys.all():
-            table.add_row(known.name, ", ".join(known.scopes), known.created_at)
+            table.add_row(known.name, ", ".join(known.scopes),
+                          "all" if known.knowledge_bases is None else ", ".join(known.knowledge_bases),
+                          known.created_at)
         out.print(table)
     elif revoke:
         keys.revoke(name)
@@ -38,6 +45,9 @@ def key(
         wanted: list[Scope] = [known for known in SCOPES if known in (scope or ())]
         if not scope or len(wanted) != len(set(scope)):
             raise CommandError(f"name what the key may do: --scope with one of {', '.join(SCOPES)}; may be repeated")
-        secret = keys.make(name, wanted)
+        secret = keys.make(name, wanted, kb or ())
+        for missing in sorted({*(kb or ())} - {*knowledge_bases(settings.home)}):
+            err.print(f"there is no knowledge base {on_a_line(missing)} yet; the key is for it when there is",
+                      soft_wrap=True)
         err.print("send it as `Authorization: Bearer KEY`; it is not shown again:")
         out.print(secret, soft_wrap=True)

@@ -5,8 +5,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Literal
 
-import anyio.to_thread
-from fastapi import APIRouter, File, Form, Query, UploadFile
+from fastapi import APIRouter, Depends, File, Form, Query, Request, UploadFile
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from ...agents.construction.state import BuildContext
@@ -17,8 +16,9 @@ from ...schemas.graph_schema import OPEN_SCHEMA, SchemaError
 from ..answers import Build, Decisions, Items
 from ..parameters import BuildId, KbName, errors
 from ..runs.build_records import BuildOptions
+from ..runs.builds import no_build
 from ..runs.uploads import Upload
-from ..security.access import may
+from ..security.access import Seeing, check_base, may
 from ..service import Service, Serving
 from ..streaming import event, event_stream
 
@@ -29,6 +29,16 @@ _SAMPLES = {"en": "english", "zh": "chinese"}
 _MOST = 2**53
 """Beyond it a JSON number is not exact everywhere."""
 
+
+
+def _visible(build: BuildId, service: Serving, bases: Seeing) -> str:
+    """The id of a build of a knowledge base that the key is for."""
+    if not bases.hold(service.builds.one(build).kb):
+        raise no_build(build)
+    return build
+
+
+Visible = Annotated[str, Depends(_visible)]
 Flag = Annotated[bool, Form()]
 MaxTokens = Annotated[int | None, Form(ge=0, le=_MOST)]
 MaxCost = Annotated[float | None, Form(ge=0, le=_MOST, allow_inf_nan=False)]
@@ -57,8 +67,9 @@ async def start_build(  # noqa: PLR0913  (its options)
 
 
 @router.post("/samples/{language}", status_code=202, responses=errors(), dependencies=[may("write")])
-async def start_sample(language: Literal["en", "zh"], service: Serving) -> Build:
+async def start_sample(language: Literal["en", "zh"], service: Serving, request: Request) -> Build:
     """Build a knowledge base of the documents that come with Banyan; where it stands already, that costs nothing."""
+    check_base(_SAMPLES[language], request)
     with ExitStack() as files:
         uploads = [Upload(path.name, files.enter_context(path.open("rb")))
                    for path in sorted((_EXAMPLES / language).glob("*.md"))]
@@ -72,22 +83,21 @@ async def list_formats() -> Items[str]:
 
 
 @router.get("/builds", responses=errors(), dependencies=[may("read")])
-def list_builds(service: Serving, kb: Annotated[str, Query(max_length=100)] = "") -> Items[Build]:
-    """The builds of this server, newest first."""
-    return Items(items=service.builds.all(kb))
+def list_builds(service: Serving, bases: Seeing, kb: Annotated[str, Query(max_length=100)] = "") -> Items[Build]:
+    """The builds of this server that are of knowledge bases which the key is for, newest first."""
+    return Items(items=[build for build in service.builds.all(kb) if bases.hold(build.kb)])
 
 
 @router.get("/builds/{build}", responses=errors(404), dependencies=[may("read")])
-def show_build(build: BuildId, service: Serving) -> Build:
+def show_build(build: Visible, service: Serving) -> Build:
     """A build as it stands."""
     return service.builds.one(build)
 
 
 @router.get("/builds/{build}/events", responses=errors(404), response_class=EventSourceResponse,
             dependencies=[may("read")])
-async def build_events(build: BuildId, service: Serving) -> EventSourceResponse:
+async def build_events(build: Visible, service: Serving) -> EventSourceResponse:
     """The build as the event `build`: now, and after each change, until it is over."""
-    await anyio.to_thread.run_sync(service.builds.one, build)
     return event_stream(_events(build, service))
 
 
@@ -97,12 +107,12 @@ async def _events(build: str, service: Service) -> AsyncIterator[ServerSentEvent
 
 
 @router.post("/builds/{build}/cancel", responses=errors(404, 409), dependencies=[may("write")])
-async def cancel_build(build: BuildId, service: Serving) -> Build:
+async def cancel_build(build: Visible, service: Serving) -> Build:
     """Give a build up; what it has done stands, and the next build goes on from there."""
     return await service.builds.cancel(build)
 
 
 @router.post("/builds/{build}/decisions", responses=errors(404, 409, 413), dependencies=[may("review")])
-async def decide_in_build(build: BuildId, decisions: Decisions, service: Serving) -> Build:
+async def decide_in_build(build: Visible, decisions: Decisions, service: Serving) -> Build:
     """Go on with a build that waits for decisions on the schema; what is left out keeps waiting."""
     return await service.builds.decide(build, decisions.decisions, decisions.who)

@@ -19,7 +19,7 @@ from sse_starlette import EventSourceResponse
 
 from ...graph_store.layout import check_name
 from ..errors import RefusedError, error_told, status_of
-from ..runs.chat import CLIENT, Chat, ChatInput, ChatOutput, Conversation
+from ..runs.chat import BASES, CLIENT, Chat, ChatInput, ChatOutput, Conversation
 from ..security.access import may
 from ..service import Service
 from ..streaming import event, event_stream
@@ -62,7 +62,7 @@ def _of_request(config: dict[str, Any], request: Request) -> dict[str, Any]:
     configurable = dict(config.get("configurable") or {})
     if name := request.path_params.get("knowledge_base"):
         configurable["knowledge_base"] = check_name(name)
-    configurable[CLIENT] = request.state.client
+    configurable[CLIENT], configurable[BASES] = request.state.client, request.state.bases
     return {**config, "configurable": configurable}
 
 

@@ -8,8 +8,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from ..answers import Conversation, ConversationItem, Items, Message, SharedConversation
 from ..errors import NotFoundError
 from ..parameters import errors
+from ..runs.conversations import no_link
 from ..runs.threads import THREAD_NAME, Thread
-from ..security.access import Asking
+from ..security.access import Asking, Seeing
 from ..service import Serving
 
 router = APIRouter(prefix="/api", tags=["questions"])
@@ -84,6 +85,9 @@ def forget_thread(thread: ThreadName, kb: KnowledgeBaseName, service: Serving, c
 
 @router.get("/shared/{link}", responses=errors(404))
 def show_shared(link: Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]{16,64}$")], service: Serving,
-                _: Asking) -> SharedConversation:
-    """A conversation that was shared, to whoever may ask here and has its link."""
-    return service.conversations.linked(link)
+                bases: Seeing, _: Asking) -> SharedConversation:
+    """A conversation that was shared, to whoever may ask its knowledge base and has its link."""
+    found = service.conversations.linked(link)
+    if not bases.hold(found.kb):
+        raise no_link()
+    return found

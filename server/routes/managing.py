@@ -13,9 +13,9 @@ from starlette.background import BackgroundTask
 
 from ...graph_store.integrity.backup import back_up
 from ...graph_store.layout import Layout
-from ..errors import StateError
+from ..errors import ForbiddenError, StateError
 from ..parameters import KbName, errors
-from ..security.access import may
+from ..security.access import Seeing, may
 from ..service import Service, Serving
 
 router = APIRouter(prefix="/api/knowledge-bases/{kb}", tags=["knowledge bases"])
@@ -39,8 +39,10 @@ class DocumentIds(BaseModel):
 
 
 @router.patch("", responses=errors(404, 409), dependencies=[may("write")])
-def rename_knowledge_base(kb: KbName, new: NewName, service: Serving) -> NewName:
-    """Give a knowledge base another name; conversations about it go with it."""
+def rename_knowledge_base(kb: KbName, new: NewName, service: Serving, bases: Seeing) -> NewName:
+    """Give a knowledge base another name; conversations about it go with it, keys do not."""
+    if not bases.hold(new.name):
+        raise ForbiddenError(f"the key is not for a knowledge base {new.name!r}: choose a name that it is for")
     _check_idle(kb, service)
     service.resources.rename(kb, new.name)
     service.conversations.rename_base(kb, new.name)

@@ -13,7 +13,7 @@ from ...models.llm.trial import try_out
 from ...models.reasoner import ReasonerError
 from ..errors import RefusedError, StateError
 from ..parameters import errors
-from ..security.access import may
+from ..security.access import OF_ALL, may
 from ..security.keys import SCOPES
 from ..service import Serving
 
@@ -69,7 +69,7 @@ def show_model(service: Serving) -> Model:
     return _told(service)
 
 
-@router.put("", responses=errors(409), dependencies=[may(*SCOPES)])
+@router.put("", responses=errors(409), dependencies=[may(*SCOPES), OF_ALL])
 def set_model(choice: ModelChoice, service: Serving) -> Model:
     """Have another model answer and build, until the server ends; the key must have every scope."""
     if service.workers > 1:
@@ -81,7 +81,7 @@ def set_model(choice: ModelChoice, service: Serving) -> Model:
     return _told(service)
 
 
-@router.post("/try", responses=errors(), dependencies=[may(*SCOPES)])
+@router.post("/try", responses=errors(), dependencies=[may(*SCOPES), OF_ALL])
 def try_model(choice: ModelChoice, service: Serving) -> ModelTrial:
     """Ask a model one small question, without setting it."""
     try:

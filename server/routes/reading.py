@@ -11,7 +11,7 @@ from ...subagent.answers import DocumentText
 from ..answers import DocumentItem, Health, Items, KnowledgeBaseEntry, KnowledgeBaseStatus, Page, Ready
 from ..errors import UnavailableError, detail_of
 from ..parameters import DocumentId, KbName, Limit, Offset, errors
-from ..security.access import may
+from ..security.access import Seeing, may
 from ..service import Service, Serving
 
 router = APIRouter(prefix="/api", tags=["knowledge bases"])
@@ -34,11 +34,11 @@ async def ready(service: Serving) -> Ready:
 
 
 @router.get("/knowledge-bases", responses=errors(), dependencies=[may("read")])
-def list_knowledge_bases(service: Serving) -> Items[KnowledgeBaseEntry]:
-    """All knowledge bases, in numbers."""
+def list_knowledge_bases(service: Serving, bases: Seeing) -> Items[KnowledgeBaseEntry]:
+    """The knowledge bases that the key is for, in numbers."""
     building = service.builds.building()
     return Items(items=[_entry(name, building.get(name), service)
-                        for name in knowledge_bases(service.resources.settings.home)])
+                        for name in knowledge_bases(service.resources.settings.home) if bases.hold(name)])
 
 
 def _entry(name: str, building: str | None, service: Service) -> KnowledgeBaseEntry:

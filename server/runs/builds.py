@@ -225,7 +225,7 @@ class Builds:
     def _record(self, build: str) -> BuildRecord:
         found = self._records.one(build)
         if found is None:
-            raise NotFoundError(f"there is no build {build[:100]!r}")
+            raise no_build(build)
         return found
 
     def _newest(self, record: BuildRecord) -> Build:
@@ -311,6 +311,11 @@ class Builds:
         if record.build.state in OVER:
             self._uploads.drop(record.build.id)
             self._saver.delete_thread(record.build.id)
+
+
+def no_build(build: str) -> NotFoundError:
+    """What is said of a build that there is not, or not for this client."""
+    return NotFoundError(f"there is no build {build[:100]!r}")
 
 
 def _changed(record: BuildRecord, **values: Any) -> BuildRecord:

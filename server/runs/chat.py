@@ -24,7 +24,9 @@ from langserve import CustomUserType
 from pydantic import BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema
 
 from ...agents.retrieval.state import QuestionError
+from ...graph_store.errors import UnknownKnowledgeBaseError
 from ...schemas.retrieval import Mode
+from ..security.bases import NONE
 from .questions import Question
 
 if TYPE_CHECKING:
@@ -36,6 +38,8 @@ MAX_MESSAGES = 200
 """Of one request."""
 CLIENT = "banyan_client"
 """Where the configuration of a run says who asks; the server sets it, whatever a client sends."""
+BASES = "banyan_bases"
+"""The same for the knowledge bases that the client may know of."""
 
 
 def _as_messages(given: object) -> object:
@@ -101,6 +105,8 @@ class Chat(RunnableLambda[Conversation | ChatInput, AIMessageChunk]):
         settings = config["configurable"]
         earlier, asked = _asked(given, settings)
         knowledge_base = given.knowledge_base if isinstance(given, ChatInput) else settings["knowledge_base"]
+        if not settings.get(BASES, NONE).hold(knowledge_base):
+            raise UnknownKnowledgeBaseError(knowledge_base, self._service.resources.settings.home)
         answering = self._service.questions.answering(settings.get(CLIENT, ""), knowledge_base, asked, earlier)
         async with _on_its_own(answering) as events:
             async for event in events:
@@ -148,4 +154,4 @@ def _asked(given: Conversation | ChatInput, settings: dict[str, Any]) -> tuple[S
         raise QuestionError(f"the {'.'.join(map(str, first['loc']))} cannot be taken: {first['msg']}") from error
 
 
-__all__ = ["CLIENT", "Chat", "ChatInput", "ChatOutput", "Conversation"]
+__all__ = ["BASES", "CLIENT", "Chat", "ChatInput", "ChatOutput", "Conversation"]

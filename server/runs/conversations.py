@@ -126,7 +126,7 @@ class Conversations:
         Raises:
             NotFoundError: no conversation has it, or it was taken back.
         """
-        row = self._one("link", link, "no conversation has this link, or it is not shared any more")
+        row = self._one("link", link, str(no_link()))
         return SharedConversation(kb=row[1], title=row[3], turns=self._turns(row[0]))
 
     def turns(self, thread: Thread) -> list[ConversationTurn]:
@@ -208,6 +208,11 @@ class Conversations:
         self.entry(thread)
         with self._saver.cursor() as cursor:
             cursor.execute(statement, (value, thread.key))
+
+
+def no_link() -> NotFoundError:
+    """What is said of a link that shows nothing, or nothing to this client."""
+    return NotFoundError("no conversation has this link, or it is not shared any more")
 
 
 def _item(row: Any) -> ConversationItem:

@@ -26,6 +26,7 @@ from ..errors import (
     error_response,
     status_of,
 )
+from .bases import NONE, Bases
 from .hosts import Hosts, is_local, same_origin
 from .keys import SCOPES, Keys, KeysError
 
@@ -87,7 +88,7 @@ class Envelope:
 
 
 class Gate:
-    """Lets a request through or refuses it; its client and scopes are stored in its state, for the routes."""
+    """Lets a request through or refuses it; its client, scopes and knowledge bases are in its state, for the routes."""
 
     def __init__(self, app: ASGIApp, *, settings: Settings, keys: Keys, hosts: Hosts | None, needs_keys: bool,
                  origins: frozenset[str] = frozenset(), json_only: bool = False) -> None:
@@ -156,25 +157,24 @@ class Gate:
             raise NotJsonError("send JSON, with the header `Content-Type: application/json`")
 
     async def _client(self, scope: Scope) -> str:
-        """The client that the rate is counted for; its name and scopes are left in the state."""
+        """The client that the rate is counted for; its name and rights are left in the state."""
         state = scope["state"]
         address = str(scope["client"][0]) if scope.get("client") else ""
+        state["client"], state["scopes"], state["bases"] = "", frozenset(), NONE
         if scope["method"] == "OPTIONS" and Headers(scope=scope).get("origin") in self._origins:
-            state["client"], state["scopes"] = "", frozenset()  # the question whether such a page may ask
-            return f"address {address}"
+            return f"address {address}"  # the question whether such a page may ask
         if is_local(scope) and not self._needs_keys and not self._keys.needed():
-            state["client"], state["scopes"] = LOCAL, frozenset(SCOPES)
+            state["client"], state["scopes"], state["bases"] = LOCAL, frozenset(SCOPES), Bases()
             return f"address {address}"
         key = self._keys.find(key_in(Headers(scope=scope)))
         if key is None:
-            state["client"], state["scopes"] = "", frozenset()
             # `/docs` leads to the page; before LangGraph's routes it is upstream's own.
             to_page = scope["path"] == "/docs" and not self._json_only
             if not to_page and not _FOR_ANYBODY.fullmatch(scope["path"]):
                 await self._check_rate(f"address {address}")
                 raise UnauthorizedError("an API key is needed: send it as `Authorization: Bearer KEY` or `X-API-Key`")
             return f"address {address}"
-        state["client"], state["scopes"] = key.name, frozenset(key.scopes)
+        state["client"], state["scopes"], state["bases"] = key.name, frozenset(key.scopes), key.bases
         return f"key {key.name}"
 
     async def _check_rate(self, client: str) -> None:

@@ -14,7 +14,9 @@ from filelock import FileLock
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ...config import Settings
+from ...graph_store.layout import check_name
 from ...schemas.errors import BanyanError
+from .bases import Bases
 
 Scope = Literal["read", "ask", "write", "review"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
@@ -36,7 +38,14 @@ class Key(BaseModel):
     # A key has 256 random bits: a slow hash, as for passwords, would only slow requests down.
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
     scopes: tuple[Scope, ...]
+    knowledge_bases: tuple[str, ...] | None = None
+    """The names of those that it is for, be they there or not; None: all."""
     created_at: str
+
+    @property
+    def bases(self) -> Bases:
+        """The knowledge bases that its holder may know of."""
+        return Bases(None if self.knowledge_bases is None else frozenset(self.knowledge_bases))
 
 
 class _File(BaseModel):
@@ -92,16 +101,23 @@ class Keys:
         matches = [key for key in self.all() if hmac.compare_digest(key.sha256, digest)]
         return matches[0] if matches else None
 
-    def make(self, name: str, scopes: Sequence[Scope]) -> str:
+    def make(self, name: str, scopes: Sequence[Scope], knowledge_bases: Sequence[str] = ()) -> str:
         """Make a key, which replaces any of that name; returns its secret, to be shown once.
+
+        Args:
+            name: the client's name.
+            scopes: what it may do.
+            knowledge_bases: those that it is for, whether or not they are there yet; none: all.
 
         Raises:
             KeysError: the name is not allowed, or the file cannot be read.
+            KnowledgeBaseNameError: no knowledge base can have one of the names.
         """
+        only = tuple(sorted({check_name(one) for one in knowledge_bases})) or None
         secret = _PREFIX + secrets.token_urlsafe(32)
         try:
             key = Key(name=name, sha256=_digest(secret), scopes=tuple(known for known in SCOPES if known in scopes),
-                      created_at=datetime.now(UTC).isoformat(timespec="seconds"))
+                      knowledge_bases=only, created_at=datetime.now(UTC).isoformat(timespec="seconds"))
         except ValidationError as error:
             raise KeysError(f"{name!r} cannot name a key: use 1 to 64 letters from a to z, digits, '-' and '_'"
                             ) from error
@@ -122,7 +138,8 @@ class Keys:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(f"{self._path}.lock"):
             others = [known for known in self.all() if known.name != name]
-            data = {"keys": [known.model_dump(mode="json") for known in [*others, *([key] if key else [])]]}
+            kept = [*others, *([key] if key else [])]
+            data = {"keys": [known.model_dump(mode="json", exclude_none=True) for known in kept]}
             new = self._path.with_name(f"{self._path.name}.new")
             with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:  # noqa: PTH123
                 json.dump(data, file, indent=2)

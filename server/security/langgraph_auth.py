@@ -2,7 +2,9 @@
 
 Where no keys are set, whoever is on this machine may do everything, Studio included, and nobody else anything. With
 keys, asking needs the scope `ask`, a build `write`, a decision on the schema `review`; threads, runs and checkpoints
-are those of their key's name.
+are those of their key's name. A key of some knowledge bases names one of them in the input of each run, and may do
+nothing else but answer what a run of its own asks, read its threads and delete them: what all share, and a thread's
+state that is written from outside, could lead to other knowledge bases.
 """
 
 import asyncio
@@ -14,7 +16,9 @@ from starlette.datastructures import Headers
 from starlette.types import Scope
 
 from ...agents.resources import default_resources
+from ...graph_store.errors import UnknownKnowledgeBaseError
 from ...runtime.once import once
+from .bases import Bases
 from .gate import LOCAL, key_in
 from .hosts import is_local
 from .keys import SCOPES, Keys
@@ -34,7 +38,7 @@ def _keys() -> Keys:
 
 
 @auth.authenticate
-async def authenticate(headers: dict[bytes, bytes], scope: Scope) -> Auth.types.MinimalUserDict:
+async def authenticate(headers: dict[bytes, bytes], scope: Scope) -> dict[str, Any]:
     """Who sends a request.
 
     Raises:
@@ -43,14 +47,17 @@ async def authenticate(headers: dict[bytes, bytes], scope: Scope) -> Auth.types.
     return await asyncio.to_thread(_client, headers, scope)  # the keys are a file
 
 
-def _client(headers: dict[bytes, bytes], scope: Scope) -> Auth.types.MinimalUserDict:
+def _client(headers: dict[bytes, bytes], scope: Scope) -> dict[str, Any]:
     keys = _keys()
     if is_local(scope) and not keys.needed():
-        return {"identity": LOCAL, "permissions": list(SCOPES)}
+        return {"identity": LOCAL, "permissions": list(SCOPES), "bases": None}
     key = keys.find(key_in(Headers(raw=list(headers.items()))))
     if key is None:
         raise Auth.exceptions.HTTPException(status_code=401, detail=NEEDS_KEY)
-    return {"identity": key.name, "permissions": list(key.scopes)}
+    # Threads of a time when it was for others hold answers from them. No name has a colon.
+    only = None if key.knowledge_bases is None else list(key.knowledge_bases)
+    identity = key.name if only is None else f"{key.name}:{','.join(only)}"
+    return {"identity": identity, "permissions": list(key.scopes), "bases": only}
 
 
 @auth.on
@@ -58,12 +65,16 @@ async def permit(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str
     """Which of all there is a request is about: what its client owns.
 
     Raises:
-        Auth.exceptions.HTTPException: 403, where the key lacks a scope.
+        Auth.exceptions.HTTPException: 403, where the key lacks a scope, or this is not for keys of some knowledge
+            bases; 404, where it is not for the knowledge base.
     """
     wanted = _wanted(ctx.resource, ctx.action, value)
     if not wanted & set(ctx.permissions):
         raise Auth.exceptions.HTTPException(
             status_code=403, detail=f"the key lacks the scope {' or '.join(sorted(wanted))}: ask for another key")
+    only = ctx.user["bases"]
+    if only is not None:
+        _check_base(Bases(frozenset(only)), ctx.resource, ctx.action, value)
     if ctx.resource not in _OWNED:
         return None
     owner = {"owner": ctx.user.identity}
@@ -73,6 +84,34 @@ async def permit(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str
         value["metadata"] = metadata = {}
     metadata.update(owner)
     return owner
+
+
+def _check_base(bases: Bases, resource: str, action: str, value: dict[str, Any]) -> None:
+    """Check what a key of some knowledge bases wants.
+
+    Raises:
+        Auth.exceptions.HTTPException: see `permit`.
+    """
+    if action == "create_run":
+        kwargs = value.get("kwargs") or {}
+        command = {name: content for name, content in (kwargs.get("command") or {}).items() if content is not None}
+        given = kwargs.get("input")
+        if given is None and command.keys() == {"resume"}:
+            return
+        # The context may name one, too, also an assistant's; the input's goes first.
+        name = given.get("knowledge_base") if isinstance(given, dict) and not command else None
+        if isinstance(name, str) and name and bases.hold(name):
+            return
+        if isinstance(name, str) and name:
+            raise Auth.exceptions.HTTPException(
+                status_code=404, detail=str(UnknownKnowledgeBaseError(name, default_resources().settings.home)))
+        raise Auth.exceptions.HTTPException(
+            status_code=403, detail="the key is for some knowledge bases only: name one in the input of each run")
+    own = resource == "threads" and (action != "update" or "action" in value)
+    if not own and not (resource == "assistants" and action in {"read", "search"}):
+        raise Auth.exceptions.HTTPException(
+            status_code=403,
+            detail="the key is for some knowledge bases only, and this concerns all: ask for another key")
 
 
 def _wanted(resource: str, action: str, value: dict[str, Any]) -> set[str]:

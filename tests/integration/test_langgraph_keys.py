@@ -30,7 +30,11 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def keys(folder):
     made = Keys(folder / "home" / KEYS_FILE)
-    return {name: made.make(name, scopes) for name, scopes in SCOPES.items()}
+    keys = {name: made.make(name, scopes) for name, scopes in SCOPES.items()}
+    keys |= {"other": made.make("other", SCOPES["all"], ["elsewhere"]), "nothing": made.make("nothing", []),
+             "revoked": made.make("revoked", SCOPES["all"])}
+    made.revoke("revoked")
+    return keys
 
 
 @pytest.fixture(scope="module")
@@ -77,10 +81,10 @@ def test_nobody_enters_without_a_key(url, waiting):
     assert httpx.get(f"{url}/ok").status_code == 200
 
 
-def described(url, key):
-    """Each route and method of LangGraph's own description, with any id in its path."""
+def described(url, key, known=""):
+    """Each route and method of LangGraph's own description, with any id in its path, or one that is known."""
     paths = httpx.get(f"{url}/openapi.json", headers={"X-API-Key": key}).json()["paths"]
-    routes = [(method.upper(), re.sub(r"{[^}]+}", str(uuid4()), path)) for path, methods in paths.items()
+    routes = [(method.upper(), re.sub(r"{[^}]+}", known or str(uuid4()), path)) for path, methods in paths.items()
               for method in methods]
     assert len(routes) > 40
     return [*routes, *((method, path) for path in ("/internal/truncate", f"/internal/debug/thread/{uuid4()}", "/deploy")
@@ -94,7 +98,8 @@ def test_no_route_answers_without_a_key_to_another_name_or_a_foreign_page(url, k
             return httpx.request(method, f"{url}{path}", headers=headers, content=b"{}").status_code  # noqa: B023
 
         if path not in {"/ok", "/"}:
-            assert status(**{"Content-Type": "application/json"}) in {401, 404}, f"{method} {path} without a key"
+            for key in ({}, {"X-API-Key": keys["revoked"]}):
+                assert status(**key, **{"Content-Type": "application/json"}) in {401, 404}, f"{method} {path}: {key}"
         if path.startswith(("/internal", "/deploy")):
             assert status(**mine) == 404
             continue
@@ -102,6 +107,38 @@ def test_no_route_answers_without_a_key_to_another_name_or_a_foreign_page(url, k
         if method not in {"GET", "HEAD", "OPTIONS"}:
             assert status(**mine, Origin="https://evil.example") == 403, f"{method} {path} from a foreign page"
             assert status(**mine, **{"Content-Type": "text/plain"}) == 415, f"{method} {path} as text"
+
+
+def test_no_route_tells_a_key_of_others_or_without_scopes_of_a_knowledge_base(url, keys, waiting):
+    """Each route, about the thread of another client and its assistant, with a question to its knowledge base."""
+    question = {"assistant_id": "retrieval", "input": {"knowledge_base": "chess", "question": "Who was Ada Blum?"},
+                "namespace": ["x"], "key": "x", "value": {}, "thread_id": waiting, "schedule": "0 0 1 1 *"}
+    for name in ("other", "nothing"):
+        for method, path in described(url, keys["all"], waiting):
+            told = httpx.request(method, f"{url}{path}", headers={"X-API-Key": keys[name]}, json=question, timeout=30)
+            assert not [word for word in ("Otto", "Tom Hale") if word in told.text], f"{method} {path}: {told.text}"
+            runs = method == "POST" and path.startswith(("/runs", f"/threads/{waiting}/runs")) and "cancel" not in path
+            if told.status_code == 200:
+                assert not runs or path.endswith("/batch"), f"{method} {path} to {name}: {told.text}"
+
+
+def test_a_key_of_some_knowledge_bases_asks_those_alone(clients, waiting):
+    other = clients["other"]
+    assert build(other, input={"knowledge_base": "elsewhere", "documents": GIVEN})["report"]["documents"] == 2
+    asked = {"knowledge_base": "elsewhere", "question": "Whom did Ada Blum defeat?"}
+    thread = other.threads.create()["thread_id"]
+    assert "answer" in other.runs.wait(thread, "retrieval", input=asked)
+    for name in ("chess", "not-there"):
+        with refused(404, f"there is no knowledge base '{name}'"):
+            other.runs.wait(thread, "retrieval", input=asked | {"knowledge_base": name})
+        with refused(404, f"there is no knowledge base '{name}'"):
+            build(other, input={"knowledge_base": name, "documents": GIVEN})
+    with refused(403, "name one in the input"):
+        other.runs.wait(thread, "retrieval", input={"question": "Who?"}, context={"knowledge_base": "chess"})
+    with refused(403, "this concerns all"):
+        other.threads.update_state(thread, {"knowledge_base": "chess"})
+    with refused(404):
+        other.threads.get(waiting)
 
 
 def test_no_state_is_updated_without_the_scope_of_what_follows(url, keys, clients, waiting):

@@ -2,6 +2,7 @@
 
 import asyncio
 from types import SimpleNamespace
+from typing import NamedTuple
 from uuid import uuid4
 
 import pytest
@@ -23,6 +24,16 @@ def keys(tmp_path, monkeypatch):
     return keys
 
 
+class User(NamedTuple):
+    """A user as LangGraph's server hands on what `authenticate` said of it."""
+
+    identity: str
+    bases: list[str] | None = None
+
+    def __getitem__(self, name):
+        return getattr(self, name)
+
+
 def who(headers, scope):
     return asyncio.run(langgraph_auth.authenticate(headers, scope))
 
@@ -34,7 +45,7 @@ def refused(headers, scope):
 
 
 def test_without_keys_this_machine_may_do_everything_and_others_nothing(keys):
-    assert who({}, HERE) == {"identity": "local", "permissions": list(SCOPES)}
+    assert who({}, HERE) == {"identity": "local", "permissions": list(SCOPES), "bases": None}
     assert [refused({}, scope) for scope in (FAR, {"client": None}, {})] == [401] * 3
 
 
@@ -43,7 +54,10 @@ def test_with_keys_everybody_needs_one(keys):
     for scope in (HERE, FAR):
         assert refused({}, scope) == refused({b"x-api-key": b"wrong"}, scope) == 401
         for headers in ({b"x-api-key": key.encode()}, {b"authorization": f"Bearer {key}".encode()}):
-            assert who(headers, scope) == {"identity": "ada", "permissions": ["ask"]}
+            assert who(headers, scope) == {"identity": "ada", "permissions": ["ask"], "bases": None}
+    some = keys.make("ada", ["ask"], ["papers", "notes"])
+    assert who({b"x-api-key": some.encode()}, HERE) == {
+        "identity": "ada:notes,papers", "permissions": ["ask"], "bases": ["notes", "papers"]}, "threads of their own"
 
 
 @pytest.mark.parametrize(("resource", "action", "value", "scopes"), [
@@ -61,7 +75,7 @@ def test_each_request_needs_its_scope_and_leads_to_the_clients_own(resource, act
     def permit(scope):
         given = {**value, "metadata": None}
         context = SimpleNamespace(resource=resource, action=action, permissions=[scope],
-                                  user=SimpleNamespace(identity="ada"))
+                                  user=User("ada"))
         return asyncio.run(langgraph_auth.permit(context, given)), given
 
     for scope in SCOPES:
@@ -72,3 +86,33 @@ def test_each_request_needs_its_scope_and_leads_to_the_clients_own(resource, act
         filters, given = permit(scope)
         owned = {"owner": "ada"} if resource in {"threads", "crons"} else None
         assert (filters, given["metadata"]) == (owned, owned)
+
+
+def run_with(given=None, **more):
+    return {"assistant_id": "retrieval", "kwargs": {"input": given, **more}}
+
+
+@pytest.mark.parametrize(("resource", "action", "value", "status"), [
+    ("threads", "create_run", run_with({"knowledge_base": "papers"}), None),
+    ("threads", "create_run", {**RESUME, "kwargs": {"command": {"resume": "accept"}}}, None),
+    ("threads", "create_run", run_with({"knowledge_base": "others"}), 404),
+    ("threads", "create_run", run_with({"question": "Who?"}, context={"knowledge_base": "papers"}), 403),
+    ("threads", "create_run", run_with({"knowledge_base": ""}), 403),
+    ("threads", "create_run", run_with({"knowledge_base": ["papers"]}), 403),
+    ("threads", "create_run", run_with([{"knowledge_base": "papers"}]), 403),
+    ("threads", "create_run", run_with(), 403),
+    ("threads", "create_run", run_with({"knowledge_base": "papers"}, command={"update": {"knowledge_base": "o"}}), 403),
+    ("threads", "create_run", run_with(command={"resume": 1, "update": {"knowledge_base": "others"}}), 403),
+    ("threads", "read", {}, None), ("threads", "search", {}, None), ("threads", "create", {}, None),
+    ("threads", "update", {"thread_id": uuid4(), "action": "interrupt"}, None), ("threads", "delete", {}, None),
+    ("threads", "update", {"thread_id": uuid4()}, 403), ("assistants", "search", {}, None),
+    ("assistants", "create", {}, 403), ("crons", "create", {}, 403), ("store", "put", {}, 403),
+    ("store", "get", {}, 403), ("crons", "search", {}, 403)])
+def test_a_key_of_some_knowledge_bases_names_one_and_reaches_nothing_shared(resource, action, value, status, keys):
+    context = SimpleNamespace(resource=resource, action=action, permissions=SCOPES, user=User("ada:papers", ["papers"]))
+    if status is None:
+        asyncio.run(langgraph_auth.permit(context, value))
+        return
+    with pytest.raises(Auth.exceptions.HTTPException) as told:
+        asyncio.run(langgraph_auth.permit(context, value))
+    assert told.value.status_code == status

@@ -153,6 +153,11 @@ def test_keys_are_made_listed_and_taken_back_by_a_command(monkeypatch, tmp_path)
     assert "ann" in run(cli.app, ["key"]).output
     assert "--scope" in str(run(cli.app, ["key", "bob", "--scope", "everything"]).exception)
     assert run(cli.app, ["key", "ann", "--revoke"]).exit_code == 0
+    made = run(cli.app, ["key", "bob", "--scope", "ask", "--kb", "papers", "--kb", "notes"])
+    assert "there is no knowledge base papers yet" in made.output
+    assert [(key.name, key.knowledge_bases) for key in keys.all()] == [("bob", ("notes", "papers"))]
+    assert "notes, papers" in run(cli.app, ["key"], env={"COLUMNS": "200"}).output
+    assert run(cli.app, ["key", "bob", "--revoke"]).exit_code == 0
     assert keys.all() == ()
 
 

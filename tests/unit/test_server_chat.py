@@ -15,6 +15,7 @@ from starlette.websockets import WebSocketDisconnect
 from ..conftest import load_test_module
 
 asking = load_test_module("asking")
+app_routes = load_test_module("app_routes")
 small_base = load_test_module("small_base")
 QUESTION = "Where was Ada Byron born?"
 CHAT = "/chat/kb/people"
@@ -140,5 +141,6 @@ def test_without_keys_langgraphs_server_answers_this_machine_alone(resources):
 
 def test_every_path_of_the_app_is_mounted(resources):
     app = create_app(resources, hosted=True)
-    paths = {getattr(route, "path", "") for route in app.routes}
+    paths = {route.path for route in app_routes.routes_of(app)}
+    assert "/api/knowledge-bases/{kb}/ask" in paths
     assert not [path for path in paths if path not in ("", "/") and not path.startswith(PREFIXES)]
