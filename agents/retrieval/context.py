@@ -1,14 +1,17 @@
 """What a reasoner is given to reflect and answer: passages, facts of the graph and reports, in one token budget.
 
 The rule: reports take at most a quarter, and only where the question is thematic (beta(q) as of one that names
-nothing); passages take the rest, and facts what is left where the next passage does not fit, for a passage says more. A
-fact whose passage is shown whole is left out: the passage states it. Facts and reports are numbered like passages, and
-citing one cites the words that support it.
+nothing); passages take the rest, and facts what is left where the next passage does not fit, for a passage says more.
+No passage takes more than half: of a longer one the stretch that states the nearest facts is shown. A fact that a
+shown passage states is left out. Facts and reports are numbered like passages, and citing one cites the words that
+support it.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from ...schemas.retrieval import Evidence, Passage
+from ...text.sentences import split_sentences
 from ...text.tokens import estimate_tokens
 from ...tools.query import Query
 from ...tools.ranking.beta import beta
@@ -51,29 +54,62 @@ def build_context(retriever: Retriever, ranking: Sequence[tuple[str, float]], qu
         for fact in item.path[1:] if item.route == "dfs" else ():
             paths[fact] = max(paths.get(fact, 0.0), item.score)
     lines = statements(retriever.index, queries, dict(there), near, paths)
-    shown = within_budget((retriever.passage(*item) for item in there), left)
-    chunks, row = retriever.index.chunks, retriever.index.chunk_row
-    whole = {passage.chunk_id for passage in shown if passage.text == chunks[row[passage.chunk_id]].text}
-    left -= sum(estimate_tokens(p.header) + estimate_tokens(p.text) for p in shown)
-    facts = _facts(retriever, lines, dict(there), whole, left)
+    stated: defaultdict[str, list[Statement]] = defaultdict(list)
+    for line in lines:
+        stated[line.chunk_id].append(line)
+    shown = within_budget((_stretch(retriever.passage(key, weight), stated[key], left // 2) for key, weight in there),
+                          left)
+    left -= sum(map(_passage_cost, shown))
+    facts = _facts(retriever, lines, dict(there), {passage.chunk_id: passage for passage in shown}, left)
     return [*shown, *facts, *reports]
+
+
+def _passage_cost(passage: Passage) -> int:
+    return estimate_tokens(passage.header) + estimate_tokens(passage.text)
+
+
+def _stretch(passage: Passage, facts: Sequence[Statement], tokens: int) -> Passage:
+    """The passage, or of one that costs more than some tokens the sentences in a row that state most of the facts."""
+    if _passage_cost(passage) <= tokens:
+        return passage
+    sentences = split_sentences(passage.text)
+    worth = [sum(fact.score for fact in facts if fact.start < end and fact.end > start) for start, end in sentences]
+    best: tuple[float, str, int] | None = None
+    for first, (start, _) in enumerate(sentences):
+        for last in range(first, len(sentences)):
+            text = passage.text[start:sentences[last][1]]
+            if estimate_tokens(passage.header) + estimate_tokens(text) > tokens:
+                break
+            if best is None or sum(worth[first:last + 1]) > best[0]:
+                best = sum(worth[first:last + 1]), text, start
+    if best is None:
+        return passage  # not one sentence fits
+    return passage.model_copy(update={"text": best[1], "start": passage.start + best[2]})
 
 
 def _cost(items: Sequence[Passage]) -> int:
     return sum(estimate_tokens(item.statement) + MARK_TOKENS for item in items)
 
 
-def _facts(retriever: Retriever, lines: Sequence[Statement], weights: Mapping[str, float], shown: set[str],
-           tokens: int) -> list[Passage]:
+def _facts(retriever: Retriever, lines: Sequence[Statement], weights: Mapping[str, float],
+           shown: Mapping[str, Passage], tokens: int) -> list[Passage]:
     facts: list[Passage] = []
     for line in lines:
         cost = estimate_tokens(line.line) + MARK_TOKENS
-        if line.chunk_id not in shown and cost <= tokens:
+        if cost <= tokens and not _states(retriever, shown.get(line.chunk_id), line):
             tokens -= cost
             facts.append(statement_item(retriever, line, weights.get(line.chunk_id, 0.0), line.line))
         if tokens <= MARK_TOKENS:
             break
     return facts
+
+
+def _states(retriever: Retriever, passage: Passage | None, line: Statement) -> bool:
+    """Whether a passage, as it is shown, has the words that support a fact."""
+    if passage is None:
+        return False
+    before = passage.start - retriever.index.chunks[retriever.index.chunk_row[line.chunk_id]].start
+    return before <= line.start and line.end <= before + len(passage.text)
 
 
 def statement_item(retriever: Retriever, support: Statement, score: float, statement: str) -> Passage:

@@ -14,6 +14,8 @@ from ..conftest import load_test_module
 base, asking = load_test_module("small_base"), load_test_module("asking")
 
 FILLER = " ".join(f"The weather of day {day} was mild and nothing of note happened." for day in range(40))
+TWO = 2 * (estimate_tokens(FILLER) + 40)
+"""A budget for two passages and a few facts."""
 
 
 @pytest.fixture(scope="module")
@@ -29,6 +31,8 @@ def fill(kb):
         metadata={"author": "Carl Berg", "date": "1901-05-02", "created": "2020-01-01"})
     base.put(kb, "ulm", f"Ulm lies on the river Danube. {FILLER}", title="Ulm",
         entities={"Ulm": "Place", "Danube": "River"}, triples=[("Ulm", "lies_on", "Danube")])
+    base.put(kb, "danube", f"The Danube flows into the Black Sea. {FILLER}", title="Danube",
+        entities={"Danube": "River", "Black Sea": "Sea"}, triples=[("Danube", "flows_into", "Black Sea")])
     base.finish(kb)
 
 
@@ -40,20 +44,34 @@ def context(retriever, question, tokens):
 
 
 def test_facts_stand_for_passages_that_do_not_fit(retriever):
-    items = context(retriever, "On which river does the birthplace of Ada Byron lie?", 700)
+    items = context(retriever, "On which river does the birthplace of Ada Byron lie?", TWO)
 
     passages = [item for item in items if not item.statement]
     facts = [item for item in items if item.statement]
-    assert len(passages) == 1
-    (other,) = {"ada", "ulm"} - {passages[0].document}
-    assert other in {fact.document for fact in facts}
-    assert facts[0].statement in {"Ada Byron | born in | Ulm", "Ulm | lies on | Danube"}
+    assert len(passages) == 2
+    (other,) = {"ada", "ulm", "danube"} - {passage.document for passage in passages}
+    assert {fact.document for fact in facts} == {other}
+    assert facts[0].statement in {"Ada Byron | born in | Ulm", "Ulm | lies on | Danube",
+                                  "Danube | flows into | Black Sea"}
+
+
+def test_of_a_passage_longer_than_half_the_stretch_that_states_the_facts_is_shown(tmp_path, hashed_embedder):
+    with base.create(tmp_path, "long", hashed_embedder) as kb, kb.writing():
+        base.put(kb, "ada", f"{FILLER} Ada Byron was born in Ulm. {FILLER}", title="Ada Byron",
+                 entities={"Ada Byron": "Person", "Ulm": "Place"}, triples=[("Ada Byron", "born_in", "Ulm")])
+        base.finish(kb)
+        made = Retriever(kb)
+        (item,) = context(made, "Where was Ada Byron born?", 200)
+        (whole,) = context(made, "Where was Ada Byron born?", 100_000)
+    assert "Ada Byron was born in Ulm." in item.text
+    assert estimate_tokens(item.header) + estimate_tokens(item.text) <= 100
+    assert whole.text[item.start:].startswith(item.text), "it is quoted from where it stands"
 
 
 def test_facts_of_shown_passages_are_not_repeated(retriever):
     items = context(retriever, "On which river does Ulm lie?", 100_000)
 
-    assert len(items) == 2
+    assert len(items) == 3
     assert not any(item.statement for item in items)
 
 
@@ -67,7 +85,7 @@ def test_everything_together_keeps_to_the_budget(retriever, tokens):
 
 
 def test_a_cited_fact_is_cited_by_its_source(retriever):
-    items = context(retriever, "On which river does the birthplace of Ada Byron lie?", 700)
+    items = context(retriever, "On which river does the birthplace of Ada Byron lie?", TWO)
     number = next(number for number, item in enumerate(items, 1) if item.statement)
     fact = items[number - 1]
     draft = DraftAnswer(answerable=True, claims=[Claim(text="So it is.", quotes=[
@@ -91,7 +109,7 @@ def test_reports_are_given_to_thematic_questions_only(retriever):
 
 
 def test_the_prompt_shows_statements_as_numbered_items(retriever):
-    items = context(retriever, "On which river does the birthplace of Ada Byron lie?", 700)
+    items = context(retriever, "On which river does the birthplace of Ada Byron lie?", TWO)
 
     text = _passages_text(items)
 
@@ -107,7 +125,7 @@ def test_a_passage_stands_below_what_its_document_says_of_itself(retriever):
 
 
 def test_reflect_and_answer_are_given_all_of_it(retriever, hashed_embedder, monkeypatch):
-    items = context(retriever, "On which river does the birthplace of Ada Byron lie?", 700)
+    items = context(retriever, "On which river does the birthplace of Ada Byron lie?", TWO)
     monkeypatch.setattr("banyan.agents.retrieval.graph.build_context", lambda *_: items)
     with asking.FakeResources(retriever.index.store.layout.root.parent, hashed_embedder) as resources:
         build_graph(resources).invoke({"knowledge_base": "context", "question": "Where does it lie?"})
@@ -125,7 +143,7 @@ def test_a_community_that_is_gone_is_no_report(retriever):
 
 def test_attributes_are_shown_of_what_the_question_is_about(tmp_path, hashed_embedder):
     with base.create(tmp_path, "values", hashed_embedder) as kb, kb.writing():
-        for name, born in (("Ada Byron", "1801"), ("Carl Berg", "1799")):
+        for name, born in (("Ada Byron", "1801"), ("Carl Berg", "1799"), ("Dora Blum", "1788")):
             base.put(kb, name, f"{FILLER} {name} was born in {born}.", title=name, entities={name: "Person"},
                      attributes=[(name, "birth_date", born)])
         base.finish(kb)
@@ -133,8 +151,8 @@ def test_attributes_are_shown_of_what_the_question_is_about(tmp_path, hashed_emb
                                                             attributes=("birth_date",), routes=("entity",))])
         evidence = [item for item in made.evidence(queries[0]) if item.score == 1.0]
         ranking = [(chunk.id, 1.0) for chunk in reversed(made.index.chunks)]
-        items = build_context(made, ranking, queries, evidence, 700)
+        items = build_context(made, ranking, queries, evidence, TWO)
 
     assert "Ada Byron | birth date | 1801" in {item.statement for item in items}
     assert not any("Carl Berg" in item.statement for item in items)
-    assert [item.title for item in items if not item.statement] == ["Carl Berg"]
+    assert [item.title for item in items if not item.statement] == ["Dora Blum", "Carl Berg"]
