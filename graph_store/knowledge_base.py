@@ -4,9 +4,9 @@ import logging
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from filelock import FileLock, Timeout
 
@@ -34,9 +34,11 @@ from .ledger.schema_history import SchemaHistory
 from .ledger.version import Version, publish, version_of
 from .resolution.resolver import Resolver
 from .resolution.synchroniser import ResolutionSynchroniser
-from .tree.synchroniser import TreeSynchroniser
 from .vectors.reliability import ReliabilityRecord
 from .vectors.synchroniser import VectorSynchroniser
+
+if TYPE_CHECKING:
+    from .tree.synchroniser import TreeSynchroniser
 
 _LOG = logging.getLogger("banyan")
 
@@ -92,8 +94,6 @@ class KnowledgeBase:
         self.resolution = ResolutionSynchroniser(
             self.database, self.entities, Resolver(self.entities, edits, self.documents, self.vectors, embedder),
             self.graph_synchroniser, self.schemas, self.reliability)
-        self.tree = TreeSynchroniser(self.database, self.graph_synchroniser, self.vectors, self.communities,
-                                     self.schemas.current)
         self._index_store = IndexStore(layout.index, embedder)
         self._index: tuple[Version, Index] | None = None
         self._lock = FileLock(layout.lock, timeout=0, thread_local=False)
@@ -268,6 +268,15 @@ class KnowledgeBase:
     def _index_source(self) -> Source:
         return Source(self.graph, self.documents.chunks(), self.communities.searchable(), self.schemas.current(),
                       self.vectors)
+
+    @cached_property
+    def tree(self) -> "TreeSynchroniser":
+        """What keeps the communities."""
+        # Readers have no use for it, and the sparse matrices it comes with take a tenth of a second.
+        from .tree.synchroniser import TreeSynchroniser  # noqa: PLC0415
+
+        return TreeSynchroniser(self.database, self.graph_synchroniser, self.vectors, self.communities,
+                                self.schemas.current)
 
     def tree_graph(self) -> TreeGraph:
         """The graph with its tree as a NetworkX graph of plain values, for others; see `graph.tree_graph`.

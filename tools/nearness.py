@@ -25,6 +25,8 @@ Cosines = NDArray[np.float32]
 _BLOCK = 8192
 # From so many on it is worth several threads.
 _SHARED = 1 << 18
+# Its tiles hold sixteen rows: with a question's few wordings they stand mostly empty, and plain vectors are faster.
+numkong.disable_capability("sapphireamx")
 # What rounding adds at most: a sum of d products, d < 2,000, in float32.
 _ROUNDING = 1e-4
 

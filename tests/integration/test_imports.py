@@ -52,9 +52,11 @@ def exported() -> None:
     (REASONER, {"openai", "langchain_openai"}),
     (EMBEDDER, {"torch", "transformers", "sentence_transformers", "onnx"}),
     (PARSER, {"torch"}),
+    ("import banyan.agents.retrieval.graph", {"scipy", "bm25s", "networkx", "chromadb", "sklearn"}),
     (QUESTION, {"torch", "spacy", "chromadb", "onnxruntime", "rjieba", "sklearn", "openai", "fastapi",
                 "banyan.models.rules.reading.extraction"})],
     ids=["the package", "a reasoner before its first call", "an embedder that has been exported", "a parser",
+         "the retrieval graph",
          "a question before it is asked"])
 def test_what_is_not_needed_is_not_imported(exported, program, not_imported):
     assert run(f"{program}\nimport sys; print({not_imported} & set(sys.modules))") == "set()\n"

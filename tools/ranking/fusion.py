@@ -136,9 +136,9 @@ def _entity_seeds(index: RetrievalIndex, route: Route, evidence: Iterable[Eviden
 def _sharpened(scores: Scores, kept: int, power: float) -> Scores:
     """A power of the best scores, summing to 1 or 0; the others 0."""
     sharp = np.zeros(len(scores), np.float32)
-    best = best_rows(scores, kept)
-    sharp[best] = scores[best] ** power
-    return _shared_out(sharp)
+    best = np.sort(best_rows(scores, kept))
+    sharp[best] = _shared_out(scores[best] ** power)
+    return sharp
 
 
 def _shared_out(weights: Scores) -> Scores:
