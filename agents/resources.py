@@ -25,6 +25,7 @@ from ..ingest.limits import MEGABYTE, Limits
 from ..models.embedding.embedder import Embedder, load_embedder
 from ..models.reasoner import Reasoner
 from ..models.reranking.reranker import Reranker, load_reranker
+from ..runtime import audit
 from ..runtime.budgets import Budget
 from ..runtime.once import once
 from ..schemas.delta import Decision
@@ -211,6 +212,7 @@ class Resources:
             with kb.database.transaction():  # one that was killed before its end is asked for again by the same id
                 for document_id in document_ids:
                     kb.documents.delete(document_id)
+            audit.record(self.settings.home, "delete", name, _counted(document_ids))
             bring_up_to_date(kb, self.reasoner(name), self.thresholds)
             kb.documents.finish_deletion()
 
@@ -223,6 +225,7 @@ class Resources:
         """
         with self._change(name) as kb:
             kb.resolution.decide(verdict, names, who, why)
+            audit.record(self.settings.home, "decide", name, f"{verdict} two entities")
             bring_up_to_date(kb, self.reasoner(name))
 
     def edit(self, name: str, change: Callable[[Editing], _Edited]) -> _Edited:
@@ -233,6 +236,7 @@ class Resources:
         """
         with self._change(name) as kb:
             edited = change(kb.edits)
+            audit.record(self.settings.home, "edit", name, "" if edited is None else f"number {edited}")
             bring_up_to_date(kb, self.reasoner(name))
             return edited
 
@@ -246,6 +250,7 @@ class Resources:
         """
         with self._change(name) as kb:
             changed = kb.schema_control.decide(decisions, who, self.settings.schema_support)
+            audit.record(self.settings.home, "decide", name, f"{len(decisions)} on the schema")
             follow_facts(kb)
             return changed
 
@@ -261,6 +266,7 @@ class Resources:
         if name not in knowledge_bases(self.settings.home):
             with self.runs.single_step(name) as kb:
                 kb.schemas.append(schema, (), "seed")
+                audit.record(self.settings.home, "schema", name)
                 return True
         return self.decide(name, decisions_to(self.knowledge_base(name).schemas.current(), schema), who)
 
@@ -269,6 +275,7 @@ class Resources:
         with self._change(name) as kb:
             kb.schema_control.set_policy(growth)
             kb.entities.set_active(active=resolve)
+            audit.record(self.settings.home, "settings", name, f"growth {growth}, resolve {resolve}")
             bring_up_to_date(kb, self.reasoner(name), self.thresholds)
 
     def update_tree(self, name: str) -> None:
@@ -343,6 +350,10 @@ class Resources:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _counted(document_ids: Sequence[str]) -> str:
+    return f"{len(document_ids)} document{'s' * (len(document_ids) != 1)}: {', '.join(document_ids)}"
 
 
 @once

@@ -20,6 +20,12 @@ def is_served() -> bool:
     return any(str(name).startswith("langgraph_") for name in get_config().get("configurable", {}))
 
 
+def served_client() -> str:
+    """The name of the key that a run of a LangGraph server was started with; empty in other runs."""
+    # Of a key of some knowledge bases, what its threads belong to names these behind a colon.
+    return str(get_config().get("configurable", {}).get("langgraph_auth_user_id") or "").partition(":")[0]
+
+
 def check_readable(files: Iterable[str], schema: str, folders: str) -> None:
     """Check that a run that comes through a server may read the files that its input names.
 

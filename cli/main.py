@@ -35,6 +35,7 @@ _COMMANDS = {
                 "Rebuild graph, vectors and tree from the ledger, with the current embedding model."),
     "backup": ("transfer", _CARE, "Write a knowledge base to one file, also while a build runs."),
     "restore": ("transfer", _CARE, "Make a knowledge base from a backup, under any name, without a call to an LLM."),
+    "audit": ("audit", _CARE, "List who changed which knowledge base, and who made and revoked keys."),
     "mcp": ("mcp", _OTHERS,
             "Serve search, ask, documents and schema to an agent over MCP, on standard input and output."),
     "key": ("keys", _OTHERS, "Make, list or revoke API keys of the server."),

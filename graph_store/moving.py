@@ -4,6 +4,7 @@ import shutil
 import uuid
 from contextlib import closing, suppress
 
+from ..runtime import audit
 from .errors import FormatError, KnowledgeBaseNameError, LedgerDamagedError, UnknownKnowledgeBaseError
 from .layout import Layout
 from .ledger.database import Database
@@ -29,6 +30,7 @@ def drop(layout: Layout) -> None:
         grave = layout.root.parent / f".dropped-{uuid.uuid4().hex}"
         grave.mkdir()
         layout.root.rename(grave / layout.name)
+        audit.record(layout.root.parent, "drop", layout.name)
     shutil.rmtree(grave)
 
 
@@ -49,6 +51,7 @@ def rename(layout: Layout, new: str) -> Layout:
     with layout.alone():
         layout.graph.unlink(missing_ok=True)  # it has the name in it, and is made again when it is opened
         layout.root.rename(renamed.root)
+        audit.record(renamed.root.parent, "rename", layout.name, f"to {renamed.name}")
     return renamed
 
 

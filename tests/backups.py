@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from banyan.graph_store.integrity.backup import back_up
 from banyan.graph_store.layout import Layout
+from banyan.runtime import audit
 
 from .conftest import load_test_module
 
@@ -68,5 +69,5 @@ def changed(shell):
 
 
 def left(folder: Path) -> list[str]:
-    """What lies about in a folder, hidden files included."""
-    return sorted(entry.name for entry in folder.iterdir())
+    """What lies about in a folder, hidden files included, without the audit log."""
+    return sorted(entry.name for entry in folder.iterdir() if not entry.name.startswith(audit.FILE))

@@ -22,8 +22,9 @@ from ...ingest.recorded import RecordedPassage, load_recorded
 from ...models.llm.breaker import EndpointDown, EndpointFailed
 from ...models.reasoner import Reasoner, ReasonerError
 from ...models.rules.tables import read_rows
+from ...runtime import audit
 from ...runtime.budgets import Budget, BudgetExceeded, charged
-from ...schemas.delta import Candidate
+from ...schemas.delta import Candidate, Decision
 from ...schemas.documents import Chunk, Document
 from ...schemas.extraction import ExtractionRequest
 from ...schemas.formats.loading import load_schema
@@ -31,7 +32,7 @@ from ...schemas.graph_schema import GraphSchema, SchemaError
 from ...schemas.prices import Prices
 from ..contexts import check_context
 from ..resources import Resources, default_resources
-from ..serving import check_readable, is_served
+from ..serving import check_readable, is_served, served_client
 from .inputs import DEFAULT_SCHEMA, check_input, grouped, named_sources, require_any
 from .review import REVIEWED_AT_ONCE, ask_person
 from .state import BuildContext, BuildReport, BuildState, ExtractInput, WriteInput, new_run
@@ -91,6 +92,7 @@ class Nodes:
         wanted = self._wanted_schema(state.get("schema", ""), state.get("examples", ""))
         with resources.runs.step(state["knowledge_base"], state["run"]) as kb:
             _set_schema(kb, wanted)
+            self._audit("build", kb, f"run {state['run']}")
             kb.schema_control.set_policy(context.policy)
             kb.entities.set_active(active=context.resolve and resources.settings.resolve)
             self._store_documents(kb, chain(given, documents))
@@ -121,6 +123,10 @@ class Nodes:
                     kb.put_document(document, settings.chunk_tokens, settings.chunk_overlap)
             count += len(group)
             _progress("read", count, None)
+
+    def _audit(self, action: audit.Action, kb: KnowledgeBase, what: str) -> None:
+        with audit.acting(served_client()):
+            audit.record(self._resources.settings.home, action, kb.layout.name, what)
 
     def choose_batch(self, state: BuildState) -> dict[str, Any]:
         """Choose the chunks to extract next; those extracted before are to be written."""
@@ -194,8 +200,12 @@ class Nodes:
             if policy == "review" and candidates:
                 # Leaving the block by the interrupt's exception ends the run's hold on the lock.
                 support = self._resources.settings.schema_support
-                ask_person(state["knowledge_base"], candidates,
-                           lambda decisions, who: kb.schema_control.decide(decisions, who, support))
+
+                def decide(decisions: list[Decision], who: str) -> None:
+                    kb.schema_control.decide(decisions, who, support)
+                    self._audit("decide", kb, f"{len(decisions)} on the schema, run {state['run']}")
+
+                ask_person(state["knowledge_base"], candidates, decide)
             elif policy == "auto" and not state["undecided"]:
                 kb.schema_control.grow(self._resources.thresholds)
         return {"candidates": []}

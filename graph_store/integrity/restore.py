@@ -17,6 +17,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from ...models.embedding.embedder import Embedder
+from ...runtime import audit
 from ..errors import LedgerDamagedError, StoreError
 from ..knowledge_base import KnowledgeBase
 from ..layout import Layout
@@ -121,6 +122,7 @@ def restore(file: Path, layout: Layout, embedder: Embedder, progress: Progress, 
         _check(file, apart.ledger, manifest)
         _read(file, apart, embedder)
         _install(apart.ledger, layout)
+        audit.record(layout.root.parent, "restore", layout.name, f"a backup of {manifest.created}")
     finally:
         shutil.rmtree(apart.root.parent, ignore_errors=True)
     return manifest

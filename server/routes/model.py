@@ -11,6 +11,7 @@ from ...models.llm.endpoint import host_of
 from ...models.llm.failures import NO_KEY
 from ...models.llm.trial import try_out
 from ...models.reasoner import ReasonerError
+from ...runtime import audit
 from ..errors import RefusedError, StateError
 from ..parameters import errors
 from ..security.access import OF_ALL, may
@@ -78,6 +79,7 @@ def set_model(choice: ModelChoice, service: Serving) -> Model:
                          "before they start, or serve with one worker")
     service.resources.use_settings(_chosen(choice, service))
     service.model_from_page = True
+    audit.record(service.resources.settings.home, "set model", what=host_of(service.resources.settings))
     return _told(service)
 
 

@@ -15,6 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ...config import Settings
+from ...runtime.audit import acting
 from ..errors import (
     ForbiddenError,
     NotJsonError,
@@ -132,7 +133,8 @@ class Gate:
             _LOG.exception("request %s was refused", scope["state"].get("request_id", ""))
             await self._refuse(error, {}, scope, receive, send)
         else:
-            await self._app(scope, receive, send)
+            with acting(scope["state"]["client"]):
+                await self._app(scope, receive, send)
 
     async def _refuse(self, error: Exception, headers: dict[str, str], scope: Scope, receive: Receive, send: Send,
                       ) -> None:

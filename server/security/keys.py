@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ...config import Settings
 from ...graph_store.layout import check_name
+from ...runtime import audit
 from ...schemas.errors import BanyanError
 from .bases import Bases
 
@@ -122,6 +123,8 @@ class Keys:
             raise KeysError(f"{name!r} cannot name a key: use 1 to 64 letters from a to z, digits, '-' and '_'"
                             ) from error
         self._change(name, key)
+        audit.record(self._path.parent, "make key", what=(
+            f"{name}: {', '.join(key.scopes)}" + (f" for {', '.join(only)}" if only else "")))
         return secret
 
     def revoke(self, name: str) -> None:
@@ -133,6 +136,7 @@ class Keys:
         if name not in {key.name for key in self.all()}:
             raise KeysError(f"there is no key {name!r}; `banyan key` lists them")
         self._change(name, None)
+        audit.record(self._path.parent, "revoke key", what=name)
 
     def _change(self, name: str, key: Key | None) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True)

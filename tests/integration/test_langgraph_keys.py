@@ -6,6 +6,7 @@ from uuid import uuid4
 
 import httpx
 import pytest
+from banyan.runtime import audit
 from banyan.server.security.keys import KEYS_FILE, Keys
 from langgraph_sdk import get_sync_client
 from langgraph_sdk.errors import APIStatusError
@@ -222,3 +223,11 @@ def test_threads_are_their_clients_own(clients):
     assert [found["thread_id"] for found in clients["ada"].threads.search()] == [thread]
     with refused(404):
         clients["bob"].runs.wait(thread, "retrieval", input={"knowledge_base": "chess", "question": "And who else?"})
+
+
+def test_builds_and_decisions_are_written_down_with_the_name_of_their_key(clients, folder, waiting):
+    build(clients["writer"], input={"knowledge_base": "kept", "documents": GIVEN})
+    clients["other"].runs.wait(None, "construction", input={"knowledge_base": "elsewhere", "documents": GIVEN})
+    told = {(entry.who, entry.action, entry.knowledge_base) for entry in audit.entries(folder / "home")}
+    assert told >= {("writer", "build", "kept"), ("other", "build", "elsewhere"), ("all", "build", "chess"),
+                    ("all", "decide", "chess")}
