@@ -28,7 +28,7 @@ Origin = Literal["derived", "model"]
 # The import keeps this share of the recorded triples: the others are not in their passage's words.
 _KEPT = 0.91
 _ENDINGS = "aeiouy"
-_WORD = re.compile(r"[^\W\d_]+")
+WORD = re.compile(r"[^\W\d_]+")
 # No English word ends so.
 _ENDED = re.compile(rf"(?<=\w)q([{_ENDINGS}])\b", re.IGNORECASE)
 # More than one worker, because LangGraph's stream takes one for itself; as the command line does.
@@ -111,7 +111,7 @@ def records(recorded: Path, size: int, first: Sequence[int]) -> Iterator[dict[st
     """
     docs: list[dict[str, Any]] = json.loads(recorded.read_text("utf-8"))["docs"]
     order = [*dict.fromkeys(first), *(row for row in range(len(docs)) if row not in set(first))]
-    names, left = _name_words(docs), size / _KEPT
+    names, left = name_words(docs), size / _KEPT
     for copy in ("", *_ENDINGS):
         for row in order:
             if left <= 0:
@@ -122,18 +122,18 @@ def records(recorded: Path, size: int, first: Sequence[int]) -> Iterator[dict[st
     raise SystemExit(f"{size:,} triples are more than MuSiQue and {len(_ENDINGS)} copies of it have: ask for fewer")
 
 
-def _name_words(docs: Sequence[dict[str, Any]]) -> frozenset[str]:
+def name_words(docs: Sequence[dict[str, Any]]) -> frozenset[str]:
     """The words that the passages write with a capital more often than without, folded."""
     plain, capital = Counter[str](), Counter[str]()
     for doc in docs:
-        for word in _WORD.findall(doc["text"]):
+        for word in WORD.findall(doc["text"]):
             (plain if word[0].islower() else capital)[word.casefold()] += 1
     return frozenset(word for word, count in capital.items() if count > plain[word])
 
 
 def _record(doc: dict[str, Any], names: frozenset[str], copy: str) -> dict[str, Any]:
     def of_copy(text: str) -> str:
-        return _WORD.sub(lambda word: f"{word[0]}q{copy}" if word[0].casefold() in names else word[0],
+        return WORD.sub(lambda word: f"{word[0]}q{copy}" if word[0].casefold() in names else word[0],
                          text) if copy else text
 
     triples = [[str(part).strip() for part in triple] for triple in doc["extracted_triples"]]

@@ -1,7 +1,8 @@
 """How long a question takes on knowledge bases of several sizes, without the time of a language model.
 
 Run `python benchmarks/retrieval_latency.py --home FOLDER [--sizes 2000 20000 100000] [--kb musique]`. The stores are
-grown from MuSiQue's recorded triples (grown_stores.py) and kept in the folder; `--kb` adds one of BANYAN_HOME.
+grown from MuSiQue's recorded triples (grown_stores.py) and kept in the folder; `--tiled 1000000` adds one of a million
+triples whose index alone is made (tiled_index.py), `--kb` one of BANYAN_HOME.
 Each is measured in a process of its own, after a warm-up, with questions of our own:
 
 - retrieval: sub-queries, all routes and the ranking for the question and its second hop, in one thread;
@@ -38,6 +39,7 @@ from grown_stores import grown
 from own_questions import FOLDER, MUSIQUE
 from rich.console import Console
 from rich.table import Table
+from tiled_index import tiled
 
 _WARM_UP = 10
 # More sub-queries than a retriever keeps.
@@ -210,6 +212,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--home", type=Path, required=True, help="folder where grown stores are kept")
     parser.add_argument("--sizes", type=int, nargs="*", default=[2_000, 20_000, 100_000], help="triples")
+    parser.add_argument("--tiled", type=int, nargs="*", default=[], help="triples of synthetic ones (tiled_index.py)")
     parser.add_argument("--kb", help="measure a knowledge base of BANYAN_HOME as well")
     parser.add_argument("--data", type=Path, default=MUSIQUE, help="folder with MuSiQue-train-100's recorded triples")
     parser.add_argument("--vectors", choices=["derived", "model"], default="derived",
@@ -222,7 +225,7 @@ def main() -> None:
         sys.stdout.write(json.dumps(measure(arguments.home, arguments.one, arguments.count,
                                             profile=arguments.profile)))
         return
-    if arguments.sizes and not (arguments.data / _RECORDED).is_file():
+    if (arguments.sizes or arguments.tiled) and not (arguments.data / _RECORDED).is_file():
         raise SystemExit(f"there is no {arguments.data / _RECORDED}: stores are grown from it; name its folder with "
                          "--data, or measure your own alone (--sizes --kb NAME)")
     if arguments.kb:
@@ -230,6 +233,8 @@ def main() -> None:
     first = [int(row) for record in records()[:arguments.count] for row in record["gold"]]
     stores = [(arguments.home, grown(arguments.home, arguments.data / _RECORDED, size, arguments.vectors, first))
               for size in arguments.sizes]
+    stores += [(arguments.home, tiled(arguments.home, arguments.data / _RECORDED, size, first))
+               for size in arguments.tiled]
     if arguments.kb:
         stores.append((Settings().home, arguments.kb))
     console = Console(width=150)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..graph_store.index.array_file import Arrays
-from ..graph_store.index.columns import Rows
+from ..graph_store.index.columns import Rows, distinct
 
 Weights = NDArray[np.float32]
 
@@ -52,12 +52,15 @@ class SpreadingGraph:
         order = np.argsort(rows)
         reached = self._reached(rows[order], seeds[seeded][order] / np.float32(seeds[seeded].sum() or 1))
         owners, others = self._neighbours(reached)
-        inside = np.searchsorted(reached, others)
-        kept = np.flatnonzero(reached[np.minimum(inside, len(reached) - 1)] == others)
-        owners, inside = owners[kept], inside[kept]
+        # From 1 on; 0 is elsewhere. Of the many zeros only the pages that are looked at are made.
+        place = np.zeros(len(seeds), np.int32)
+        place[reached] = np.arange(1, len(reached) + 1)
+        inside = place[others]
+        kept = np.flatnonzero(inside)
+        owners, inside = owners[kept], inside[kept] - 1
         return Walkable(
             self._node[reached], self._row, self._edges[reached],
-            lambda leaving: np.bincount(owners, leaving[inside], len(reached)).astype(np.float32), reached)
+            lambda leaving: np.bincount(owners, leaving[inside], len(reached)).astype(np.float32), place)
 
     def _arriving(self, leaving: Weights) -> Weights:
         """What arrives at each node if every node sends some weight along each of its edges."""
@@ -86,7 +89,7 @@ class SpreadingGraph:
             enough = weights > _LEAST * self._edges[here]
             here, weights = here[enough], weights[enough]
             reached.append(here)
-        return np.unique(np.concatenate(reached))
+        return distinct(np.concatenate(reached))
 
     def _neighbours(self, rows: Rows) -> tuple[Rows, NDArray[np.int32]]:
         """The neighbours of some rows, ascending: for each the place of its row among those, and itself."""
@@ -108,7 +111,7 @@ class Walkable:
     """A part of the graph that is walked by itself: what leaves it does not come back."""
 
     def __init__(self, nodes: NDArray[np.int32], row: NDArray[np.int32], edges: Weights,
-                 arriving: Callable[[Weights], Weights], rows: Rows | None = None) -> None:
+                 arriving: Callable[[Weights], Weights], place: NDArray[np.int32] | None = None) -> None:
         """Take a part.
 
         Args:
@@ -116,9 +119,9 @@ class Walkable:
             row: the row of each node of the graph.
             edges: how many edges each of its nodes has.
             arriving: gives what arrives at each of them if every one sends some weight along each of its edges.
-            rows: its rows, ascending; None: it is the whole graph.
+            place: of each row of the graph the place among those, from 1 on, or 0; None: it is the whole graph.
         """
-        self._nodes, self._row, self._edges, self._arriving, self._rows = nodes, row, edges, arriving, rows
+        self._nodes, self._row, self._edges, self._arriving, self._place = nodes, row, edges, arriving, place
 
     def spread(self, seeds: Weights) -> Weights:
         """The stationary weights of a walk that restarts at the seeds.
@@ -132,11 +135,11 @@ class Walkable:
         seeded = np.flatnonzero(seeds != 0)
         rows, shares = self._row[seeded], seeds[seeded] / np.float32(seeds[seeded].sum() or 1)
         restart = np.zeros(len(self._nodes), np.float32)
-        if self._rows is None:
+        if self._place is None:
             restart[rows] = shares
         else:
-            here = np.isin(rows, self._rows)
-            restart[np.searchsorted(self._rows, rows[here])] = shares[here]
+            places = self._place[rows]
+            restart[places[places > 0] - 1] = shares[places > 0]
         # Not zeros_like: pages of zeros that nobody writes are not made.
         weights = np.zeros(len(seeds), np.float32)
         weights[self._nodes] = self._stationary(restart)

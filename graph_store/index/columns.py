@@ -28,7 +28,14 @@ class Lists:
 
     def of(self, rows: Iterable[int]) -> Rows:
         """The numbers of several rows, each once, ascending."""
-        return np.unique(np.concatenate([_NONE, *(self[row] for row in rows)])).astype(np.intp)
+        return distinct(np.concatenate([_NONE, *(self[row] for row in rows)])).astype(np.intp)
+
+
+def distinct(numbers: NDArray[Any]) -> NDArray[Any]:
+    """Numbers, not negative, each once, ascending: several times as fast as np.unique, which hashes them."""
+    ordered = np.sort(numbers)
+    found: NDArray[Any] = ordered[np.diff(ordered, prepend=-1) != 0]
+    return found
 
 
 def lists(name: str, rows: Iterable[Sequence[int] | NDArray[Any]]) -> dict[str, NDArray[Any]]:
