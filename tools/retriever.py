@@ -101,7 +101,7 @@ class Retriever:
     def ranking(self, scores: Scores, limit: int) -> list[tuple[str, float]]:
         """The best chunks as (id, weight), best first; chunks of no weight are left out."""
         order = [int(row) for row in best_rows(scores, limit) if scores[row] > 0]
-        return [(self.index.chunks[row].id, float(scores[row])) for row in order]
+        return [(self.index.chunk_row.at(row), float(scores[row])) for row in order]
 
     def passage(self, chunk_id: str, score: float) -> Passage:
         """A ranked chunk with its text, and what its document says of itself, cut where that is long."""

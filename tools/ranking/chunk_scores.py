@@ -89,7 +89,7 @@ def community_scores(index: RetrievalIndex, evidence: Iterable[Evidence]) -> Sco
     """
     scores = np.zeros(len(index.chunks), np.float32)
     for item in evidence:
-        rows = index.community_chunks.get(item.community_id)
+        rows = index.community_chunks.get(item.community_id) if item.community_id else None
         if rows is not None:
             scores[rows] = np.maximum(scores[rows], item.score)
     best = float(scores.max(initial=0.0))
