@@ -23,8 +23,10 @@ from .routes import community, entity, paths, triple
 _SEARCHES = {"entity": entity.search, "triple": triple.search, "community": community.search, "dfs": paths.search}
 # Evidence of one route for one sub-query.
 _EVIDENCE = 20
-# Sub-queries whose meanings are cached, each with its cosine to every triple: those of a busy server's questions.
-_MEANINGS = 64
+# Sub-queries whose meanings are cached, each with its cosine to everything: those of a busy server's questions, of a
+# large base those of a few, which is as many as its reader may hold.
+_MEANINGS, _FEWEST = 64, 8
+_COSINES = 1 << 26
 # Of what a document says of itself: author, date, source and a few more.
 _ABOUT_TOKENS = 60
 
@@ -38,7 +40,8 @@ class Retriever:
         self.version = knowledge_base.version()
         self.index = RetrievalIndex(knowledge_base)
         # Each route and each fusion asks for the same few.
-        self._meanings: LRUCache[str, Meaning] = LRUCache(_MEANINGS)
+        rows = len(self.index.edges) + len(self.index.entity_row) + len(self.index.chunks)
+        self._meanings: LRUCache[str, Meaning] = LRUCache(min(_MEANINGS, max(_FEWEST, _COSINES // max(rows, 1))))
         self._lock = threading.Lock()
 
     def queries(self, sub_queries: Sequence[SubQuery]) -> list[Query]:

@@ -10,6 +10,7 @@ from banyan.config import Settings
 from banyan.graph_store.vectors.reliability import Reliability
 from banyan.schemas.naming import entity_id
 from banyan.schemas.retrieval import ROUTES, Evidence, SubQuery
+from banyan.tools import retriever as retriever_module
 from banyan.tools.query import Meaning, Query, wording
 from banyan.tools.ranking import fusion
 from banyan.tools.ranking.beta import beta
@@ -300,3 +301,17 @@ def test_a_question_during_a_build_is_answered_from_what_is_embedded(tmp_path, h
         found = retriever.evidence(asked)
         assert {item.route for item in found} == set(ROUTES)
         assert documents(retriever, retriever.rank([asked], [found])) == ["a"]
+
+
+def test_of_a_large_base_fewer_meanings_are_kept(kb, monkeypatch):
+    def is_kept_after(others):
+        retriever = Retriever(kb)
+        first = query(retriever, "Who?").meaning
+        for number in range(others):
+            query(retriever, f"What is the number {number}?")
+        return query(retriever, "Who?").meaning is first
+
+    assert is_kept_after(20)
+    monkeypatch.setattr(retriever_module, "_COSINES", 1)
+    assert is_kept_after(7)
+    assert not is_kept_after(8)
