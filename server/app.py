@@ -9,6 +9,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from ..agents.resources import Resources, default_resources
 from ..subagent.mcp_server import mcp_http_app
 from .errors import add_error_handlers
+from .metrics import count_calls
 from .pages import add_pages
 from .routes import asking as routes_asking
 from .routes import base_settings as routes_settings
@@ -19,6 +20,7 @@ from .routes import entities as routes_entities
 from .routes import evidence as routes_evidence
 from .routes import graph as routes_graph
 from .routes import managing as routes_managing
+from .routes import metrics as routes_metrics
 from .routes import model as routes_model
 from .routes import reading as routes_reading
 from .routes import schema as routes_schema
@@ -69,6 +71,9 @@ def create_app(resources: Resources | None = None, *, hosted: bool = False, host
     add_error_handlers(app)
     for router in _ROUTERS:
         app.include_router(router)
+    if not hosted:  # LangGraph's server has a route of that name
+        app.include_router(routes_metrics.router)
+    count_calls()
     add_chat_routes(app, service)
     if mcp is not None:
         app.router.routes.extend(mcp.routes)

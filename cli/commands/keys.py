@@ -17,8 +17,8 @@ app = typer.Typer()
 @app.command()
 def key(
     name: Annotated[str, typer.Argument(help="The client's name; none: list the keys.")] = "",
-    scope: Annotated[list[str] | None, typer.Option(help="What it may do: read, ask, write (build, delete) or review "
-                                                         "(decide on the schema). May be repeated.")] = None,
+    scope: Annotated[list[str] | None, typer.Option(help="What it may do: read, ask, write (build, delete), review "
+                                                         "(decide on the schema) or metrics. May be repeated.")] = None,
     kb: Annotated[list[str] | None, typer.Option(help="A knowledge base that it is for; of others it is told nothing. "
                                                       "May be repeated; none: all.")] = None,
     *, revoke: Annotated[bool, typer.Option("--revoke", help="Revoke the key.")] = False,

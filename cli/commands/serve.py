@@ -4,6 +4,7 @@ import os
 import signal
 import socket
 import sys
+import tempfile
 import threading
 import webbrowser
 from collections.abc import Callable
@@ -53,7 +54,9 @@ def serve(
     if workers > 1:
         supervisor = Workers(settings, workers, hosts, listening, needs_keys=beyond, **options)
         tell_reasoner(settings)
-        supervisor.run()
+        with tempfile.TemporaryDirectory(prefix="banyan-metrics-") as folder:
+            os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder  # where they count together (server/metrics.py)
+            supervisor.run()
         started = supervisor.started
     else:
         started = _serve_alone(hosts, listening, needs_keys=beyond, options=options)

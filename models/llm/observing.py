@@ -6,7 +6,7 @@ program that embeds Banyan, or `opentelemetry-instrument`, directs them, and now
 
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -67,6 +67,14 @@ class ObservedCall:
                            cached_tokens=cached_tokens)
 
 
+_WATCHING: list[Callable[[Mapping[str, Any]], None]] = []
+
+
+def watch(told: Callable[[Mapping[str, Any]], None]) -> None:
+    """Have each call of this process told when it is over, with the fields of its log line, to the process's end."""
+    _WATCHING.append(told)
+
+
 @contextmanager
 def observed_call(model: str, host: str) -> Iterator[ObservedCall]:
     """One call: a span with the attributes of the GenAI conventions, and a line in the log at level INFO."""
@@ -87,6 +95,8 @@ def observed_call(model: str, host: str) -> Iterator[ObservedCall]:
             call.fields.update(ms=0 if sent is None else _ms(sent), outcome=outcome,
                                waited_ms=_ms(call.waited_since, sent))
             _line(logging.INFO, "call", call.fields)
+            for told in _WATCHING:
+                told(call.fields)
             _close(span, {f"gen_ai.usage.{to}": call.fields[name] for name, to in _USAGE.items()
                           if name in call.fields}, outcome)
 

@@ -15,7 +15,7 @@ from ...runtime import audit
 from ..errors import RefusedError, StateError
 from ..parameters import errors
 from ..security.access import OF_ALL, may
-from ..security.keys import SCOPES
+from ..security.keys import WORK
 from ..service import Serving
 
 router = APIRouter(prefix="/api/model", tags=["model"])
@@ -70,9 +70,9 @@ def show_model(service: Serving) -> Model:
     return _told(service)
 
 
-@router.put("", responses=errors(409), dependencies=[may(*SCOPES), OF_ALL])
+@router.put("", responses=errors(409), dependencies=[may(*WORK), OF_ALL])
 def set_model(choice: ModelChoice, service: Serving) -> Model:
-    """Have another model answer and build, until the server ends; the key must have every scope."""
+    """Have another model answer and build, until the server ends; the key must have every scope but `metrics`."""
     if service.workers > 1:
         raise StateError(f"{service.workers} processes answer here, and a model that is set while they run would be "
                          "known to one of them: set BANYAN_LLM_BASE_URL, BANYAN_LLM_MODEL and BANYAN_LLM_API_KEY "
@@ -83,7 +83,7 @@ def set_model(choice: ModelChoice, service: Serving) -> Model:
     return _told(service)
 
 
-@router.post("/try", responses=errors(), dependencies=[may(*SCOPES), OF_ALL])
+@router.post("/try", responses=errors(), dependencies=[may(*WORK), OF_ALL])
 def try_model(choice: ModelChoice, service: Serving) -> ModelTrial:
     """Ask a model one small question, without setting it."""
     try:

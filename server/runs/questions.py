@@ -17,6 +17,7 @@ from ...agents.retrieval.state import MAX_QUESTION, AskContext
 from ...schemas.retrieval import ROUTES, Mode, Route
 from ..answers import AskAnswer
 from ..errors import DeadlineError, UnavailableError
+from ..metrics import QUESTIONS
 from ..security.gate import LOCAL
 from .conversations import Conversations
 from .following import Followed, following
@@ -92,7 +93,8 @@ class Questions:
         """
         try:
             async with asyncio.timeout(self._seconds), self._share(client), self._limiter:
-                yield
+                with QUESTIONS.track_inprogress():
+                    yield
         except TimeoutError:
             raise DeadlineError(self._seconds) from None
 
@@ -119,6 +121,10 @@ class Questions:
                          share=self._share(client), seconds=self._seconds)
 
     def _events(self, client: str, kb: str, question: Question, earlier: Sequence[AnyMessage]) -> Iterator[Event]:
+        with QUESTIONS.track_inprogress():
+            yield from self._answered(client, kb, question, earlier)
+
+    def _answered(self, client: str, kb: str, question: Question, earlier: Sequence[AnyMessage]) -> Iterator[Event]:
         if question.thread is None:
             yield from self._steps(kb, question, earlier)
             return

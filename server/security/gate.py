@@ -27,6 +27,7 @@ from ..errors import (
     error_response,
     status_of,
 )
+from ..metrics import count_request
 from .bases import NONE, Bases
 from .hosts import Hosts, is_local, same_origin
 from .keys import SCOPES, Keys, KeysError
@@ -84,6 +85,7 @@ class Envelope:
         finally:
             fields = {"method": scope["method"], "path": scope["path"][:200], "status": status, "request": request_id,
                       "milliseconds": round((time.monotonic() - started) * 1000), "client": state.get("client", "")}
+            count_request(scope, status, time.monotonic() - started)
             _ACCESS.info("%(method)s %(path)s %(status)s in %(milliseconds)s ms, %(client)s, request %(request)s",
                          fields, extra={"fields": fields})
 

@@ -19,8 +19,10 @@ from ...runtime import audit
 from ...schemas.errors import BanyanError
 from .bases import Bases
 
-Scope = Literal["read", "ask", "write", "review"]
+Scope = Literal["read", "ask", "write", "review", "metrics"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
+WORK: tuple[Scope, ...] = ("read", "ask", "write", "review")
+"""The scopes of work with knowledge bases."""
 KEYS_FILE = "server-keys.json"
 _PREFIX = "banyan_"
 _NAME = r"^[A-Za-z0-9_-]{1,64}$"

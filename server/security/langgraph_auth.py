@@ -21,7 +21,7 @@ from ...runtime.once import once
 from .bases import Bases
 from .gate import LOCAL, key_in
 from .hosts import is_local
-from .keys import SCOPES, Keys
+from .keys import WORK, Keys
 
 auth = Auth()
 
@@ -50,7 +50,7 @@ async def authenticate(headers: dict[bytes, bytes], scope: Scope) -> dict[str, A
 def _client(headers: dict[bytes, bytes], scope: Scope) -> dict[str, Any]:
     keys = _keys()
     if is_local(scope) and not keys.needed():
-        return {"identity": LOCAL, "permissions": list(SCOPES), "bases": None}
+        return {"identity": LOCAL, "permissions": list(WORK), "bases": None}
     key = keys.find(key_in(Headers(raw=list(headers.items()))))
     if key is None:
         raise Auth.exceptions.HTTPException(status_code=401, detail=NEEDS_KEY)
@@ -132,5 +132,5 @@ def _wanted(resource: str, action: str, value: dict[str, Any]) -> set[str]:
     if resource == "threads" and (action != "update" or "action" in value):  # `action`: a run is cancelled
         return {"ask", "write", "review"}
     if resource == "assistants" and action in {"read", "search"}:
-        return set(SCOPES)
+        return set(WORK)
     return {"write"}

@@ -217,6 +217,21 @@ def test_a_conversation_goes_on_in_the_other_process_one_turn_at_a_time(both, en
     assert [turn["question"] for turn in kept["turns"]] == [WHO["question"], "When was she born?"]
 
 
+def test_either_process_tells_what_both_have_counted(both):
+    counter = 'banyan_requests_total{method="GET",route="/api/formats",status="200"} '
+
+    def counted(client):
+        lines = client.get("/metrics").text.splitlines()
+        return sum(float(line.removeprefix(counter)) for line in lines if line.startswith(counter))
+
+    with both(0) as first, both(1) as second:
+        before = counted(first)
+        for client in (first, second):
+            assert client.get("/api/formats").status_code == 200
+        for client in (first, second):  # a request is counted when its response was sent
+            wait_for(lambda client=client: counted(client) - before == 2)
+
+
 def test_a_key_that_is_revoked_is_refused_by_both_at_once(server, keys):
     headers = {"X-API-Key": keys.make("reader", ["read"])}
     first, second = workers(server)

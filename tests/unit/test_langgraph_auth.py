@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 from banyan.config import Settings
 from banyan.server.security import langgraph_auth
-from banyan.server.security.keys import SCOPES, Keys
+from banyan.server.security.keys import SCOPES, WORK, Keys
 from langgraph_sdk import Auth
 
 HERE, FAR = {"client": ("127.0.0.1", 7)}, {"client": ("10.0.0.7", 7)}
@@ -45,7 +45,7 @@ def refused(headers, scope):
 
 
 def test_without_keys_this_machine_may_do_everything_and_others_nothing(keys):
-    assert who({}, HERE) == {"identity": "local", "permissions": list(SCOPES), "bases": None}
+    assert who({}, HERE) == {"identity": "local", "permissions": list(WORK), "bases": None}
     assert [refused({}, scope) for scope in (FAR, {"client": None}, {})] == [401] * 3
 
 
@@ -69,7 +69,7 @@ def test_with_keys_everybody_needs_one(keys):
         "checkpoint_id": "1"}}}}, {"write"}),
     ("threads", "update", {"thread_id": uuid4()}, {"write"}),
     ("threads", "update", {"thread_id": uuid4(), "action": "interrupt"}, {"ask", "write", "review"}),
-    ("threads", "read", {}, {"ask", "write", "review"}), ("assistants", "search", {}, set(SCOPES)),
+    ("threads", "read", {}, {"ask", "write", "review"}), ("assistants", "search", {}, set(WORK)),
     ("assistants", "create", {}, {"write"}), ("crons", "create", {}, {"write"}), ("store", "put", {}, {"write"})])
 def test_each_request_needs_its_scope_and_leads_to_the_clients_own(resource, action, value, scopes):
     def permit(scope):

@@ -36,7 +36,7 @@ def behind(tmp_path, *, hosts: Hosts | None = HERE, needs_keys: bool = False, **
 async def test_without_keys_this_machine_may_do_everything(tmp_path):
     async with behind(tmp_path) as client:
         said = await client.get("/api/knowledge-bases")
-    assert said.json() == {"client": "local", "scopes": ["ask", "read", "review", "write"], "read": 0}
+    assert said.json() == {"client": "local", "scopes": ["ask", "metrics", "read", "review", "write"], "read": 0}
 
 
 @pytest.mark.anyio
