@@ -78,6 +78,7 @@ def create_app(resources: Resources | None = None, *, hosted: bool = False, host
     if mcp is not None:
         app.router.routes.extend(mcp.routes)
     add_pages(app, hosted=hosted)
-    app.add_middleware(Gate, settings=settings, keys=Keys.of(settings), hosts=hosts, needs_keys=needs_keys)
+    app.add_middleware(Gate, settings=settings, keys=Keys.of(settings), hosts=hosts, needs_keys=needs_keys,
+                       workers=workers)
     app.add_middleware(Envelope)
     return app

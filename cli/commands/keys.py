@@ -21,6 +21,8 @@ def key(
                                                          "(decide on the schema) or metrics. May be repeated.")] = None,
     kb: Annotated[list[str] | None, typer.Option(help="A knowledge base that it is for; of others it is told nothing. "
                                                       "May be repeated; none: all.")] = None,
+    per_minute: Annotated[int | None, typer.Option(min=1, help="Requests that it may send in a minute; none: "
+                                                               "BANYAN_REQUESTS_PER_MINUTE.")] = None,
     *, revoke: Annotated[bool, typer.Option("--revoke", help="Revoke the key.")] = False,
 ) -> None:
     """Make, list or revoke API keys of the server.
@@ -31,11 +33,11 @@ def key(
     settings = Settings()
     keys = Keys.of(settings)
     if not name:
-        table = Table("client", "scopes", "knowledge bases", "created")
+        table = Table("client", "scopes", "knowledge bases", "a minute", "created")
         for known in keys.all():
             table.add_row(known.name, ", ".join(known.scopes),
                           "all" if known.knowledge_bases is None else ", ".join(known.knowledge_bases),
-                          known.created_at)
+                          str(known.requests_per_minute or ""), known.created_at)
         out.print(table)
     elif revoke:
         keys.revoke(name)
@@ -45,7 +47,7 @@ def key(
         wanted: list[Scope] = [known for known in SCOPES if known in (scope or ())]
         if not scope or len(wanted) != len(set(scope)):
             raise CommandError(f"name what the key may do: --scope with one of {', '.join(SCOPES)}; may be repeated")
-        secret = keys.make(name, wanted, kb or ())
+        secret = keys.make(name, wanted, kb or (), per_minute)
         for missing in sorted({*(kb or ())} - {*knowledge_bases(settings.home)}):
             err.print(f"there is no knowledge base {on_a_line(missing)} yet; the key is for it when there is",
                       soft_wrap=True)

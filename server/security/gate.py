@@ -94,7 +94,7 @@ class Gate:
     """Lets a request through or refuses it; its client, scopes and knowledge bases are in its state, for the routes."""
 
     def __init__(self, app: ASGIApp, *, settings: Settings, keys: Keys, hosts: Hosts | None, needs_keys: bool,
-                 origins: frozenset[str] = frozenset(), json_only: bool = False) -> None:
+                 origins: frozenset[str] = frozenset(), json_only: bool = False, workers: int = 1) -> None:
         """Stand before an app.
 
         Args:
@@ -106,6 +106,7 @@ class Gate:
             origins: those of pages elsewhere that may change something, too.
             json_only: whether bodies are JSON that says so. A page of another origin must ask before it sends such a
                 body; a text it may send to anybody.
+            workers: how many processes a client's requests are spread over; the settings are each one's part already.
         """
         self._app = app
         self._settings = settings
@@ -114,6 +115,7 @@ class Gate:
         self._needs_keys = needs_keys
         self._origins = origins
         self._json_only = json_only
+        self._workers = workers
         self._rates: LRUCache[str, AsyncLimiter] = LRUCache(_CLIENTS)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -127,7 +129,7 @@ class Gate:
         scope.setdefault("state", {})
         try:
             self._check_origin(scope)
-            await self._check_rate(await self._client(scope))
+            await self._check_rate(*await self._client(scope))
             receive = self._bounded(scope, receive)
         except RefusedError as error:
             await self._refuse(error, error.headers, scope, receive, send)
@@ -160,32 +162,35 @@ class Gate:
                                                                or "transfer-encoding" in headers):
             raise NotJsonError("send JSON, with the header `Content-Type: application/json`")
 
-    async def _client(self, scope: Scope) -> str:
-        """The client that the rate is counted for; its name and rights are left in the state."""
+    async def _client(self, scope: Scope) -> tuple[str, float]:
+        """The client that the rate is counted for, and that rate; its name and rights are left in the state."""
+        most: float = self._settings.requests_per_minute
         state = scope["state"]
         address = str(scope["client"][0]) if scope.get("client") else ""
         state["client"], state["scopes"], state["bases"] = "", frozenset(), NONE
         if scope["method"] == "OPTIONS" and Headers(scope=scope).get("origin") in self._origins:
-            return f"address {address}"  # the question whether such a page may ask
+            return f"address {address}", most  # the question whether such a page may ask
         if is_local(scope) and not self._needs_keys and not self._keys.needed():
             state["client"], state["scopes"], state["bases"] = LOCAL, frozenset(SCOPES), Bases()
-            return f"address {address}"
+            return f"address {address}", most
         key = self._keys.find(key_in(Headers(scope=scope)))
         if key is None:
             # `/docs` leads to the page; before LangGraph's routes it is upstream's own.
             to_page = scope["path"] == "/docs" and not self._json_only
             if not to_page and not _FOR_ANYBODY.fullmatch(scope["path"]):
-                await self._check_rate(f"address {address}")
+                await self._check_rate(f"address {address}", most)
                 raise UnauthorizedError("an API key is needed: send it as `Authorization: Bearer KEY` or `X-API-Key`")
-            return f"address {address}"
+            return f"address {address}", most
         state["client"], state["scopes"], state["bases"] = key.name, frozenset(key.scopes), key.bases
-        return f"key {key.name}"
+        if key.requests_per_minute is not None:
+            most = min(most, max(1, key.requests_per_minute / self._workers))
+        return f"key {key.name} {most}", most
 
-    async def _check_rate(self, client: str) -> None:
-        per_minute = self._settings.requests_per_minute
+    async def _check_rate(self, client: str, per_minute: float) -> None:
         rate = self._rates.setdefault(client, AsyncLimiter(per_minute, _MINUTE))
         if not rate.has_capacity():
-            raise TooManyRequestsError(f"more than {per_minute} requests a minute: wait", int(_MINUTE / per_minute) + 1)
+            raise TooManyRequestsError(f"more than {per_minute:g} requests a minute: wait",
+                                       int(_MINUTE / per_minute) + 1)
         await rate.acquire()
 
     def _bounded(self, scope: Scope, receive: Receive) -> Receive:

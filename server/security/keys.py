@@ -43,6 +43,8 @@ class Key(BaseModel):
     scopes: tuple[Scope, ...]
     knowledge_bases: tuple[str, ...] | None = None
     """The names of those that it is for, be they there or not; None: all."""
+    requests_per_minute: int | None = Field(default=None, ge=1)
+    """None: as many as the settings let any client send."""
     created_at: str
 
     @property
@@ -104,13 +106,15 @@ class Keys:
         matches = [key for key in self.all() if hmac.compare_digest(key.sha256, digest)]
         return matches[0] if matches else None
 
-    def make(self, name: str, scopes: Sequence[Scope], knowledge_bases: Sequence[str] = ()) -> str:
+    def make(self, name: str, scopes: Sequence[Scope], knowledge_bases: Sequence[str] = (),
+             requests_per_minute: int | None = None) -> str:
         """Make a key, which replaces any of that name; returns its secret, to be shown once.
 
         Args:
             name: the client's name.
             scopes: what it may do.
             knowledge_bases: those that it is for, whether or not they are there yet; none: all.
+            requests_per_minute: 1 or more; none: as many as the settings let any client send.
 
         Raises:
             KeysError: the name is not allowed, or the file cannot be read.
@@ -120,7 +124,8 @@ class Keys:
         secret = _PREFIX + secrets.token_urlsafe(32)
         try:
             key = Key(name=name, sha256=_digest(secret), scopes=tuple(known for known in SCOPES if known in scopes),
-                      knowledge_bases=only, created_at=datetime.now(UTC).isoformat(timespec="seconds"))
+                      knowledge_bases=only, requests_per_minute=requests_per_minute,
+                      created_at=datetime.now(UTC).isoformat(timespec="seconds"))
         except ValidationError as error:
             raise KeysError(f"{name!r} cannot name a key: use 1 to 64 letters from a to z, digits, '-' and '_'"
                             ) from error

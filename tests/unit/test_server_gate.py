@@ -19,7 +19,8 @@ from starlette.routing import Route
 HERE = Hosts.bound("127.0.0.1")
 
 
-def behind(tmp_path, *, hosts: Hosts | None = HERE, needs_keys: bool = False, **limits) -> httpx.AsyncClient:
+def behind(tmp_path, *, hosts: Hosts | None = HERE, needs_keys: bool = False, workers: int = 1,
+           **limits) -> httpx.AsyncClient:
     """A client of an app behind the gate, which tells what it was told."""
     async def tell(request: Request) -> JSONResponse:
         body = await request.body()
@@ -27,7 +28,8 @@ def behind(tmp_path, *, hosts: Hosts | None = HERE, needs_keys: bool = False, **
 
     settings = Settings(home=tmp_path, _env_file=None, **limits)
     app = Starlette(routes=[Route("/{path:path}", tell, methods=["GET", "POST"])])
-    app.add_middleware(Gate, settings=settings, keys=Keys.of(settings), hosts=hosts, needs_keys=needs_keys)
+    app.add_middleware(Gate, settings=settings, keys=Keys.of(settings), hosts=hosts, needs_keys=needs_keys,
+                       workers=workers)
     app.add_middleware(Envelope)
     return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1:8000")
 
@@ -148,6 +150,24 @@ async def test_a_client_that_comes_too_often_waits_and_others_do_not(tmp_path):
         refused = await client.get("/x", headers=ann)
         assert (refused.status_code, refused.headers["Retry-After"]) == (429, "21")
         assert (await client.get("/x", headers=bob)).status_code == 200
+
+
+@pytest.mark.anyio
+async def test_a_key_may_have_a_lower_rate_of_its_own_divided_among_processes(tmp_path):
+    keys = Keys(tmp_path / KEYS_FILE)
+    slow, fast = (keys.make(name, ["read"], requests_per_minute=most) for name, most in (("slow", 4), ("fast", 1_000)))
+
+    async def answered(key, **more):
+        async with behind(tmp_path, requests_per_minute=6, **more) as client:
+            return [(await client.get("/x", headers={"X-API-Key": key})).status_code for _ in range(8)].count(200)
+
+    assert [await answered(slow), await answered(slow, workers=2), await answered(slow, workers=9)] == [4, 2, 1]
+    assert await answered(fast) == 6, "never more than any client"
+    async with behind(tmp_path, requests_per_minute=6) as client:
+        said = [(await client.get("/x", headers={"X-API-Key": slow})).status_code for _ in range(5)]
+        assert said == [200, 200, 200, 200, 429]
+        again = keys.make("slow", ["read"], requests_per_minute=5)
+        assert (await client.get("/x", headers={"X-API-Key": again})).status_code == 200, "from then on"
 
 
 @pytest.mark.parametrize(("host", "allowed"), [
