@@ -39,6 +39,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "reindex": ("banyan reindex --kb papers",),
     "backup": ("banyan backup --kb papers -o papers.zip",),
     "restore": ("banyan restore papers.zip --kb papers-again",),
+    "audit": ("banyan audit", "banyan audit --kb papers --json"),
     "key": ("banyan key alice --scope read --scope ask", "banyan key intern --scope ask --kb papers --per-minute 60",
             "banyan key alice --revoke", "banyan key"),
     "mcp": ("banyan mcp --kb papers --read-only",),
