@@ -23,6 +23,7 @@ from ..graph_store.tree.view_spec import parse_view
 from ..graph_store.update import bring_up_to_date, follow_facts, reindex
 from ..ingest.limits import MEGABYTE, Limits
 from ..models.embedding.embedder import Embedder, load_embedder
+from ..models.parsing.parser import Parser
 from ..models.reasoner import Reasoner
 from ..models.reranking.reranker import Reranker, load_reranker
 from ..runtime import audit
@@ -168,7 +169,6 @@ class Resources:
 
             return LlmReasoner(self.settings.model_copy(
                 update={f"llm_model_{step}": model for step, model in models}), calls)
-        from ..models.parsing.parser import Parser  # noqa: PLC0415
         from ..models.rules.reasoner import RulesReasoner  # noqa: PLC0415
 
         return RulesReasoner(self.embedder, Parser(self.settings.spacy_pipelines))

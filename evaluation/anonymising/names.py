@@ -5,6 +5,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from networkx.utils import UnionFind
+
 from ...graph_store.graph.resolved_graph import ResolvedGraph
 from ...schemas.naming import normalise
 
@@ -57,8 +59,6 @@ def _usable(form: str) -> bool:
 
 def _merged(entities: dict[str, Named], bearers: dict[str, set[str]]) -> list[Named]:
     """Entities that share a form are one: a form can only have one id."""
-    from networkx.utils import UnionFind  # noqa: PLC0415  (see `KnowledgeGraph`)
-
     same = UnionFind(entities)
     for sharing in bearers.values():
         same.union(*sharing)

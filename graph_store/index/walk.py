@@ -56,8 +56,7 @@ def step_arrays(name: str, nodes: int, rows: NDArray[Any], columns: NDArray[Any]
 def _near_each_other(nodes: int, ends: tuple[NDArray[np.int32], NDArray[np.int32]]) -> NDArray[np.int32]:
     """An order in which neighbours are stored next to each other (Cuthill and McKee 1969), as a cache likes it."""
     # Readers have no use for them, and they take a tenth of a second.
-    from scipy import sparse  # noqa: PLC0415
-    from scipy.sparse.csgraph import reverse_cuthill_mckee  # noqa: PLC0415
+    from scipy.sparse import coo_array, csgraph  # noqa: PLC0415
 
-    adjacency = sparse.coo_array((np.ones(len(ends[0]), np.float32), ends), shape=(nodes, nodes)).tocsr()
-    return np.array(reverse_cuthill_mckee(adjacency, symmetric_mode=True), np.int32)
+    adjacency = coo_array((np.ones(len(ends[0]), np.float32), ends), shape=(nodes, nodes)).tocsr()
+    return np.array(csgraph.reverse_cuthill_mckee(adjacency, symmetric_mode=True), np.int32)

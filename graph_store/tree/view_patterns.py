@@ -13,6 +13,7 @@ from functools import reduce
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
 from ..graph.adjacency import adjacency
 from ..graph.knowledge_graph import KnowledgeGraph
@@ -26,8 +27,6 @@ def by_pattern(graph: KnowledgeGraph, spec: PatternSpec) -> View:
     steps = complete_steps([adjacency(graph, ids, s.forward) + adjacency(graph, ids, s.backward).T
                             for s in spec.steps])
     joined = reduce(lambda total, other: total + other, steps)
-    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415  (only this view needs it)
-
     _, labels = connected_components(joined, directed=False)
     on_chain = np.flatnonzero(joined.sum(axis=0) + joined.sum(axis=1))
     arriving = steps[-1].sum(axis=0)
