@@ -61,7 +61,7 @@ class Service:
         self.builds.stop()
         self.idle = await self.builds.ended(_BUILDS_END_IN)
         self.builds.close()
-        self._process.release()
+        await anyio.to_thread.run_sync(self._process.release)
         if self.idle:
             self._connection.close()
 
