@@ -13,7 +13,7 @@ from pathlib import Path
 
 from . import command_line, warm_start
 
-STARTS_WITHIN = 90  # the machine may be busy: 5 s on a quiet one
+STARTS_WITHIN = 180  # the machine may be busy, and workers start one after another: 5 s on a quiet one
 ENDS_WITHIN = 60  # the machine may be busy: one second on a quiet one
 
 
