@@ -19,6 +19,7 @@ import numpy as np
 import orjson
 from banyan.graph_store.bounding.grounding import words
 from banyan.graph_store.index import array_file, columns
+from banyan.graph_store.index.browsing import browsing
 from banyan.graph_store.index.lexical import postings, terms
 from banyan.graph_store.index.names import trie
 from banyan.graph_store.index.vector_rows import VectorFile
@@ -67,7 +68,7 @@ class Tiling:
         self._base, self._copies, self._named = base, copies, named
         about = columns.Texts(base, "entities.about")
         self._about = [orjson.loads(text) for text in about]
-        shared = np.array([named(name, 1) == name for name, _ in self._about], bool)
+        shared = np.array([named(name, 1) == name for name, *_ in self._about], bool)
         ends = base["triples.ends"]
         self.rows: dict[Kind, _Rows] = {
             "entities": _Rows(shared, copies), "triples": _Rows(shared[ends[:, 0]] & shared[ends[:, 2]], copies),
@@ -75,8 +76,9 @@ class Tiling:
 
     def arrays(self) -> Arrays:
         """All arrays but those of vectors."""
-        return {**self._ids(), **self._entities(), **self._triples(), **self._chunks(), **self._communities(),
-                **self._walk()}
+        triples, called = self._triples(), self._called()
+        return {**self._ids(), **self._entities(called), **triples, **self._chunks(), **self._communities(),
+                **self._walk(), **browsing(called, triples["triples.ends"], self._finest())}
 
     def _each(self, owner: Kind, value: Kind, name: str) -> Pairs:
         """The lists of rows by rows of the base, as pairs, for every copy, each pair once."""
@@ -96,10 +98,20 @@ class Tiling:
             made |= columns.ids(kind, ids)
         return made
 
-    def _entities(self) -> Arrays:
+    def _called(self) -> list[tuple[str, str]]:
+        """The name and the type of each entity; other names are left out."""
+        rows = self.rows["entities"]
+        return [(self._named(self._about[row][0], copy), self._about[row][1])
+                for row, copy in zip(rows.base.tolist(), rows.copy.tolist(), strict=True)]
+
+    def _finest(self) -> dict[int, str]:
+        """The community of each entity that is in one."""
+        rows, numbers, ids = self.rows["entities"], self._base["entities.finest"], columns.Ids(self._base, "finest")
+        return {row: f"{ids.at(number)}{copy:03d}" for row, (number, copy) in enumerate(
+            zip(numbers[rows.base].tolist(), rows.copy.tolist(), strict=True)) if number >= 0}
+
+    def _entities(self, called: Sequence[tuple[str, str]]) -> Arrays:
         rows, size = self.rows["entities"], len(self.rows["entities"])
-        called = [(self._named(self._about[row][0], copy), self._about[row][1])
-                  for row, copy in zip(rows.base.tolist(), rows.copy.tolist(), strict=True)]
         folded = [words(name) for name, _ in called]
         attributes = columns.Texts(self._base, "entities.attributes")
         return {"counts": np.array([size, len(self.rows["triples"]), 0]),

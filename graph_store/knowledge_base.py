@@ -266,8 +266,8 @@ class KnowledgeBase:
         return Counts(network.number_of_nodes(), network.number_of_edges(), self.graph.count_attributes())
 
     def _index_source(self) -> Source:
-        return Source(self.graph, self.documents.chunks(), self.communities.searchable(), self.schemas.current(),
-                      self.vectors)
+        return Source(self.graph, self.documents.chunks(), self.communities.searchable(), self.communities.all(),
+                      self.schemas.current(), self.vectors)
 
     @cached_property
     def tree(self) -> "TreeSynchroniser":

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ..graph_store.knowledge_base import KnowledgeBase
 from ..models.rules.content_words import Language, language_of
 from .answers import Node
 from .graph_view import GraphView
@@ -89,12 +88,11 @@ class _Question(NamedTuple):
     about: str
 
 
-def example_questions(kb: KnowledgeBase, view: GraphView, *, about: Sequence[str] = (), most: int = 3) -> list[str]:
+def example_questions(view: GraphView, *, about: Sequence[str] = (), most: int = 3) -> list[str]:
     """Questions whose answers the graph holds, of different forms and about different entities where it can.
 
     Args:
-        kb: the knowledge base.
-        view: its graph.
+        view: the graph of a knowledge base.
         about: ids of the entities that they begin with; none: the best connected ones.
         most: how many at most.
 
@@ -105,7 +103,7 @@ def example_questions(kb: KnowledgeBase, view: GraphView, *, about: Sequence[str
     chosen: list[_Question] = []
     # A question of each kind in turn; a form or an entity comes again only where nothing else is left.
     for strict in (True, False):
-        waiting = [kind(kb, view, nodes) for kind in (_of_two_facts, _of_values, _of_facts, _of_pairs)]
+        waiting = [kind(view, nodes) for kind in (_of_two_facts, _of_values, _of_facts, _of_pairs)]
         while waiting and len(chosen) < most:
             waiting = [questions for questions in waiting if _take(questions, chosen, strict=strict, most=most)]
     return [question.text for question in chosen]
@@ -123,52 +121,48 @@ def _take(questions: Iterator[_Question], chosen: list[_Question], *, strict: bo
     return False
 
 
-def _of_two_facts(kb: KnowledgeBase, view: GraphView, nodes: Sequence[Node]) -> Iterator[_Question]:
+def _of_two_facts(view: GraphView, nodes: Sequence[Node]) -> Iterator[_Question]:
     for wanted in _FIRST:
         for node in nodes:
-            for _, first, middle in _facts_from(kb, node):
-                if first == wanted and _ends(kb, node.id, first) <= _SHARED:
-                    yield from _further(kb, view, node, (first, middle))
+            for _, first, middle in _facts_from(view, node):
+                if first == wanted and view.count(node.id, first) <= _SHARED:
+                    yield from _further(view, node, (first, middle))
 
 
-def _further(kb: KnowledgeBase, view: GraphView, node: Node, step: tuple[str, str]) -> Iterator[_Question]:
+def _further(view: GraphView, node: Node, step: tuple[str, str]) -> Iterator[_Question]:
     """What can be asked of the other end of an entity's fact; `step` is the fact's relation and that end."""
     (first, middle), wordings = step, _RELATIONS[language_of(node.name)]
     described = wordings[first].description if first in wordings else ""
-    for _, second, end in _facts_from(kb, view.known([middle])[0]) if described else ():
+    for _, second, end in _facts_from(view, view.known([middle])[0]) if described else ():
         if second in _SECOND and second in wordings and second != first and end != node.id:
             yield _Question(wordings[second].question.format(described.format(node.name)), second, node.id)
 
 
-def _of_facts(kb: KnowledgeBase, _view: GraphView, nodes: Sequence[Node]) -> Iterator[_Question]:
+def _of_facts(view: GraphView, nodes: Sequence[Node]) -> Iterator[_Question]:
     for node in nodes:
         wordings = _RELATIONS[language_of(node.name)]
-        for _, relation, _ in _facts_from(kb, node):
+        for _, relation, _ in _facts_from(view, node):
             if relation in wordings:
                 yield _Question(wordings[relation].question.format(node.name), relation, node.id)
 
 
-def _of_values(kb: KnowledgeBase, _view: GraphView, nodes: Sequence[Node]) -> Iterator[_Question]:
+def _of_values(view: GraphView, nodes: Sequence[Node]) -> Iterator[_Question]:
     for node in nodes:
         wordings = _ATTRIBUTES[language_of(node.name)]
-        for attribute in kb.graph.attributes(node.id):
+        for attribute in sorted(view.index.attributes(node.id)):
             if attribute in wordings:
                 yield _Question(wordings[attribute].format(node.name), attribute, node.id)
 
 
-def _of_pairs(kb: KnowledgeBase, view: GraphView, nodes: Sequence[Node]) -> Iterator[_Question]:
+def _of_pairs(view: GraphView, nodes: Sequence[Node]) -> Iterator[_Question]:
     """Of facts whose relation has no wording."""
     for node in nodes:
         language = language_of(node.name)
-        for _, relation, end in _facts_from(kb, node):
+        for _, relation, end in _facts_from(view, node):
             if relation not in _RELATIONS[language]:
                 yield _Question(_RELATED[language].format(node.name, view.known([end])[0].name), "related", node.id)
 
 
-def _facts_from(kb: KnowledgeBase, node: Node) -> list[tuple[str, str, str]]:
+def _facts_from(view: GraphView, node: Node) -> list[tuple[str, str, str]]:
     """The facts that an entity is the head of."""
-    return [key for key in sorted(kb.graph.incident(node.id))[:_FACTS] if key[0] == node.id != key[2]]
-
-
-def _ends(kb: KnowledgeBase, entity: str, relation: str) -> int:
-    return sum(key[0] == entity and key[1] == relation for key in kb.graph.incident(entity))
+    return [key for key in view.facts(node.id)[:_FACTS] if key[0] == node.id != key[2]]

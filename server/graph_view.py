@@ -1,75 +1,65 @@
 """The graph of a knowledge base for browsing: by type, by name, by neighbourhood."""
 
-import threading
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence, Set
-from weakref import WeakKeyDictionary
+from functools import cached_property
 
-import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
 
 from ..graph_store.graph.knowledge_graph import EdgeKey
-from ..graph_store.knowledge_base import KnowledgeBase
-from ..schemas.naming import canonical_name, normalise, triple_id
+from ..graph_store.index.columns import Rows, distinct
+from ..schemas.naming import triple_id
+from ..tools.index import Made, RetrievalIndex
 from .answers import Edge, Node
 
 
 class GraphView:
-    """Built once for a state of a knowledge base: all entities with degree and community, best connected first."""
+    """A state of a knowledge base, read from its index: what is shown costs, what is stored hardly does."""
 
-    def __init__(self, kb: KnowledgeBase) -> None:
-        self._graph = kb.graph
-        of = {entity: community.id for community in kb.communities.all() for entity in community.members}
-        network = self._graph.network
-        entities = [self._graph.entity(entity) for entity in network.nodes]
-        nodes = [Node(id=entity.id, name=entity.name, type=entity.type, degree=network.degree(entity.id),
-                      community=of.get(entity.id)) for entity in entities]
-        self.nodes = sorted(nodes, key=lambda node: (-node.degree, node.name, node.id))
-        self._by_id = {node.id: node for node in self.nodes}
-        self._folded: dict[str, tuple[str, ...]] = {}
-        self._by_name: defaultdict[str, list[Node]] = defaultdict(list)
-        for node in self.nodes:
-            names = network.nodes[node.id]["names"]
-            self._folded[node.id] = tuple(dict.fromkeys(map(normalise, names)))
-            for name in dict.fromkeys(map(canonical_name, names)):
-                self._by_name[name].append(node)
-        self.relations = Counter(relation for _, _, relation in network.edges(keys=True))
-        self.types = Counter(node.type for node in self.nodes)
+    def __init__(self, index: RetrievalIndex) -> None:
+        """See what an index has; nothing is read yet."""
+        self.index = index
+        self._browsing = index.browsing
+        self.nodes = self._made(self._browsing.ranked)
+        """All entities, best connected first."""
+
+    @cached_property
+    def types(self) -> Counter[str]:
+        """How many entities are of each type."""
+        counts = np.bincount(self._browsing.type_of, minlength=len(self._browsing.types)).tolist()
+        return Counter(dict(zip(self._browsing.types, counts, strict=True)))
+
+    @cached_property
+    def relations(self) -> Counter[str]:
+        """How many facts each relation has."""
+        return Counter(self.index.relation_counts())
 
     def node(self, entity: str) -> Node | None:
         """An entity by its id."""
-        return self._by_id.get(entity)
+        row = self.index.entity_at(entity)
+        return None if row is None else self._node(row)
 
-    def known(self, ids: Iterable[str]) -> list[Node]:
+    def known(self, ids: Iterable[str]) -> Sequence[Node]:
         """Those of the given entities that exist, best connected first."""
-        matches = [self._by_id[entity] for entity in ids if entity in self._by_id]
-        return sorted(matches, key=lambda node: (-node.degree, node.name, node.id))
+        return self._made(self._by_rank(self._rows(ids)))
 
-    def of_type(self, kind: str) -> list[Node]:
-        """All entities, or those of a type, best connected first."""
-        return [node for node in self.nodes if node.type == kind] if kind else self.nodes
-
-    def search(self, words: str, kind: str, limit: int) -> list[Node]:
+    def search(self, words: str, kind: str, limit: int) -> Sequence[Node]:
         """Entities with a name that holds some words: those called so first, then those that begin so."""
-        wanted = normalise(words)
-        matches: list[tuple[int, int, Node]] = []
-        for position, node in enumerate(self.of_type(kind)):
-            names = [name for name in self._folded[node.id] if wanted in name]
-            if names:
-                rank = min(0 if name == wanted else 1 if name.startswith(wanted) else 2 for name in names)
-                matches.append((rank, position, node))
-        return [node for *_, node in sorted(matches, key=lambda match: match[:2])[:limit]]
+        return self._made(self._browsing.holding(words, kind))[:limit]
 
     def named(self, names: Sequence[str]) -> list[Node]:
         """The entities with these names, in the order of the names."""
-        matches = {node.id: node for name in names for node in self._by_name.get(canonical_name(name), ())}
-        return list(matches.values())
+        return [self._node(row) for row in dict.fromkeys(
+            row for name in names for row in self._browsing.called(name).tolist())]
 
-    def neighbours(self, entity: str) -> list[Node]:
+    def neighbours(self, entity: str) -> Sequence[Node]:
         """The entities that a fact connects with this one, best connected first."""
-        return self.known({end for head, _, tail in self._graph.incident(entity) for end in (head, tail)} - {entity})
+        ends = distinct(self.index.triples[self.index.incident(entity)][:, [0, 2]].reshape(-1))
+        return self._made(self._by_rank(ends[ends != self.index.entity_at(entity)]))
 
     def matching(self, kind: str, relation: str, chunks: Set[str] | None, members: Collection[str] | None,
-                 ) -> list[Node]:
+                 ) -> Sequence[Node]:
         """The entities that fit all of some conditions, best connected first.
 
         Args:
@@ -78,43 +68,96 @@ class GraphView:
             chunks: one of which states something of them; none: any.
             members: ids among which they are; none: any.
         """
-        nodes = self.of_type(kind)
+        fitting = np.ones(len(self.nodes), bool)
+        if kind:
+            fitting &= self._browsing.of_type(kind)
         if members is not None:
-            nodes = [node for node in nodes if node.id in members]
+            fitting &= self._marked(self._rows(members))
         if relation:
-            ends = {end for head, tail, name in self._graph.network.edges(keys=True) if name == relation
-                    for end in (head, tail)}
-            nodes = [node for node in nodes if node.id in ends]
+            fitting &= self._marked(self.index.triples[self.index.of_relations([relation])][:, [0, 2]])
         if chunks is not None:
-            nodes = [node for node in nodes if not chunks.isdisjoint(self._graph.entity_support(node.id))]
-        return nodes
+            fitting &= self._marked(self.index.entities_in(chunks))
+        ranked = self._browsing.ranked
+        return self._made(ranked[fitting[ranked]])
 
     def path(self, start: str, end: str) -> list[Node]:
-        """The entities on a shortest way from one to another along facts, in either direction; empty: there is none."""
-        network = self._graph.network.to_undirected(as_view=True)
-        try:
-            return [self._by_id[entity] for entity in nx.bidirectional_shortest_path(network, start, end)]
-        except nx.NetworkXNoPath:
+        """The entities on a shortest way from one to another along facts, in either direction; empty: there is none.
+
+        Of several as short it is the one whose facts come first in the order of their keys, from the start on.
+        """
+        first, last = self._rows([start, end]).tolist()
+        before = np.full(len(self.nodes), -1, np.int32)
+        before[first] = first
+        here: Rows = np.array([first])
+        while before[last] < 0 and len(here):
+            ends = self.index.triples[self.index.incident_of(here)]
+            ends = np.concatenate([ends[:, [0, 2]], ends[:, [2, 0]]])
+            ends = ends[(before[ends[:, 0]] >= 0) & (before[ends[:, 1]] < 0)]
+            before[ends[::-1, 1]] = ends[::-1, 0]  # of several the first, which is written last
+            here = distinct(ends[:, 1]).astype(np.intp)
+        if before[last] < 0:
             return []
+        way = [last]
+        while way[-1] != first:
+            way.append(int(before[way[-1]]))
+        return [self._node(row) for row in reversed(way)]
 
     def among(self, nodes: Sequence[Node], relation: str = "") -> list[Edge]:
         """The facts whose two ends are among some entities, or those of a relation."""
-        shown = {node.id for node in nodes}
-        keys: set[EdgeKey] = {key for entity in shown for key in self._graph.incident(entity)
-                              if key[0] in shown and key[2] in shown and relation in {"", key[1]}}
-        return [Edge(id=triple_id(*key), source=key[0], target=key[2], relation=key[1]) for key in sorted(keys)]
+        rows = distinct(self._rows(node.id for node in nodes))
+        triples = self.index.incident_of(rows)
+        keys = [self.index.edges[row] for row in triples[np.isin(self.index.triples[triples][:, [0, 2]], rows).all(1)]]
+        return [Edge(id=triple_id(*key), source=key[0], target=key[2], relation=key[1]) for key in keys
+                if relation in {"", key[1]}]
 
+    def aliases(self, entity: str) -> list[str]:
+        """The other names of an entity, sorted."""
+        return self.index.about(self.index.entity_row[entity])[2:]
 
-class GraphViews:
-    """The views of the knowledge bases that are open, each as long as its knowledge base is."""
+    def facts(self, entity: str) -> Sequence[EdgeKey]:
+        """The facts in which an entity is head or tail, sorted."""
+        rows = self.index.incident(entity)
+        return Made(len(rows), lambda place: self.index.edges[int(rows[place])])
 
-    def __init__(self) -> None:
-        self._views: WeakKeyDictionary[KnowledgeBase, GraphView] = WeakKeyDictionary()
-        self._lock = threading.Lock()
+    def count(self, head: str, relation: str) -> int:
+        """How many facts of a relation an entity is the head of."""
+        rows = self.index.incident(head)
+        return int(np.count_nonzero((self.index.triples[rows, 0] == self.index.entity_at(head))
+                                    & np.isin(self.index.triples[rows, 1], self.index.relation_rows([relation]))))
 
-    def of(self, kb: KnowledgeBase) -> GraphView:
-        """The view of a knowledge base that is frozen."""
-        with self._lock:
-            if kb not in self._views:
-                self._views[kb] = GraphView(kb)
-            return self._views[kb]
+    def support(self, fact: EdgeKey) -> dict[str, tuple[int, int]]:
+        """The chunks that state a fact, each with where it does; empty: there is no such fact."""
+        head, relation, tail = fact
+        ends = self.index.entity_at(head), *self.index.relation_rows([relation]), self.index.entity_at(tail)
+        if None in ends or len(ends) < len(fact):
+            return {}
+        rows = self.index.incident(head)
+        return {chunk: (start, end) for row in rows[(self.index.triples[rows] == np.array(ends)).all(1)]
+                for chunk, start, end in self.index.spans(int(row))}
+
+    def _node(self, row: int) -> Node:
+        name, kind, *_ = self.index.about(row)
+        ends = self.index.triples[self.index.incident_at(row)]
+        # A fact between an entity and itself has two ends there.
+        degree = int(np.count_nonzero(ends[:, [0, 2]] == row))
+        return Node(id=self.index.entity_row.at(row), name=name, type=kind, degree=degree,
+                    community=self._browsing.community(row))
+
+    def _made(self, rows: NDArray[np.integer]) -> Sequence[Node]:
+        """The entities of some rows, each made when it is asked for."""
+        return Made(len(rows), lambda place: self._node(int(rows[place])))
+
+    def _rows(self, ids: Iterable[str]) -> Rows:
+        """The rows of those of some entities that exist."""
+        return np.array([row for row in map(self.index.entity_at, ids) if row is not None], np.intp)
+
+    def _by_rank(self, rows: NDArray[np.integer]) -> NDArray[np.int32]:
+        """Rows, best connected first."""
+        ranked: NDArray[np.int32] = self._browsing.ranked[np.sort(self._browsing.ranks[rows])]
+        return ranked
+
+    def _marked(self, rows: NDArray[np.integer]) -> NDArray[np.bool_]:
+        """Of each row whether it is among some."""
+        marked = np.zeros(len(self.nodes), bool)
+        marked[rows] = True
+        return marked

@@ -14,7 +14,6 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from ..agents.resources import Resources
 from ..graph_store.ledger.database import write_ahead
 from ..schemas.errors import BanyanError
-from .graph_view import GraphViews
 from .runs.builds import Builds
 from .runs.conversations import Conversations
 from .runs.process_lock import ProcessLock
@@ -39,7 +38,6 @@ class Service:
         """Whether all builds had ended when the server did."""
         self.model_from_page = False
         """Whether the model was set while the server runs."""
-        self.views = GraphViews()
         resources.settings.home.mkdir(parents=True, exist_ok=True)
         self._connection = sqlite3.connect(resources.settings.home / CHECKPOINTS, check_same_thread=False)
         write_ahead(self._connection)

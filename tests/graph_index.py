@@ -7,6 +7,7 @@ from pathlib import Path
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.index.contents import Source
 from banyan.graph_store.index.store import Index, IndexStore
+from banyan.graph_store.ledger.communities import Community
 from banyan.graph_store.ledger.extractions import Contribution
 from banyan.graph_store.vectors.reliability import Reliability
 from banyan.models.embedding.embedder import Embedder, Vectors
@@ -39,6 +40,7 @@ class GraphAlone:
     graph: KnowledgeGraph
     embedder: Embedder
     chunks: list[Chunk] = field(default_factory=list)
+    finest: list[Community] = field(default_factory=list)
 
     @property
     def vectors(self) -> "GraphAlone":
@@ -49,7 +51,8 @@ class GraphAlone:
         return self
 
     def index(self) -> Index:
-        return IndexStore(Path("nowhere"), self.embedder).make(Source(self.graph, self.chunks, [], open_schema(), self))
+        source = Source(self.graph, self.chunks, [], self.finest, open_schema(), self)
+        return IndexStore(Path("nowhere"), self.embedder).make(source)
 
     def current(self) -> Reliability:
         return Reliability()

@@ -9,7 +9,8 @@ import orjson
 from numpy.typing import NDArray
 
 from ..graph_store.graph.knowledge_graph import EdgeKey
-from ..graph_store.index.columns import Ids, Lists, Texts
+from ..graph_store.index.browsing import Browsing
+from ..graph_store.index.columns import Ids, Lists, Texts, distinct
 from ..graph_store.index.lexical import LexicalIndex
 from ..graph_store.index.names import NameTrie
 from ..graph_store.knowledge_base import KnowledgeBase
@@ -86,15 +87,16 @@ class RetrievalIndex:
         # Routes look at the same few again and again.
         self.entity_at = lru_cache(_KEPT)(self.entity_row.get)
         """The row of an entity; None where there is none."""
-        self.fact, self._about = lru_cache(_KEPT)(self._fact), lru_cache(_KEPT)(self._read_about)
+        self.fact, self.about = lru_cache(_KEPT)(self._fact), lru_cache(_KEPT)(self._read_about)
         self._entities, self._attributes = Texts(arrays, "entities.about"), Texts(arrays, "entities.attributes")
         self.support = Lists(arrays, "entities.chunks")
         """For each entity the rows of the chunks that mention it."""
         self._incident = Lists(arrays, "entities.triples")
-        self._ends: NDArray[np.int32] = arrays["triples.ends"]
+        self.triples: NDArray[np.int32] = arrays["triples.ends"]
+        """For each triple its head's row, its relation's number and its tail's row, shape (n, 3)."""
         self._relations, self._relation_triples = Texts(arrays, "relations"), Lists(arrays, "relations.triples")
         self._triple_chunks, self._spans = Lists(arrays, "triples.chunks"), arrays["triples.spans"]
-        self.edges: Sequence[EdgeKey] = Made(len(self._ends), self._edge)
+        self.edges: Sequence[EdgeKey] = Made(len(self.triples), self._edge)
         """The triple of each row: its head's id, its relation, its tail's id."""
         self.chunk_row = Ids(arrays, "chunks")
         self._chunks, self._facts = Texts(arrays, "chunks.about"), Texts(arrays, "chunks.facts")
@@ -115,16 +117,17 @@ class RetrievalIndex:
         self.name_words: Sequence[str] = Texts(arrays, "name_words")
         """The folded words of all names, sorted."""
         self.spreading = SpreadingGraph(arrays, "walk")
+        self.browsing = Browsing(arrays)
 
     # Entities.
 
     def name(self, entity: str) -> str:
         """The name that most chunks use for an entity."""
-        return self._about(self._row_of(entity))[0]
+        return self.about(self._row_of(entity))[0]
 
     def type(self, entity: str) -> str:
         """An entity's type."""
-        return self._about(self._row_of(entity))[1]
+        return self.about(self._row_of(entity))[1]
 
     def _row_of(self, entity: str) -> int:
         row = self.entity_at(entity)
@@ -133,6 +136,7 @@ class RetrievalIndex:
         return row
 
     def _read_about(self, row: int) -> list[str]:
+        """The name, the type and the other names of the entity of a row."""
         about: list[str] = orjson.loads(self._entities.raw(row))
         return about
 
@@ -145,6 +149,13 @@ class RetrievalIndex:
         """The chunks that mention an entity, sorted."""
         return tuple(map(self.chunk_row.at, self.support[self._row_of(entity)]))
 
+    def entities_in(self, chunks: Iterable[str]) -> Rows:
+        """The rows of the entities that some chunks mention, ascending."""
+        wanted = np.zeros(len(self.chunks), bool)
+        wanted[[self.chunk_row[key] for key in chunks if key in self.chunk_row]] = True
+        owners = np.repeat(np.arange(len(self.support)), np.diff(self.support.starts))
+        return distinct(owners[wanted[self.support.values]])
+
     def incident(self, entity: str) -> Rows:
         """The rows of the triples in which an entity is head or tail, ascending."""
         row = self.entity_at(entity)
@@ -152,13 +163,13 @@ class RetrievalIndex:
 
     def rows_of(self, entities: Iterable[str]) -> Rows:
         """The rows of all triples of some entities, ascending."""
-        return self._incident.of(row for row in map(self.entity_at, entities) if row is not None)
+        return self.incident_of(row for row in map(self.entity_at, entities) if row is not None)
 
     # Triples.
 
     def relations_of(self, rows: Rows) -> NDArray[np.int32]:
         """The numbers of some triples' relations."""
-        relations: NDArray[np.int32] = self._ends[rows, 1]
+        relations: NDArray[np.int32] = self.triples[rows, 1]
         return relations
 
     def relation_rows(self, relations: Iterable[str]) -> list[int]:
@@ -167,26 +178,30 @@ class RetrievalIndex:
 
     def ends_at(self, row: int) -> tuple[int, int]:
         """The rows of the head and the tail of the triple of a row."""
-        head, _, tail = self._ends[row].tolist()
+        head, _, tail = self.triples[row].tolist()
         return head, tail
 
     def incident_at(self, row: int) -> Rows:
         """The rows of the triples in which the entity of a row is head or tail, ascending."""
         return self._incident[row].astype(np.intp)
 
+    def incident_of(self, rows: Iterable[int]) -> Rows:
+        """The rows of all triples of the entities of some rows, ascending."""
+        return self._incident.of(rows)
+
     def ends(self, row: int) -> tuple[str, str]:
         """The head and the tail of the triple of a row."""
-        head, _, tail = self._ends[row].tolist()
+        head, _, tail = self.triples[row].tolist()
         return self.entity_row.at(head), self.entity_row.at(tail)
 
     def _edge(self, row: int) -> EdgeKey:
-        head, relation, tail = self._ends[row].tolist()
+        head, relation, tail = self.triples[row].tolist()
         return self.entity_row.at(head), self._relations[relation], self.entity_row.at(tail)
 
     def _fact(self, row: int) -> Fact:
         """The triple of a row."""
-        head, relation, tail = self._ends[row].tolist()
-        return Fact(f"{self._about(head)[0]} {self._relations[relation].replace('_', ' ')} {self._about(tail)[0]}",
+        head, relation, tail = self.triples[row].tolist()
+        return Fact(f"{self.about(head)[0]} {self._relations[relation].replace('_', ' ')} {self.about(tail)[0]}",
                     tuple(map(self.chunk_row.at, self._triple_chunks[row].tolist())), self.ends(row))
 
     def spans(self, row: int) -> Iterator[tuple[str, int, int]]:
@@ -199,6 +214,10 @@ class RetrievalIndex:
     @cached_property
     def _relation_row(self) -> dict[str, int]:
         return {relation: row for row, relation in enumerate(self._relations)}
+
+    def relation_counts(self) -> dict[str, int]:
+        """How many triples each relation has."""
+        return dict(zip(self._relations, np.diff(self._relation_triples.starts).tolist(), strict=True))
 
     def of_relations(self, relations: Iterable[str]) -> Rows:
         """The rows of the triples of some relations, ascending; relations that no triple has are left out."""

@@ -19,6 +19,7 @@ from ..graph.knowledge_graph import EdgeKey, KnowledgeGraph
 from ..ledger.communities import Community
 from ..vectors.store import Kind, VectorStore
 from . import columns
+from .browsing import browsing
 from .lexical import postings, terms
 from .names import trie
 from .typed_facts import facts_by_chunk
@@ -34,6 +35,9 @@ class Source(NamedTuple):
     graph: KnowledgeGraph
     chunks: Sequence[Chunk]
     communities: Sequence[Community]
+    """Those that retrieval searches."""
+    finest: Sequence[Community]
+    """All of the finest level, whether they are described or not."""
     schema: GraphSchema
     vectors: VectorStore
 
@@ -66,27 +70,36 @@ def contents(source: Source, vectors: VectorRows) -> Made:
     places |= {kind: places[kind][kept] for kind, kept in there.items()}
     made: Made = {f"{kind}.places": place for kind, place in places.items()}
     made |= columns.ids("triples", [ids["triples"][row] for row in there["triples"]])
-    made |= _entities(graph, rows)
+    about = [_about(graph, key) for key in rows.entities]
+    made |= _entities(graph, rows, about)
     made |= _triples(graph, rows)
+    made |= browsing(about, made["triples.ends"], {
+        row: community.id for community in source.finest for row in _known(rows, community.members)})
     made |= _chunks(source, chunks)
     made |= _walk(graph, edges, rows, made)
     made |= _communities(source.communities, rows, made, vectors, places)
     return made
 
 
-def _entities(graph: KnowledgeGraph, rows: _Rows) -> Made:
+def _about(graph: KnowledgeGraph, key: str) -> list[str]:
+    """An entity's name, its type, and its other names, sorted."""
+    name = graph.name(key)
+    return [name, graph.network.nodes[key]["type"], *(other for other in graph.names(key) if other != name)]
+
+
+def _entities(graph: KnowledgeGraph, rows: _Rows, about: Sequence[Sequence[str]]) -> Made:
     nodes, keys = graph.network.nodes, rows.entities
-    names = {key: graph.names(key) for key in keys}
-    folded = {name: words(name) for name in sorted({name for called in names.values() for name in called})}
-    about = (orjson.dumps([graph.name(key), nodes[key]["type"]]) for key in keys)
+    names = [(name, *others) for name, _, *others in about]
+    folded = {name: words(name) for name in sorted({name for called in names for name in called})}
     # Sorted, as how the graph came to be must not show.
     attributes = (orjson.dumps(found, option=orjson.OPT_SORT_KEYS) if (found := nodes[key]["attributes"]) else b""
                   for key in keys)
     support = ([rows.chunks[chunk] for chunk in graph.entity_support(key) if chunk in rows.chunks] for key in keys)
     counts = np.array([len(keys), graph.network.number_of_edges(), graph.count_attributes()])
-    return {"counts": counts, **columns.ids("entities", list(keys)), **columns.texts("entities.about", about),
+    return {"counts": counts, **columns.ids("entities", list(keys)),
+            **columns.texts("entities.about", map(orjson.dumps, about)),
             **columns.texts("entities.attributes", attributes), **columns.lists("entities.chunks", support),
-            **trie("names", ((folded[name], row) for key, row in keys.items() for name in names[key])),
+            **trie("names", ((folded[name], row) for row, called in enumerate(names) for name in called)),
             **columns.texts("spellings", folded),
             **columns.texts("name_words", sorted({word for said in folded.values() for word in said}))}
 

@@ -44,8 +44,8 @@ class _Seen(NamedTuple):
 
 
 def _seen(kb: KbName, service: Serving) -> _Seen:
-    opened = service.resources.knowledge_base(kb)
-    return _Seen(opened, service.views.of(opened))
+    index = service.resources.retriever(kb).index
+    return _Seen(index.store, GraphView(index))
 
 
 Seen = Annotated[_Seen, Depends(_seen)]
@@ -109,10 +109,11 @@ def show_fact(seen: Seen, source: Annotated[str, Query(max_length=100)], target:
               relation: Annotated[str, Query(max_length=200)]) -> Fact:
     """A fact with the words that state it."""
     kb, view = seen
-    if not kb.graph.network.has_edge(source, target, relation):
+    fact = (source, relation, target)
+    support = view.support(fact)
+    if not support:
         raise NotFoundError(f"there is no fact {relation!r} between these entities")
-    support = kb.graph.triple_support((source, relation, target))
-    return _fact(kb, view, (source, relation, target), Sources(kb.documents.chunks(sorted(support))))
+    return _fact(view, fact, Sources(kb.documents.chunks(sorted(support))))
 
 
 @router.get("/graph/neighbourhood", responses=errors(404))
@@ -128,14 +129,15 @@ def neighbourhood(seen: Seen, entity: NodeId, limit: Limit = 50, offset: Offset 
 def show_entity(seen: Seen, entity: NodeId) -> EntityAnswer:
     """An entity: its names, attributes, documents, and facts with their evidence."""
     kb, view = seen
-    node = _node(view, entity)
-    keys = kb.graph.incident(entity)[:_FACTS]
-    wanted = {*kb.graph.entity_support(entity), *(chunk for key in keys for chunk in kb.graph.triple_support(key))}
+    node, index = _node(view, entity), view.index
+    keys = view.facts(entity)[:_FACTS]
+    mentioned = index.entity_support(entity)
+    wanted = {*mentioned, *(chunk for key in keys for chunk in view.support(key))}
     sources = Sources(kb.documents.chunks(sorted(wanted)))
     return EntityAnswer(
-        **node.model_dump(), aliases=[name for name in kb.graph.names(entity) if name != node.name],
-        attributes=kb.graph.attributes(entity), documents=sources.documents(kb.graph.entity_support(entity)),
-        facts=[_fact(kb, view, key, sources) for key in keys])
+        **node.model_dump(), aliases=view.aliases(entity), documents=sources.documents(mentioned),
+        attributes={name: sorted(values) for name, values in sorted(index.attributes(entity).items())},
+        facts=[_fact(view, key, sources) for key in keys])
 
 
 def _node(view: GraphView, entity: str) -> Node:
@@ -152,12 +154,10 @@ def _found(kb: KnowledgeBase, community: str) -> Community:
     return found
 
 
-def _fact(kb: KnowledgeBase, view: GraphView, key: EdgeKey, sources: Sources) -> Fact:
+def _fact(view: GraphView, key: EdgeKey, sources: Sources) -> Fact:
     head, relation, tail = key
-    subject, target = view.known([head]), view.known([tail])
-    support = kb.graph.network.edges[head, tail, relation]["support"]
-    return Fact(id=triple_id(*key), subject=subject[0], relation=relation, object=target[0],
-                evidence=[Evidence(**source) for source in sources.of(support)])
+    return Fact(id=triple_id(*key), subject=_node(view, head), relation=relation, object=_node(view, tail),
+                evidence=[Evidence(**source) for source in sources.of(view.support(key))])
 
 
 @router.get("/tree", responses=errors(404))

@@ -15,11 +15,11 @@ router = APIRouter(prefix="/api/knowledge-bases/{kb}/questions", tags=["question
 @router.get("", responses=errors(404))
 def examples(seen: Seen) -> Items[str]:
     """Three questions that the graph can answer, fewer where it is small."""
-    return Items(items=example_questions(seen.kb, seen.view))
+    return Items(items=example_questions(seen.view))
 
 
 @router.post("/next", responses=errors(404))
 def next_questions(seen: Seen, cited: Cited) -> Items[str]:
     """Questions about the entities that cited words name, which the graph can answer."""
     named = [node.id for node in evidence(seen, cited).nodes]
-    return Items(items=example_questions(seen.kb, seen.view, about=named) if named else [])
+    return Items(items=example_questions(seen.view, about=named) if named else [])

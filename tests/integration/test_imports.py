@@ -7,8 +7,13 @@ import sys
 import pytest
 from banyan.cli import main as cli
 from banyan.config import Settings
+from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.models.embedding.embedder import load_embedder
+from banyan.schemas.naming import entity_id
 
+from ..conftest import TESTS, load_test_module
+
+small_base = load_test_module("small_base")
 LATE = {"chromadb", "langchain_core", "langgraph", "networkx", "numpy", "scipy", "sklearn", "torch", "fastapi"}
 
 
@@ -39,6 +44,26 @@ from banyan.cli.main import command
 command("ask")
 from banyan.models.rules.reasoner import RulesReasoner
 """
+FIRST_VIEW = """
+import sys
+from pathlib import Path
+home, tests, entity = sys.argv[1:]
+sys.path.insert(0, tests)
+from banyan.agents.resources import Resources
+from banyan.config import Settings
+from banyan.server.app import create_app
+from hashed_embedding import HashedEmbedder
+from starlette.testclient import TestClient
+with Resources(Settings(_env_file=None, home=Path(home)), HashedEmbedder()) as resources:
+    with TestClient(create_app(resources), base_url="http://127.0.0.1", client=("127.0.0.1", 7)) as client:
+        bases = client.get("/api/knowledge-bases").json()["items"]
+        for route in ("", "/graph/types", "/graph/overview", "/tree", "/questions", "/graph/search?q=ulm",
+                      "/graph/names?names=Ulm", f"/graph/entity?id={entity}", f"/graph/neighbourhood?id={entity}",
+                      f"/graph/path?start={entity}&end={entity}", f"/graph/among?id={entity}"):
+            answer = client.get(f"/api/knowledge-bases/{bases[0]['name']}{route}")
+            assert answer.status_code == 200, answer.text
+print({"networkx", "chromadb", "scipy", "sklearn"} & set(sys.modules))
+"""
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +85,14 @@ def exported() -> None:
          "a question before it is asked"])
 def test_what_is_not_needed_is_not_imported(exported, program, not_imported):
     assert run(f"{program}\nimport sys; print({not_imported} & set(sys.modules))") == "set()\n"
+
+
+def test_the_pages_first_view_needs_neither_networkx_nor_chroma(tmp_path, hashed_embedder):
+    home = tmp_path / "home"
+    small_base.people(home, "people", hashed_embedder)
+    with KnowledgeBase.open(home, "people", hashed_embedder) as kb:
+        kb.save_index()
+    assert run(FIRST_VIEW, str(home), str(TESTS), entity_id("Ulm", "City")) == "set()\n"
 
 
 def test_help_lists_all_commands_and_imports_none_of_them():

@@ -6,6 +6,7 @@ from banyan.schemas.naming import entity_id
 from banyan.server.graph_view import GraphView
 from banyan.server.routes.evidence import Cited, among, evidence
 from banyan.server.routes.graph import _Seen
+from banyan.tools.index import RetrievalIndex
 
 from ..conftest import load_test_module
 
@@ -18,7 +19,7 @@ def seen(tmp_path_factory, hashed_embedder):
     home = tmp_path_factory.mktemp("home")
     small_base.people(home, "people", hashed_embedder)
     with KnowledgeBase.open(home, "people", hashed_embedder) as kb:
-        yield _Seen(kb, GraphView(kb))
+        yield _Seen(kb, GraphView(RetrievalIndex(kb)))
 
 
 def cited(document, words):
