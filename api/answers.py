@@ -91,7 +91,8 @@ def answer_of(kb: KnowledgeBase, output: AskOutput) -> Answer:
     citations = tuple(Citation(**cited) for cited in output["citations"])
     return Answer(
         text=output["answer"], short=output["short"], abstained=output["abstained"], confidence=output["confidence"],
-        citations=citations, facts=facts_of(kb, stated_by(kb, citations).facts) if not output["abstained"] else (),
+        citations=citations,
+        facts=facts_of(kb, stated_by(kb, kb.graph, citations).facts) if not output["abstained"] else (),
         trace=tuple(TraceStep(**step) for step in output["trace"]), sub_queries=tuple(output["sub_queries"]),
         iterations=output["iterations"])
 

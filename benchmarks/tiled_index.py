@@ -22,6 +22,7 @@ from banyan.graph_store.index import array_file, columns
 from banyan.graph_store.index.browsing import browsing
 from banyan.graph_store.index.lexical import postings, terms
 from banyan.graph_store.index.names import trie
+from banyan.graph_store.index.stated import stated
 from banyan.graph_store.index.vector_rows import VectorFile
 from banyan.graph_store.index.walk import step_arrays
 from banyan.graph_store.layout import Layout
@@ -78,7 +79,7 @@ class Tiling:
         """All arrays but those of vectors."""
         triples, called = self._triples(), self._called()
         return {**self._ids(), **self._entities(called), **triples, **self._chunks(), **self._communities(),
-                **self._walk(), **browsing(called, triples["triples.ends"], self._finest())}
+                **self._walk(), **browsing(called, triples["triples.ends"], self._finest()), **stated({}, {})}
 
     def _each(self, owner: Kind, value: Kind, name: str) -> Pairs:
         """The lists of rows by rows of the base, as pairs, for every copy, each pair once."""

@@ -127,13 +127,8 @@ class GraphView:
 
     def support(self, fact: EdgeKey) -> dict[str, tuple[int, int]]:
         """The chunks that state a fact, each with where it does; empty: there is no such fact."""
-        head, relation, tail = fact
-        ends = self.index.entity_at(head), *self.index.relation_rows([relation]), self.index.entity_at(tail)
-        if None in ends or len(ends) < len(fact):
-            return {}
-        rows = self.index.incident(head)
-        return {chunk: (start, end) for row in rows[(self.index.triples[rows] == np.array(ends)).all(1)]
-                for chunk, start, end in self.index.spans(int(row))}
+        row = self.index.edge_row(fact)
+        return {} if row is None else {chunk: (start, end) for chunk, start, end in self.index.spans(row)}
 
     def _node(self, row: int) -> Node:
         name, kind, *_ = self.index.about(row)

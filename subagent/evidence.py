@@ -28,6 +28,18 @@ class Cited(Protocol):
         ...
 
 
+class Resolved(Protocol):
+    """What documents state, as it is in the graph: a `ResolvedGraph`, or the index of one."""
+
+    def canonical(self, entity: str, /) -> str:
+        """The entity that one is part of."""
+        ...
+
+    def edge_of(self, fact: EdgeKey, /) -> EdgeKey | None:
+        """The triple that a fact belongs to; None: there is none."""
+        ...
+
+
 class Stated(NamedTuple):
     """What cited words state: keys of facts, sorted, and ids of the entities that they name."""
 
@@ -35,19 +47,25 @@ class Stated(NamedTuple):
     entities: set[str]
 
 
-def stated_by(kb: KnowledgeBase, citations: Sequence[Cited]) -> Stated:
-    """The facts that cited words state, and the entities that these words name."""
+def stated_by(kb: KnowledgeBase, graph: Resolved, citations: Sequence[Cited]) -> Stated:
+    """The facts that cited words state, and the entities that these words name.
+
+    Args:
+        kb: has what each chunk states.
+        graph: its graph or its index.
+        citations: the cited words.
+    """
     facts: set[EdgeKey] = set()
     named: set[str] = set()
     for chunk, spans in _cited_chunks(kb, citations):
         contribution = kb.extractions.contribution(chunk.id)
         for fact in contribution.facts if contribution else ():
             said = entity_id(fact.head, fact.head_type), fact.relation, entity_id(fact.tail, fact.tail_type)
-            if _overlaps(chunk, fact.span, spans) and (edge := kb.graph.edge_of(said)):
+            if _overlaps(chunk, fact.span, spans) and (edge := graph.edge_of(said)):
                 facts.add(edge)
         for mention in contribution.mentions if contribution else ():
             if _overlaps(chunk, mention.span, spans):
-                named.add(kb.graph.canonical(entity_id(mention.name, mention.type)))
+                named.add(graph.canonical(entity_id(mention.name, mention.type)))
     return Stated(sorted(facts), named)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
+from banyan.graph_store.graph.resolved_graph import ResolvedGraph
 from banyan.graph_store.index.contents import Source
 from banyan.graph_store.index.store import Index, IndexStore
 from banyan.graph_store.ledger.communities import Community
@@ -37,7 +37,7 @@ class Stated:
 class GraphAlone:
     """What an index reads of a knowledge base."""
 
-    graph: KnowledgeGraph
+    graph: ResolvedGraph
     embedder: Embedder
     chunks: list[Chunk] = field(default_factory=list)
     finest: list[Community] = field(default_factory=list)
@@ -78,7 +78,7 @@ def contribution(triples: Triples, entities: Sequence[str] = ()) -> Contribution
 
 def index_of(stated: Sequence[Stated], embedder: Embedder, documents: Sequence[str] = ()) -> RetrievalIndex:
     """An index whose n-th chunk and document, unless those are named, are called `chunkn`; without communities."""
-    graph, chunks = KnowledgeGraph(), []
+    graph, chunks = ResolvedGraph(), []
     for n, one in enumerate(stated):
         graph.replace(f"chunk{n}", contribution(one.triples, one.entities))
         document = documents[n] if documents else f"chunk{n}"

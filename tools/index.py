@@ -13,6 +13,7 @@ from ..graph_store.index.browsing import Browsing
 from ..graph_store.index.columns import Ids, Lists, Texts, distinct
 from ..graph_store.index.lexical import LexicalIndex
 from ..graph_store.index.names import NameTrie
+from ..graph_store.index.stated import Stated
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.ledger.communities import Community
 from ..graph_store.vectors.store import Kind
@@ -117,7 +118,7 @@ class RetrievalIndex:
         self.name_words: Sequence[str] = Texts(arrays, "name_words")
         """The folded words of all names, sorted."""
         self.spreading = SpreadingGraph(arrays, "walk")
-        self.browsing = Browsing(arrays)
+        self.browsing, self._stated = Browsing(arrays), Stated(arrays)
 
     # Entities.
 
@@ -128,6 +129,11 @@ class RetrievalIndex:
     def type(self, entity: str) -> str:
         """An entity's type."""
         return self.about(self._row_of(entity))[1]
+
+    def canonical(self, entity: str) -> str:
+        """The entity that one, as a document states it, is part of; itself where it is its own."""
+        row = self._stated.entity(entity)
+        return entity if row is None else self.entity_row.at(row)
 
     def _row_of(self, entity: str) -> int:
         row = self.entity_at(entity)
@@ -197,6 +203,22 @@ class RetrievalIndex:
     def _edge(self, row: int) -> EdgeKey:
         head, relation, tail = self.triples[row].tolist()
         return self.entity_row.at(head), self._relations[relation], self.entity_row.at(tail)
+
+    def edge_row(self, edge: EdgeKey) -> int | None:
+        """The row of a triple; None where there is none."""
+        ends = self.entity_at(edge[0]), *self.relation_rows([edge[1]]), self.entity_at(edge[2])
+        if None in ends or len(ends) < len(edge):
+            return None
+        rows = self.incident(edge[0])
+        found = rows[(self.triples[rows] == np.array(ends)).all(axis=1)]
+        return int(found[0]) if len(found) else None
+
+    def edge_of(self, fact: EdgeKey) -> EdgeKey | None:
+        """The triple that a fact, as a document states it, belongs to; None: there is none, or a person rejected it."""
+        said = self.canonical(fact[0]), fact[1], self.canonical(fact[2])
+        corrected = self._stated.fact(said)
+        row = self.edge_row(said) if corrected is None else corrected
+        return None if row is None or row < 0 else self.edges[row]
 
     def _fact(self, row: int) -> Fact:
         """The triple of a row."""

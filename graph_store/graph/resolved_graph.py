@@ -81,6 +81,16 @@ class ResolvedGraph(KnowledgeGraph):
         edge = self._edge_of.get(key)
         return edge if edge and self.network.has_edge(edge[0], edge[2], edge[1]) else None
 
+    def moved(self) -> dict[str, str]:
+        """The node of each entity that is another one's alias."""
+        return {entity: node for entity, node in self._node_of.items() if entity != node}
+
+    def corrected(self) -> dict[EdgeKey, EdgeKey | None]:
+        """What holds in the place of each fact of nodes that a person decided on; None: nothing does."""
+        holding = {said: self._holding(said) for said in self._edited.facts}
+        return {said: edge if edge and self.network.has_edge(edge[0], edge[2], edge[1]) else None
+                for said, edge in holding.items()}
+
     def groups(self) -> list[EntityGroup]:
         """The nodes with aliases, by name."""
         groups = [group_of(self.mentions, node, [self._aliases[entity] for entity in sorted(members - {node})])

@@ -16,12 +16,14 @@ from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import triple_id
 from ..bounding.grounding import words
 from ..graph.knowledge_graph import EdgeKey, KnowledgeGraph
+from ..graph.resolved_graph import ResolvedGraph
 from ..ledger.communities import Community
 from ..vectors.store import Kind, VectorStore
 from . import columns
 from .browsing import browsing
 from .lexical import postings, terms
 from .names import trie
+from .stated import stated
 from .typed_facts import facts_by_chunk
 from .vector_rows import Rows, VectorRows, directions_of_means
 from .walk import step_arrays
@@ -32,7 +34,7 @@ Made = dict[str, NDArray[Any]]
 class Source(NamedTuple):
     """What the index is made from, all of one moment."""
 
-    graph: KnowledgeGraph
+    graph: ResolvedGraph
     chunks: Sequence[Chunk]
     communities: Sequence[Community]
     """Those that retrieval searches."""
@@ -75,6 +77,7 @@ def contents(source: Source, vectors: VectorRows) -> Made:
     made |= _triples(graph, rows)
     made |= browsing(about, made["triples.ends"], {
         row: community.id for community in source.finest for row in _known(rows, community.members)})
+    made |= _stated(graph, rows)
     made |= _chunks(source, chunks)
     made |= _walk(graph, edges, rows, made)
     made |= _communities(source.communities, rows, made, vectors, places)
@@ -121,6 +124,14 @@ def _triples(graph: KnowledgeGraph, rows: _Rows) -> Made:
                                np.concatenate([numbers, numbers[~loops]]), len(rows.entities)),
             **columns.inverted("relations.triples", ends[:, 1], numbers, len(relations)),
             **columns.inverted("chunks.triples", chunks, owners, len(rows.chunks))}
+
+
+def _stated(graph: ResolvedGraph, rows: _Rows) -> Made:
+    corrected = graph.corrected()
+    held = set(corrected.values())
+    number = {edge: row for row, edge in enumerate(rows.edges) if edge in held}
+    return stated({entity: rows.entities[node] for entity, node in graph.moved().items()},
+                  {said: -1 if edge is None else number.get(edge, -1) for said, edge in corrected.items()})
 
 
 def _chunks(source: Source, chunks: Sequence[Chunk]) -> Made:

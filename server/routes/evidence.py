@@ -38,7 +38,7 @@ class Cited(BaseModel):
 def evidence(seen: Seen, cited: Cited) -> Subgraph:
     """The facts that the cited words state, their entities, and others that these words name."""
     kb, view = seen
-    known, named = stated_by(kb, cited.citations)
+    known, named = stated_by(kb, view.index, cited.citations)
     nodes = view.known(named | {end for head, _, tail in known for end in (head, tail)})[:_MOST]
     shown = {node.id for node in nodes}
     return Subgraph(nodes=nodes, total=len(nodes), edges=[

@@ -44,7 +44,7 @@ from banyan.cli.main import command
 command("ask")
 from banyan.models.rules.reasoner import RulesReasoner
 """
-FIRST_VIEW = """
+VIEWS = """
 import sys
 from pathlib import Path
 home, tests, entity = sys.argv[1:]
@@ -61,6 +61,10 @@ with Resources(Settings(_env_file=None, home=Path(home)), HashedEmbedder()) as r
                       "/graph/names?names=Ulm", f"/graph/entity?id={entity}", f"/graph/neighbourhood?id={entity}",
                       f"/graph/path?start={entity}&end={entity}", f"/graph/among?id={entity}"):
             answer = client.get(f"/api/knowledge-bases/{bases[0]['name']}{route}")
+            assert answer.status_code == 200, answer.text
+        cited = {"citations": [{"document": "ulm", "start": 0, "end": 21}]}
+        for route in ("graph/evidence", "questions/next"):
+            answer = client.post(f"/api/knowledge-bases/people/{route}", json=cited)
             assert answer.status_code == 200, answer.text
 print({"networkx", "chromadb", "scipy", "sklearn"} & set(sys.modules))
 """
@@ -87,12 +91,12 @@ def test_what_is_not_needed_is_not_imported(exported, program, not_imported):
     assert run(f"{program}\nimport sys; print({not_imported} & set(sys.modules))") == "set()\n"
 
 
-def test_the_pages_first_view_needs_neither_networkx_nor_chroma(tmp_path, hashed_embedder):
+def test_the_pages_views_of_a_graph_need_neither_networkx_nor_chroma(tmp_path, hashed_embedder):
     home = tmp_path / "home"
     small_base.people(home, "people", hashed_embedder)
     with KnowledgeBase.open(home, "people", hashed_embedder) as kb:
         kb.save_index()
-    assert run(FIRST_VIEW, str(home), str(TESTS), entity_id("Ulm", "City")) == "set()\n"
+    assert run(VIEWS, str(home), str(TESTS), entity_id("Ulm", "City")) == "set()\n"
 
 
 def test_help_lists_all_commands_and_imports_none_of_them():

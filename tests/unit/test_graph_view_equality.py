@@ -4,10 +4,12 @@ from collections import Counter
 from itertools import pairwise
 
 import networkx as nx
+from banyan.graph_store.graph.edits import GraphEdits
 from banyan.graph_store.graph.resolved_graph import ResolvedGraph
 from banyan.graph_store.ledger.communities import Community
 from banyan.graph_store.ledger.extractions import Contribution
 from banyan.schemas.documents import Chunk, Span
+from banyan.schemas.edits import EntityRef, FactEdit, FactRef
 from banyan.schemas.extraction import AttributeFact, EntityMention, Fact
 from banyan.schemas.naming import canonical_name, entity_id, normalise, triple_id
 from banyan.schemas.resolution import AliasRow
@@ -49,14 +51,25 @@ def contribution(drawn):
                          for (name, kind), attribute in drawn["values"]))
 
 
-def made(drawn, same, size):
+def corrections_of(drawn, numbers):
+    """Persons' decisions: a fact, by its number, holds not, or instead of it one between the ends of another."""
+    facts = [(EntityRef(name=head[0], type=head[1]), relation, EntityRef(name=tail[0], type=tail[1]))
+             for one in drawn for head, relation, tail, _ in one["facts"]]
+    for of, instead in numbers if facts else ():
+        (head, relation, tail), other = facts[of % len(facts)], facts[instead % len(facts)]
+        corrected = FactRef(head=other[0], relation=relation, tail=other[2]) if instead >= 0 else None
+        yield FactEdit(fact=FactRef(head=head, relation=relation, tail=tail), corrected=corrected)
+
+
+def made(drawn, same, size, corrections=()):
     """A graph, the communities of `size` of its entities each, and the view of their index."""
     graph = ResolvedGraph()
     for number, one in enumerate(drawn):
         graph.replace(f"chunk{number}", contribution(one))
     ids = {entity_id(*alias): entity_id(*of) for alias, of in same.items()}
     graph.resolve({alias: AliasRow(id=alias, canonical=of, type="Person", partner=of, rule="manual", score=1.0)
-                   for alias, of in ids.items() if of not in ids})
+                   for alias, of in ids.items() if of not in ids},
+                  GraphEdits(list(corrections_of(drawn, corrections))))
     chunks = [Chunk(id=f"chunk{number}", document_id=f"doc{number}", title="", text="text of a chunk", start=0, end=15,
                     ordinal=0) for number in range(len(drawn))]
     known = graph.entity_ids()[1:]  # the first is in none
@@ -118,6 +131,16 @@ def test_what_is_told_of_an_entity_and_a_fact_is_what_the_graph_says(drawn, same
                 assert view.support((entity, relation, other)) == {
                     chunk: tuple(found[:2]) for chunk, found in edge["support"].items()}
     assert view.support(("no such", "knows", "no such")) == {}
+
+
+@given(contributions, aliases, st.lists(st.tuples(st.integers(0, 9), st.integers(-1, 9)), max_size=4))
+def test_what_documents_state_belongs_where_the_graph_has_it(drawn, same, corrections):
+    graph, _, view = made(drawn, same, 1, corrections)
+    mentions = graph.mentions
+    assert [view.index.canonical(entity) for entity in mentions.entity_ids()] == [
+        graph.canonical(entity) for entity in mentions.entity_ids()]
+    assert [view.index.edge_of(fact) for fact in mentions.edges()] == [
+        graph.edge_of(fact) for fact in mentions.edges()]
 
 
 @given(contributions, aliases, st.integers(1, 4))
