@@ -1,6 +1,7 @@
 """The ledger's communities: the default tree and further views, and summaries by content."""
 
 import json
+import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 
 from pydantic import Field
@@ -11,6 +12,7 @@ from .database import Database
 
 MARK = 6
 """Characters of an entity's mark, which tells whether it changed: one change in 16 million is missed."""
+_SELECT = "SELECT c.*, s.name, s.summary FROM communities c LEFT JOIN summaries s USING (id)"
 DEFAULT_VIEW = ""
 """The view that retrieval searches; others are named by their specification."""
 
@@ -37,6 +39,19 @@ class Community(Frozen):
         return f"{self.name}. {self.summary}"
 
 
+class Outline(Frozen):
+    """A community with how many members it has instead of who they are."""
+
+    id: str
+    keywords: tuple[str, ...]
+    size: int
+    level: int
+    parent: str
+    cohesion: float
+    name: str
+    summary: str
+
+
 class CommunityTable:
     """Communities by view. Names and summaries are kept by id, which is made from their content.
 
@@ -48,14 +63,40 @@ class CommunityTable:
 
     def all(self, view: str = DEFAULT_VIEW, *, level: int | None = 0) -> list[Community]:
         """The communities of a view, by id."""
-        return [
-            Community(id=row["id"], members=tuple(json.loads(row["members"])),
-                      keywords=tuple(json.loads(row["keywords"])), level=row["level"], parent=row["parent"],
-                      cohesion=row["cohesion"], label=row["label"], name=row["name"] or row["label"],
-                      summary=row["summary"] or "")
-            for row in self._db.rows("SELECT c.*, s.name, s.summary FROM communities c LEFT JOIN summaries s "
-                                     "USING (id) WHERE view = ? AND ifnull(? = level, 1) ORDER BY level, id",
-                                     view, level)]
+        return [_community(row) for row in self._db.rows(
+            f"{_SELECT} WHERE view = ? AND ifnull(? = level, 1) ORDER BY level, id", view, level)]
+
+    def get(self, community: str) -> Community | None:
+        """A community of the default view, of any level, by its id."""
+        rows = self._db.rows(f"{_SELECT} WHERE view = ? AND id = ?", DEFAULT_VIEW, community)
+        return _community(rows[0]) if rows else None
+
+    def levels(self) -> int:
+        """How many levels the default view has."""
+        return self._db.count("SELECT max(level) + 1 FROM communities WHERE view = ?", DEFAULT_VIEW)
+
+    def outlines(self, level: int, parent: str = "", *, limit: int, offset: int = 0) -> tuple[list[Outline], int]:
+        """Some communities of a level of the default view, or within another one, largest first.
+
+        Args:
+            level: the level; with a parent it does not count.
+            parent: the id of the one that they lie in; empty: any.
+            limit: how many at most.
+            offset: how many of the largest are left out.
+
+        Returns:
+            Them, and how many there are in all.
+        """
+        where, value = ("parent = ?", parent) if parent else ("level = ?", level)
+        rows = self._db.rows(
+            f"SELECT c.id, keywords, json_array_length(members) AS size, level, parent, cohesion, label, name, summary "  # noqa: S608
+            f"FROM communities c LEFT JOIN summaries s USING (id) WHERE view = ? AND {where} "
+            "ORDER BY size DESC, c.id LIMIT ? OFFSET ?", DEFAULT_VIEW, value, limit, offset)
+        outlines = [Outline(id=row["id"], keywords=tuple(json.loads(row["keywords"])), size=row["size"],
+                            level=row["level"], parent=row["parent"], cohesion=row["cohesion"],
+                            name=row["name"] or row["label"], summary=row["summary"] or "") for row in rows]
+        return outlines, self._db.count(f"SELECT count(*) FROM communities WHERE view = ? AND {where}",  # noqa: S608
+                                        DEFAULT_VIEW, value)
 
     def count(self, view: str = DEFAULT_VIEW) -> int:
         """How many communities the finest level of a view has."""
@@ -111,6 +152,13 @@ class CommunityTable:
         with self._db.transaction():
             self._db.execute_many("INSERT OR REPLACE INTO summaries VALUES (?, ?, ?)",
                                   [(community, text.name, text.summary) for community, text in summaries])
+
+
+def _community(row: sqlite3.Row) -> Community:
+    return Community(id=row["id"], members=tuple(json.loads(row["members"])),
+                     keywords=tuple(json.loads(row["keywords"])), level=row["level"], parent=row["parent"],
+                     cohesion=row["cohesion"], label=row["label"], name=row["name"] or row["label"],
+                     summary=row["summary"] or "")
 
 
 def _row(community: Community, view: str, marks: Mapping[str, str]) -> tuple[object, ...]:

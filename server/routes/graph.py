@@ -12,7 +12,7 @@ from ...export.formats import FORMATS, ExportFormat
 from ...graph_store.graph.knowledge_graph import EdgeKey
 from ...graph_store.graph.tree_graph import Sources
 from ...graph_store.knowledge_base import KnowledgeBase
-from ...graph_store.ledger.communities import Community
+from ...graph_store.ledger.communities import Community, Outline
 from ...schemas.naming import triple_id
 from ..answers import (
     CommunityAnswer,
@@ -148,7 +148,7 @@ def _node(view: GraphView, entity: str) -> Node:
 
 
 def _found(kb: KnowledgeBase, community: str) -> Community:
-    found = next((item for item in kb.communities.all(level=None) if item.id == community), None)
+    found = kb.communities.get(community)
     if found is None:
         raise NotFoundError(f"there is no community {community!r}")
     return found
@@ -165,15 +165,10 @@ def show_tree(seen: Seen, level: Annotated[int | None, Query(ge=0, le=100, descr
               parent: Annotated[str, Query(max_length=100, description="only those within this one")] = "",
               limit: Limit = 50, offset: Offset = 0) -> Tree:
     """The communities of a level, or those within one, largest first."""
-    communities = seen.kb.communities.all(level=None)
-    levels = max((item.level for item in communities), default=-1) + 1
-    if parent:
-        wanted = [item for item in communities if item.parent == parent]
-    else:
-        wanted = [item for item in communities if item.level == (levels - 1 if level is None else level)]
-    wanted.sort(key=lambda item: (-len(item.members), item.id))
-    return Tree(levels=levels, total=len(wanted),
-                items=[_community(item, seen.view) for item in wanted[offset:offset + limit]])
+    communities = seen.kb.communities
+    levels = communities.levels()
+    shown, total = communities.outlines(levels - 1 if level is None else level, parent, limit=limit, offset=offset)
+    return Tree(levels=levels, total=total, items=[_item(outline, seen.view) for outline in shown])
 
 
 @router.get("/tree/community", responses=errors(404))
@@ -181,15 +176,16 @@ def show_community(seen: Seen, community: NodeId, limit: Limit = 50, offset: Off
     """A community and some of its members."""
     shown = _found(seen.kb, community)
     members = seen.view.known(shown.members)
-    return CommunityAnswer(**_community(shown, seen.view).model_dump(), members=members[offset:offset + limit],
+    outline = Outline(**shown.model_dump(exclude={"members", "label"}), size=len(shown.members))
+    return CommunityAnswer(**_item(outline, seen.view).model_dump(), members=members[offset:offset + limit],
                            total=len(members))
 
 
-def _community(community: Community, view: GraphView) -> CommunityItem:
+def _item(outline: Outline, view: GraphView) -> CommunityItem:
     return CommunityItem(
-        id=community.id, name=community.name, summary=community.summary, size=len(community.members),
-        cohesion=community.cohesion, level=community.level, parent=community.parent or None,
-        keywords=[node.name for node in view.known(community.keywords)])
+        id=outline.id, name=outline.name, summary=outline.summary, size=outline.size, cohesion=outline.cohesion,
+        level=outline.level, parent=outline.parent or None,
+        keywords=[node.name for node in view.known(outline.keywords)])
 
 
 @router.get("/export", responses=errors(404), response_class=StreamingResponse)
