@@ -69,22 +69,29 @@ def _passage_cost(passage: Passage) -> int:
 
 
 def _stretch(passage: Passage, facts: Sequence[Statement], tokens: int) -> Passage:
-    """The passage, or of one that costs more than some tokens the sentences in a row that state most of the facts."""
+    """The passage, or of one that costs more than some tokens the sentences in a row that state most of the facts.
+
+    Of several that state as much it is the longest one.
+    """
     if _passage_cost(passage) <= tokens:
         return passage
-    sentences = split_sentences(passage.text)
+    room, text = tokens - estimate_tokens(passage.header), passage.text
+    sentences = split_sentences(text)
     worth = [sum(fact.score for fact in facts if fact.start < end and fact.end > start) for start, end in sentences]
-    best: tuple[float, str, int] | None = None
-    for first, (start, _) in enumerate(sentences):
-        for last in range(first, len(sentences)):
-            text = passage.text[start:sentences[last][1]]
-            if estimate_tokens(passage.header) + estimate_tokens(text) > tokens:
-                break
-            if best is None or sum(worth[first:last + 1]) > best[0]:
-                best = sum(worth[first:last + 1]), text, start
+    costs = [estimate_tokens(text[start:end]) for start, end in sentences]
+    best: tuple[tuple[float, int], int, int] | None = None
+    first, total, cost = 0, 0.0, 0
+    for last, (_, end) in enumerate(sentences):  # the longest stretch that fits and ends here
+        total, cost = total + worth[last], cost + costs[last]
+        while first <= last and cost > room:
+            total, cost, first = total - worth[first], cost - costs[first], first + 1
+        value = round(total, 6), cost  # sums that were taken from differ in the last digits
+        if first <= last and (best is None or value > best[0]):
+            best = value, sentences[first][0], end
     if best is None:
         return passage  # not one sentence fits
-    return passage.model_copy(update={"text": best[1], "start": passage.start + best[2]})
+    _, start, end = best
+    return passage.model_copy(update={"text": text[start:end], "start": passage.start + start})
 
 
 def _cost(items: Sequence[Passage]) -> int:

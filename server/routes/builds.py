@@ -30,7 +30,6 @@ _MOST = 2**53
 """Beyond it a JSON number is not exact everywhere."""
 
 
-
 def _visible(build: BuildId, service: Serving, bases: Seeing) -> str:
     """The id of a build of a knowledge base that the key is for."""
     if not bases.hold(service.builds.one(build).kb):

@@ -66,6 +66,16 @@ def test_of_a_passage_longer_than_half_the_stretch_that_states_the_facts_is_show
     assert "Ada Byron was born in Ulm." in item.text
     assert estimate_tokens(item.header) + estimate_tokens(item.text) <= 100
     assert whole.text[item.start:].startswith(item.text), "it is quoted from where it stands"
+    assert len(item.text) > 200, "as much is shown as there is room for"
+
+
+def test_of_a_long_passage_without_facts_as_much_is_shown_as_half_the_budget_holds(tmp_path, hashed_embedder):
+    with base.create(tmp_path, "plain", hashed_embedder) as kb, kb.writing():
+        base.put(kb, "days", FILLER, title="Days", entities={"Days": "Work"})
+        base.finish(kb)
+        (item,) = context(Retriever(kb), "Days?", 200)
+    assert FILLER.startswith(item.text)
+    assert 80 < estimate_tokens(item.header) + estimate_tokens(item.text) <= 100
 
 
 def test_facts_of_shown_passages_are_not_repeated(retriever):
