@@ -26,6 +26,8 @@ from .spreading import SpreadingGraph
 
 _Item = TypeVar("_Item")
 _KEPT = 1 << 13
+# Communities have many members.
+_COMMUNITIES_KEPT = 1 << 8
 
 
 class Fact(NamedTuple):
@@ -105,7 +107,8 @@ class RetrievalIndex:
         self.chunks: Sequence[Chunk] = Made(len(self.chunk_row), self._chunk)
         self.community_row = Ids(arrays, "communities")
         self._communities = Texts(arrays, "communities.about")
-        self.communities: Mapping[str, Community] = Keyed(self.community_row, self._community)
+        self.communities: Mapping[str, Community] = Keyed(
+            self.community_row, lru_cache(_COMMUNITIES_KEPT)(self._community))
         """The communities that are described."""
         self.community_chunks: Mapping[str, NDArray[Any]] = Keyed(
             self.community_row, Lists(arrays, "communities.chunks").__getitem__)

@@ -1,9 +1,10 @@
 """Spreading evidence over the entity-chunk graph by personalised PageRank."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from itertools import pairwise
+from itertools import accumulate, pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,82 +47,108 @@ class SpreadingGraph:
     def around(self, seeds: Weights) -> "Walkable":
         """What is walked for some seeds: the whole graph or, in a large one, what they reach."""
         if self.whole:
-            return Walkable(self._node, self._row, self._edges, self._arriving)
+            return Walkable(self._node, self._row, self._edges, self._every_step)
         seeded = np.flatnonzero(seeds != 0)
         rows = self._row[seeded].astype(np.intp)
         order = np.argsort(rows)
         reached = self._reached(rows[order], seeds[seeded][order] / np.float32(seeds[seeded].sum() or 1))
-        owners, others = self._neighbours(reached)
-        # From 1 on; 0 is elsewhere. Of the many zeros only the pages that are looked at are made.
+        ends = self._ends(reached)
+        # Of the many zeros only the pages that are looked at are made.
         place = np.zeros(len(seeds), np.int32)
         place[reached] = np.arange(1, len(reached) + 1)
-        inside = place[others]
-        kept = np.flatnonzero(inside)
-        owners, inside = owners[kept], inside[kept] - 1
-        return Walkable(
-            self._node[reached], self._row, self._edges[reached],
-            lambda leaving: np.bincount(owners, leaving[inside], len(reached)).astype(np.float32), place)
-
-    def _arriving(self, leaving: Weights) -> Weights:
-        """What arrives at each node if every node sends some weight along each of its edges."""
-        arriving = np.zeros_like(leaving)
-        diagonals, rest = self._as_indices
-        for others in diagonals:
-            arriving[:len(others)] += leaving[others]
-        if len(rest):
-            more = np.add.reduceat(leaving[rest], self._rest_starts[:-1])
-            arriving[:len(more)] += more
-        return arriving
+        step = _Step(place[ends.others], ends.lengths, ends.rest)
+        return Walkable(self._node[reached], self._row, self._edges[reached], step, place)
 
     @cached_property
-    def _as_indices(self) -> tuple[list[Rows], Rows]:
-        # Rows are picked by numbers of the machine's own width; shorter ones would be widened at every step.
-        return [others.astype(np.intp) for others in self._diagonals], self._rest.astype(np.intp)
+    def _every_step(self) -> "_Step":
+        ends = self._ends(np.arange(len(self._node)))
+        return _Step(ends.others + 1, ends.lengths, ends.rest)
 
     def _reached(self, here: Rows, weights: Weights) -> Rows:
         """The rows to which the first steps from some, ascending, bring enough of their weights to count, ascending."""
-        reached = [here]
+        reached, place = [here], np.empty(len(self._node), np.int32)
         for _ in range(_STEPS):
-            owners, others = self._neighbours(here)
-            sent = (np.float32(DAMPING) * weights / np.maximum(self._edges[here], 1))[owners]
-            here, places = np.unique(others, return_inverse=True)
-            weights = np.bincount(places, sent, len(here)).astype(np.float32)
+            ends = self._ends(here)
+            sent = ends.of(np.float32(DAMPING) * weights / np.maximum(self._edges[here], 1))
+            here = distinct(ends.others)
+            place[here] = np.arange(len(here))
+            weights = np.bincount(place[ends.others], sent, len(here)).astype(np.float32)
             enough = weights > _LEAST * self._edges[here]
             here, weights = here[enough], weights[enough]
             reached.append(here)
         return distinct(np.concatenate(reached))
 
-    def _neighbours(self, rows: Rows) -> tuple[Rows, NDArray[np.int32]]:
-        """The neighbours of some rows, ascending: for each the place of its row among those, and itself."""
-        owners, others = list[Rows](), list[NDArray[np.int32]]()
-        for diagonal in self._diagonals:
-            # Whoever has fewer neighbours stands behind.
-            having = int(np.searchsorted(rows, len(diagonal)))
-            owners.append(np.arange(having))
-            others.append(diagonal[rows[:having]])
-        having = int(np.searchsorted(rows, len(self._rest_starts) - 1))
+    def _ends(self, rows: Rows) -> "_Ends":
+        """The ends of the edges of some rows, ascending."""
+        # Whoever has fewer neighbours stands behind.
+        *lengths, having = np.searchsorted(
+            rows, [*map(len, self._diagonals), len(self._rest_starts) - 1]).tolist()
         begins, ends = self._rest_starts[rows[:having]], self._rest_starts[rows[:having] + 1]
         counts = ends - begins
-        owners.append(np.repeat(np.arange(having), counts))
-        others.append(self._rest[np.repeat(begins - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())])
-        return np.concatenate(owners), np.concatenate(others)
+        rest = self._rest[np.repeat(begins - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())]
+        parts = [diagonal[rows[:length]] for diagonal, length in zip(self._diagonals, lengths, strict=True)]
+        return _Ends(np.concatenate([*parts, rest]), lengths, counts)
+
+
+class _Ends(NamedTuple):
+    """Ends of edges as they are stored: the first neighbours of the first rows, their second ones, and so on."""
+
+    others: Rows
+    """Whom the edges lead to."""
+    lengths: Sequence[int]
+    """How many rows have a first neighbour, a second one and so on."""
+    rest: NDArray[np.int64]
+    """How many ends more the first few rows have."""
+
+    def of(self, values: NDArray[Any]) -> NDArray[Any]:
+        """For each end the value of its row."""
+        return np.concatenate([*(values[:length] for length in self.lengths),
+                               np.repeat(values[:len(self.rest)], self.rest)])
+
+
+class _Step:
+    """What arrives at each of some nodes if every one sends some weight along each of its edges."""
+
+    def __init__(self, others: NDArray[Any], lengths: Sequence[int], rest: NDArray[np.int64]) -> None:
+        """Take ends of edges as in `_Ends`, those who are others numbered from 1 on: 0 stands for one outside."""
+        # Rows are picked by numbers of the machine's own width; shorter ones would be widened at every step.
+        self._others = others.astype(np.intp)
+        self._cuts = list(pairwise(accumulate(lengths, initial=0)))
+        self._rest_starts = np.cumsum(rest) - rest
+
+    def into(self, arriving: Weights) -> Callable[[Weights], None]:
+        """What puts there, shape (n,), what arrives if nodes send the weights given, shape (n + 1,); of 0 nothing."""
+        sent = np.empty(len(self._others), np.float32)
+        rest, most = sent[self._cuts[-1][1] if self._cuts else 0:], len(self._rest_starts)
+        parts = [(arriving[:end - start], sent[start:end]) for start, end in self._cuts]
+
+        def step(leaving: Weights) -> None:
+            # All are within: this mode is the one that writes what it finds where it is wanted.
+            np.take(leaving, self._others, out=sent, mode="wrap")
+            arriving[:] = 0
+            for having, part in parts:
+                np.add(having, part, out=having)
+            if most:
+                arriving[:most] += np.add.reduceat(rest, self._rest_starts)
+
+        return step
 
 
 class Walkable:
     """A part of the graph that is walked by itself: what leaves it does not come back."""
 
-    def __init__(self, nodes: NDArray[np.int32], row: NDArray[np.int32], edges: Weights,
-                 arriving: Callable[[Weights], Weights], place: NDArray[np.int32] | None = None) -> None:
+    def __init__(self, nodes: NDArray[np.int32], row: NDArray[np.int32], edges: Weights, step: _Step,
+                 place: NDArray[np.int32] | None = None) -> None:
         """Take a part.
 
         Args:
             nodes: its nodes.
             row: the row of each node of the graph.
             edges: how many edges each of its nodes has.
-            arriving: gives what arrives at each of them if every one sends some weight along each of its edges.
+            step: a step over those of them that lead to another of its nodes.
             place: of each row of the graph the place among those, from 1 on, or 0; None: it is the whole graph.
         """
-        self._nodes, self._row, self._edges, self._arriving, self._place = nodes, row, edges, arriving, place
+        self._nodes, self._row, self._edges, self._step, self._place = nodes, row, edges, step, place
 
     def spread(self, seeds: Weights) -> Weights:
         """The stationary weights of a walk that restarts at the seeds.
@@ -147,19 +174,21 @@ class Walkable:
 
     def _stationary(self, restart: Weights) -> Weights:
         """Where a walk ends that restarts so; what each node has goes along its edges in equal parts."""
-        edges = self._edges
         # Chebyshev's semi-iteration (Golub and Varga 1961): edges have no direction, so the step's eigenvalues
         # are real, and half of the plain walk's steps come as near to where it ends.
         before, walk, factor = np.zeros_like(restart), restart.copy(), 1.0
-        share = np.divide(np.float32(1), edges, out=np.zeros_like(restart), where=edges > 0)
+        share = np.divide(np.float32(1), self._edges, out=np.zeros_like(restart), where=self._edges > 0)
         seeded = np.flatnonzero(restart)
         again = (1 - DAMPING) * restart[seeded]
+        leaving, arriving = np.zeros(len(restart) + 1, np.float32), np.empty_like(restart)
+        arrive = self._step.into(arriving)
         for step in range(_steps(DAMPING)):
             factor = 1 / (1 - (0.5 if step == 1 else 0.25) * DAMPING**2 * factor) if step else 1.0
-            stepped = self._arriving(walk * share)
-            stepped *= factor * DAMPING
+            np.multiply(walk, share, out=leaving[1:])
+            arrive(leaving)
+            arriving *= factor * DAMPING
             before *= 1 - factor
-            before += stepped
+            before += arriving
             before[seeded] += factor * again
             walk, before = before, walk
         return np.maximum(walk, 0)

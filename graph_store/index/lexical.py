@@ -70,5 +70,5 @@ class LexicalIndex:
         scores = np.zeros(self._size, np.float32)
         for number in (number for number in found if number is not None):
             postings = slice(self._starts[number], self._starts[number + 1])
-            scores[self._indices[postings]] += self._data[postings]
+            np.add.at(scores, self._indices[postings], self._data[postings])
         return scores

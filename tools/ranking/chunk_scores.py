@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...schemas.retrieval import EVERYTHING, Evidence, Switches
-from ..best import Rows, best_rows, floor
+from ..best import Rows, floor
 from ..index import RetrievalIndex
 from ..nearness import Nearness
 from ..query import Query
@@ -111,12 +111,13 @@ def lexical_scores(index: RetrievalIndex, question: str) -> Scores:
 
 def _reciprocal_rank(scores: Scores) -> Scores:
     """1 / (60 + rank), equal for equal scores, 0 for a score of 0 or a late rank; 60 as in Cormack et al. 2009."""
-    found = best_rows(scores, _RANKED)
-    found = found[scores[found] > 0]
-    ordered, places = scores[found], np.arange(len(found))
-    first = np.where(np.diff(ordered, prepend=np.inf) != 0, places, 0)
+    least = floor(scores, _RANKED) if len(scores) > _RANKED else 0
+    found = np.flatnonzero((scores > 0) & (scores >= least))
+    found = found[np.argsort(-scores[found])]
+    places = np.arange(len(found))
+    first = np.maximum.accumulate(np.where(np.diff(scores[found], prepend=np.inf) != 0, places, 0))
     ranks = np.zeros_like(scores)
-    ranks[found] = 1 / (61 + np.maximum.accumulate(first))
+    ranks[found] = np.where(first < _RANKED, 1 / (61 + first), 0)
     return ranks
 
 

@@ -124,11 +124,14 @@ def _entity_seeds(index: RetrievalIndex, route: Route, evidence: Iterable[Eviden
     the triples know better.
     """
     reached = (e for e in evidence if e.route == route and (route != "entity" or e.score == 1.0))
-    weights: dict[int, float] = {}
+    best: dict[str, float] = {}
     for item in reached:
-        # An entity may have gone since: a document was deleted in between.
-        for row in (row for row in map(index.entity_at, item.entity_ids) if row is not None):
-            weights[row] = max(weights.get(row, 0.0), item.score**_EVIDENCE_SHARPNESS / max(1, len(index.support[row])))
+        for entity in item.entity_ids:
+            best[entity] = max(best.get(entity, 0.0), item.score)
+    rows = {entity: index.entity_at(entity) for entity in best}
+    # An entity may have gone since: a document was deleted in between.
+    weights = {row: best[entity]**_EVIDENCE_SHARPNESS / max(1, len(index.support[row]))
+               for entity, row in rows.items() if row is not None}
     total = sum(weights.values())
     return {row: weight / total for row, weight in sorted(weights.items())} if total > 0 else {}
 

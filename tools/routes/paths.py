@@ -10,7 +10,7 @@ entity twice.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,13 +30,12 @@ _NEAREST = 2
 _EXACTLY = 64
 
 
-@dataclass(frozen=True)
-class _Path:
-    entities: tuple[int, ...]
-    """Rows of entities, which are in the order of their ids."""
-    rows: tuple[int, ...]
+class _Path(NamedTuple):
     product: float
     """Of the start's score and the cosines of the triples."""
+    rows: tuple[int, ...]
+    entities: tuple[int, ...]
+    """Rows of entities, which are in the order of their ids."""
 
     @property
     def score(self) -> float:
@@ -44,26 +43,36 @@ class _Path:
         return float(self.product ** (1 / (len(self.rows) + 1)))
 
 
+class _Branch(NamedTuple):
+    row: int
+    """Of the triple."""
+    nearness: float
+    end: int
+    """The entity that it leads to."""
+
+
 class _Guide:
     """The best triples that lead on from an entity, by a step: their cosines, weighed by the relations it names."""
 
     def __init__(self, index: RetrievalIndex, step: Query) -> None:
         self._index, self._step = index, step
-        self._branches: dict[int, list[tuple[int, float]]] = {}
+        self._branches: dict[int, list[_Branch]] = {}
 
-    def branches(self, entities: Sequence[int]) -> Mapping[int, Sequence[tuple[int, float]]]:
-        """For each entity the rows of the best triples that are near at all, with their nearness, best first."""
+    def branches(self, entities: Sequence[int]) -> Mapping[int, Sequence[_Branch]]:
+        """For each entity the best triples that are near at all, best first."""
         new = [one for one in dict.fromkeys(entities) if one not in self._branches]
-        rows = [self._could_be_best(self._index.incident_at(one)) for one in new]
-        if rows:
-            every = np.concatenate(rows)
+        if new:
+            self._branches.update((one, []) for one in new)
+            rows = [self._could_be_best(self._index.incident_at(one)) for one in new]
+            every, owner = np.concatenate(rows), np.repeat(new, [len(its) for its in rows])
             near = self._step.meaning.triples.at(every) * fitting_relations(self._index, self._step, every)
-            starts = np.cumsum([0, *map(len, rows)])
-            for one, its, start in zip(new, rows, starts.tolist(), strict=False):
-                cosines = near[start:start + len(its)]
-                best = np.argsort(-cosines, kind="stable")[:_BRANCHES]
-                self._branches[one] = [(row, cosine) for row, cosine in zip(
-                    its[best].tolist(), cosines[best].tolist(), strict=True) if cosine > 0]
+            heads, _, tails = self._index.triples[every].T
+            ends = np.where(heads == owner, tails, heads)
+            best = np.lexsort((-near, owner))
+            best = best[near[best] > 0]
+            for one, *branch in zip(*(of[best].tolist() for of in (owner, every, near, ends)), strict=True):
+                if len(self._branches[one]) < _BRANCHES:
+                    self._branches[one].append(_Branch(*branch))
         return self._branches
 
     def _could_be_best(self, rows: Rows) -> Rows:
@@ -86,10 +95,10 @@ def search(index: RetrievalIndex, query: Query, limit: int) -> list[Evidence]:
     steps = query.chain[-MAX_HOPS:]
     guides = [_Guide(index, step) for step in steps]
     complete: list[_Path] = []
-    beam = _best(_Path((row,), (), score) for row, score in _starts(index, steps[0]).items()
+    beam = _best(_Path(score, (), (row,)) for row, score in _starts(index, steps[0]).items()
                  if len(index.incident_at(row)))
     for hop in range(MAX_HOPS):
-        beam = _best(_extended(index, beam, guides[min(hop, len(steps) - 1)]))
+        beam = _best(_extended(beam, guides[min(hop, len(steps) - 1)]))
         if hop + 1 >= len(steps):
             complete.extend(beam)
     scored = [(path.score * fit(index, query, index.entity_row.at(path.entities[-1])), path) for path in complete]
@@ -110,18 +119,15 @@ def _starts(index: RetrievalIndex, first: Query) -> Mapping[int, float]:
 
 def _best(paths: Iterable[_Path]) -> list[_Path]:
     """The best paths of one length."""
-    return sorted(paths, key=lambda path: (-path.product, path.rows, path.entities))[:_BEAM]
+    return sorted(paths, key=lambda path: (-path[0], path))[:_BEAM]
 
 
-def _extended(index: RetrievalIndex, beam: Sequence[_Path], guide: _Guide) -> Iterator[_Path]:
+def _extended(beam: Sequence[_Path], guide: _Guide) -> Iterator[_Path]:
     branches = guide.branches([path.entities[-1] for path in beam])
-    for path in beam:
-        here = path.entities[-1]
-        for row, cosine in branches[here]:
-            head, tail = index.ends_at(row)
-            next_node = tail if head == here else head
-            if next_node not in path.entities:
-                yield _Path((*path.entities, next_node), (*path.rows, row), path.product * min(1.0, cosine))
+    for product, rows, entities in beam:
+        for row, nearness, end in branches[entities[-1]]:
+            if end not in entities:
+                yield _Path(product * min(1.0, nearness), (*rows, row), (*entities, end))
 
 
 def _evidence(index: RetrievalIndex, path: _Path, score: float) -> Evidence:
