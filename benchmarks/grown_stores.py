@@ -27,7 +27,7 @@ from banyan.models.embedding.embedder import Embedder, Vectors, load_embedder
 Origin = Literal["derived", "model"]
 # The import keeps this share of the recorded triples: the others are not in their passage's words.
 _KEPT = 0.91
-_ENDINGS = "aeiouy"
+_ENDINGS = "aeiouybcdfghjklmnprstvwxz"
 WORD = re.compile(r"[^\W\d_]+")
 # No English word ends so.
 _ENDED = re.compile(rf"(?<=\w)q([{_ENDINGS}])\b", re.IGNORECASE)

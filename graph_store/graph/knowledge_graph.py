@@ -176,6 +176,10 @@ class KnowledgeGraph:
                      for relation in relations)
         return sorted(edges)
 
+    def neighbours(self, entity: str) -> set[str]:
+        """The other entities that triples join an entity to."""
+        return {*self.network.succ[entity], *self.network.pred[entity]} - {entity}
+
     def count_attributes(self) -> int:
         """The number of attribute values of all entities."""
         return sum(len(values) for _, node in self.network.nodes(data=True)

@@ -6,9 +6,9 @@ change keeps its name and summary.
 """
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
 from hashlib import blake2b
+from itertools import islice
 
 import numpy as np
 
@@ -19,7 +19,6 @@ from ..ledger.communities import MARK, Community
 from ..vectors.store import VectorStore
 from .detection import (
     CommunitySettings,
-    Earlier,
     EntityFeatures,
     Labels,
     Scores,
@@ -28,7 +27,7 @@ from .detection import (
     groups,
     hierarchy,
 )
-from .view_boundary import boundaries
+from .view_boundary import boundary
 from .view_groups import View
 
 # Strongest facts shown of a community: at about 12 tokens each, half a prompt of 1,000 tokens.
@@ -43,41 +42,30 @@ def marks(graph: KnowledgeGraph) -> dict[str, str]:
         `MARK` characters for each entity, by its id.
     """
     name = graph.all_names()
-    described: dict[str, list[str]] = {entity: [own] for entity, own in name.items()}
-    for head, relation, tail in graph.edges():
-        line = "\n".join((head, relation, tail, name[head], name[tail]))
-        for entity in {head, tail}:
-            described[entity].append(line)
-    return {entity: blake2b("\n\n".join(lines).encode(), digest_size=MARK // 2).hexdigest()
+    described: dict[str, list[str]] = {entity: [] for entity in name}
+    for head, tail, relation in graph.network.edges(keys=True):
+        line = f"{head}\n{relation}\n{tail}\n{name[head]}\n{name[tail]}"
+        described[head].append(line)
+        if tail != head:
+            described[tail].append(line)
+    return {entity: blake2b("\n\n".join([name[entity], *sorted(lines)]).encode(), digest_size=MARK // 2).hexdigest()
             for entity, lines in described.items()}
 
 
-@dataclass(frozen=True)
-class Before:
-    """The tree of the graph as it was: its finest communities, and the entities that changed since."""
-
-    communities: Sequence[Community]
-    changed: frozenset[str]
-
-
-def find_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySettings,
-              before: Before | None = None) -> list[Community]:
+def find_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySettings) -> list[Community]:
     """The communities of the graph, and communities of communities above them; without names.
 
     Args:
         graph: the graph.
         vectors: with the vectors of all its entities and relations.
         settings: the constants of the detection.
-        before: the tree to go on from; None: all communities are detected.
 
     Returns:
         Each level a partition of the entities, each community within its parent; by level and id.
     """
-    data = _features(graph, vectors)
-    levels = [_communities(graph, data, labels, level, settings)
-              for level, labels in enumerate(hierarchy(data, settings, _earlier(graph, before) if before else None))]
-    if before:
-        levels[0] = _with_old(levels[0], before)
+    data, ids = graph_features(graph, vectors, graph.entity_ids()), graph.entity_ids()
+    levels = [described(graph, ids, data, labels, level, settings)
+              for level, labels in enumerate(hierarchy(data, settings))]
     communities: list[Community] = []
     for level, own in enumerate(levels):
         above = {entity: c.id for c in levels[level + 1] for entity in c.members} if level + 1 < len(levels) else {}
@@ -85,34 +73,24 @@ def find_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySe
     return communities
 
 
-def _with_old(communities: Sequence[Community], before: Before) -> list[Community]:
-    """The communities, those whose members have not changed as they were: with their id, and so their summary."""
-    old = {c.members: c for c in before.communities if not before.changed & set(c.members)}
-    return sorted((old.get(c.members, c) for c in communities), key=lambda c: c.id)
-
-
-def _earlier(graph: KnowledgeGraph, before: Before) -> Earlier:
-    ids = graph.entity_ids()
-    number = {entity: label for label, community in enumerate(before.communities) for entity in community.members}
-    labels = np.array([number.get(entity, -1) for entity in ids], np.intp)
-    return Earlier(labels, (labels < 0) | np.array([entity in before.changed for entity in ids]))
-
-
 def view_communities(graph: KnowledgeGraph, vectors: VectorStore, view: View, settings: CommunitySettings,
                      ) -> list[Community]:
     """The groups of a view as communities, with the keywords and cohesion that eq. 5 gives them."""
-    data = _features(graph, vectors)
-    row = {entity: number for number, entity in enumerate(graph.entity_ids())}
+    ids = graph.entity_ids()
+    data = graph_features(graph, vectors, ids)
+    row = {entity: number for number, entity in enumerate(ids)}
     labels = np.zeros(len(row), np.intp)
     for number, group in enumerate(view.groups):
         labels[[row[entity] for entity in group.members]] = number
     title = {group.members: group.name for group in view.groups}
-    return [c.model_copy(update={"label": title[c.members]}) for c in _communities(graph, data, labels, 0, settings)]
+    return [c.model_copy(update={"label": title[c.members]})
+            for c in described(graph, ids, data, labels, 0, settings)]
 
 
-def _features(graph: KnowledgeGraph, vectors: VectorStore) -> EntityFeatures:
-    ids = graph.entity_ids()
-    edges = graph.edges()
+def graph_features(graph: KnowledgeGraph, vectors: VectorStore, ids: Sequence[str],
+                   edges: Sequence[EdgeKey] | None = None) -> EntityFeatures:
+    """What detection sees of some entities, by some triples between them; None: of all, by all."""
+    edges = graph.edges() if edges is None else edges
     relations = sorted({relation for _, relation, _ in edges})
     row = {entity: number for number, entity in enumerate(ids)}
     kind = {relation: number for number, relation in enumerate(relations)}
@@ -120,15 +98,14 @@ def _features(graph: KnowledgeGraph, vectors: VectorStore) -> EntityFeatures:
                     [(row[head], kind[relation], row[tail]) for head, relation, tail in edges])
 
 
-def _communities(graph: KnowledgeGraph, data: EntityFeatures, labels: Labels, level: int,
-                 settings: CommunitySettings) -> list[Community]:
+def described(graph: KnowledgeGraph, ids: Sequence[str], data: EntityFeatures, labels: Labels, level: int,
+              settings: CommunitySettings) -> list[Community]:
+    """The communities that some entities' labels make, with keywords, cohesion and id, by id."""
     if not len(labels):
         return []
-    ids, scores = graph.entity_ids(), affinity(data, labels, settings)
-    unnamed = [_community([ids[i] for i in group], scores[group], level, settings.keywords) for group in groups(labels)]
-    return sorted((_identified(community, digest)
-                   for community, digest in zip(unnamed, digests(graph, unnamed), strict=True)),
-                  key=lambda community: community.id)
+    scores = affinity(data, labels, settings)
+    return sorted((identified(graph, _community([ids[i] for i in group], scores[group], level, settings.keywords))
+                   for group in groups(labels)), key=lambda community: community.id)
 
 
 def _community(members: list[str], scores: Scores, level: int, keywords: int) -> Community:
@@ -137,8 +114,9 @@ def _community(members: list[str], scores: Scores, level: int, keywords: int) ->
                      cohesion=round(float(scores.mean(dtype=np.float64)), _DECIMALS))
 
 
-def _identified(community: Community, told: CommunityDigest) -> Community:
-    level = community.level
+def identified(graph: KnowledgeGraph, community: Community) -> Community:
+    """A community with the id that its digest makes."""
+    told, level = _digest(graph, community), community.level
     # A community and the only one within it are described from the same: above the first level the level tells.
     above = ("level", str(level)) if level else ()
     # Keywords by id, too: entities of different types share names, and no two communities of a level share members.
@@ -148,27 +126,43 @@ def _identified(community: Community, told: CommunityDigest) -> Community:
 
 def digests(graph: KnowledgeGraph, communities: Sequence[Community]) -> list[CommunityDigest]:
     """What a reasoner reads to name and summarise communities, each completed at its boundary (UniAI eq. 4)."""
-    outside = boundaries(graph, [community.members for community in communities])
-    # Most entities have no triple, or one: to look at all triples once is quicker than to ask each entity for its own.
-    incident: dict[str, list[EdgeKey]] = {}
-    for head, tail, relation in graph.network.edges(keys=True):
-        for entity in (head, tail):
-            incident.setdefault(entity, []).append((head, relation, tail))
-    return [_digest(graph, community, incident, [entity for entity, _ in neighbours])
-            for community, neighbours in zip(communities, outside, strict=True)]
+    return [_digest(graph, community) for community in communities]
 
 
-def _digest(graph: KnowledgeGraph, community: Community, incident: Mapping[str, Sequence[EdgeKey]],
-            boundary: Collection[str]) -> CommunityDigest:
-    """Its keywords, and its facts: those about keywords first, those that lead over its boundary last."""
-    members = set(community.members)
-    seen = members | set(boundary)
-    rank = {entity: number for number, entity in enumerate(community.keywords)}
-    told: set[EdgeKey] = {edge for entity in community.members for edge in incident.get(entity, ())
-                          if edge[0] in seen and edge[2] in seen}
-    leading = sorted(told, key=lambda e: (not members.issuperset((e[0], e[2])),
-                                          min(rank.get(e[0], len(rank)), rank.get(e[2], len(rank))), e))
+def _digest(graph: KnowledgeGraph, community: Community) -> CommunityDigest:
+    leading = islice(_facts(graph, community), _DIGEST_FACTS)
     kinds = Counter(graph.entity(entity).type for entity in community.keywords)
     return CommunityDigest(keywords=tuple(graph.name(entity) for entity in community.keywords),
-                           facts=tuple(graph.triple(edge).text() for edge in leading[:_DIGEST_FACTS]),
+                           facts=tuple(graph.triple(edge).text() for edge in leading),
                            kind=min(kinds, key=lambda kind: (-kinds[kind], kind), default=""))
+
+
+def _facts(graph: KnowledgeGraph, community: Community) -> Iterator[EdgeKey]:
+    """The facts of a community: those about keywords first, those that lead over its boundary last.
+
+    Of large communities only the first are looked at.
+    """
+    members = set(community.members)
+    rank = {entity: number for number, entity in enumerate(community.keywords)}
+    told = set[EdgeKey]()
+    for keyword in community.keywords:
+        about = sorted(set(_towards(graph, keyword, members)) - told)
+        told.update(about)
+        yield from about
+    others = members - rank.keys()
+    for head in community.members:
+        if head in others:
+            yield from sorted(edge for edge in _towards(graph, head, others) if edge[0] == head)
+    over = {edge for entity, _ in boundary(graph, community.members) for edge in _towards(graph, entity, members)}
+    yield from sorted(over, key=lambda e: (min(rank.get(e[0], len(rank)), rank.get(e[2], len(rank))), e))
+
+
+def _towards(graph: KnowledgeGraph, entity: str, ends: Collection[str]) -> Iterator[EdgeKey]:
+    """The triples between an entity and some others."""
+    network = graph.network
+    for tail, relations in network.succ[entity].items():
+        if tail in ends:
+            yield from ((entity, relation, tail) for relation in relations)
+    for head, relations in network.pred[entity].items():
+        if head in ends and head != entity:
+            yield from ((head, relation, entity) for relation in relations)

@@ -148,14 +148,14 @@ def _round(data: EntityFeatures, labels: Labels, active: NDArray[np.bool_], sett
     return labels, active, moves, merged
 
 
-def hierarchy(data: EntityFeatures, settings: CommunitySettings, earlier: Earlier | None = None) -> list[Labels]:
+def hierarchy(data: EntityFeatures, settings: CommunitySettings) -> list[Labels]:
     """The communities, and communities of communities until no more than `max_clusters` are left.
 
     Returns:
         Levels, the finest first: for each entity the number of its community, shape (n,). Each level
         is a partition of the entities, and each community lies within one of the next level.
     """
-    found = detect(data, settings) if earlier is None else update(data, earlier, settings)
+    found = detect(data, settings)
     levels, above = [found], replace(settings, max_members=settings.max_children)
     while (count := int(found.max(initial=-1)) + 1) > settings.max_clusters:
         data = _grouped(data, found)

@@ -11,8 +11,9 @@ from ..graph.synchroniser import GraphSynchroniser
 from ..ledger.communities import Community, CommunityTable
 from ..ledger.database import Database
 from ..vectors.store import VectorStore
-from .description import Before, digests, find_tree, marks, view_communities
+from .description import digests, find_tree, marks, view_communities
 from .detection import CommunitySettings
+from .local_update import Before, update_tree
 from .view_attributes import by_attribute, by_relation
 from .view_groups import View
 from .view_modularity import by_modularity
@@ -88,7 +89,9 @@ class TreeSynchroniser:
         graph, state = self._graph.graph, self._graph.state
         now = marks(graph)
         before = None if whole else self._before(now, settings)
-        communities = find_tree(graph, self._vectors, settings, before)
+        communities = update_tree(graph, self._vectors, settings, before) if before else []
+        if not communities or _needs_a_level(communities, settings):
+            communities, before = find_tree(graph, self._vectors, settings), None
         views = self._views(settings)
         with self._db.transaction():
             self._communities.replace(communities, marks=now)
@@ -128,7 +131,7 @@ class TreeSynchroniser:
         changed = frozenset(one for one in now.keys() | then.keys() if now.get(one) != then.get(one))
         if self._drift() + len(changed) > settings.drift * len(now):
             return None
-        return Before(self._communities.all(), changed)
+        return Before(self._communities.all(level=None), changed)
 
     def describe(self, summarise: Summarise) -> None:
         """Name and summarise the communities that are not described yet.
@@ -159,3 +162,8 @@ class TreeSynchroniser:
             self._communities.replace(communities, spec.view)
             self._revise()
         return self._communities.all(spec.view)
+
+
+def _needs_a_level(communities: Sequence[Community], settings: CommunitySettings) -> bool:
+    """Whether there are so many on the finest level, which is the only one, that others belong above it."""
+    return not any(community.level for community in communities) and len(communities) > settings.max_clusters

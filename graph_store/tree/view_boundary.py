@@ -7,10 +7,6 @@ part if its affinity is at least tau (the equation; the words beside it say "exc
 
 from collections.abc import Sequence
 
-import numpy as np
-from scipy import sparse
-
-from ..graph.adjacency import adjacency
 from ..graph.knowledge_graph import KnowledgeGraph
 
 TAU = 0.5
@@ -20,7 +16,7 @@ Boundary = list[tuple[str, float]]
 
 
 def boundaries(graph: KnowledgeGraph, communities: Sequence[Sequence[str]], tau: float = TAU) -> list[Boundary]:
-    """The entities at the boundary of each community, in O(triples + members).
+    """The entities at the boundary of each community.
 
     Args:
         graph: the graph.
@@ -30,19 +26,20 @@ def boundaries(graph: KnowledgeGraph, communities: Sequence[Sequence[str]], tau:
     Returns:
         The boundary of each community. Only neighbours of members are there, even with tau = 0.
     """
-    ids = graph.entity_ids()
-    row = {entity: number for number, entity in enumerate(ids)}
-    places = np.array([(row[entity], number) for number, members in enumerate(communities) for entity in set(members)],
-                      np.intp).reshape(-1, 2)
-    inside = sparse.coo_array((np.ones(len(places), np.int64), places.T), shape=(len(ids), len(communities))).tocsr()
-    triples = adjacency(graph, ids)
-    neighbours = ((triples + triples.T) > 0).astype(np.int64)
-    degree = neighbours.sum(axis=1)
-    links = neighbours @ inside
-    outside = sparse.coo_array(links - links.multiply(inside))
-    near_communities: list[Boundary] = [[] for _ in communities]
-    for entity, community, into in zip(outside.row.tolist(), outside.col.tolist(), outside.data.tolist(), strict=True):
-        affinity = into / int(degree[entity])
-        if into and affinity >= tau:
-            near_communities[community].append((ids[entity], affinity))
-    return [sorted(near, key=lambda item: (-item[1], item[0])) for near in near_communities]
+    return [boundary(graph, members, tau) for members in communities]
+
+
+def boundary(graph: KnowledgeGraph, members: Sequence[str], tau: float = TAU) -> Boundary:
+    """The entities at the boundary of one community, from what is around its members alone; see `boundaries`."""
+    into: dict[str, set[str]] = {}
+    for member in members:
+        for end in graph.neighbours(member):
+            into.setdefault(end, set()).add(member)
+    for member in members:
+        into.pop(member, None)
+    # Of an entity with too many neighbours these are not looked at.
+    network = graph.network
+    near = [(entity, len(within) / len(graph.neighbours(entity))) for entity, within in into.items()
+            if len(within) >= tau * (max(len(network.succ[entity]), len(network.pred[entity])) - 1)]
+    return sorted(((entity, affinity) for entity, affinity in near if affinity >= tau),
+                  key=lambda item: (-item[1], item[0]))

@@ -1,0 +1,174 @@
+"""What adding documents to a large store costs against a small one: processor time, bytes written and memory, by phase.
+
+Run `python benchmarks/adding.py --home FOLDER --sizes 17000 100000`: the stores are made there once (grown_stores.py)
+and copied before they are added to. What is added are passages with recorded triples that none of the stores has; they
+are embedded by the model itself. Each addition is a process of its own, as `banyan import` is one. Seconds are those of
+the processor, bytes those that the process handed to `write()` by the kernel's count; both leave out what phases within
+a phase took. Imports and the model's first run belong to no phase. Memory is the most that was private to the process.
+"""
+
+import argparse
+import functools
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from banyan.agents.construction import graph as construction
+from banyan.agents.resources import Resources
+from banyan.config import Settings
+from banyan.graph_store.evolution.control import SchemaControl
+from banyan.graph_store.graph.synchroniser import GraphSynchroniser
+from banyan.graph_store.knowledge_base import KnowledgeBase
+from banyan.graph_store.resolution.synchroniser import ResolutionSynchroniser
+from banyan.graph_store.tree.synchroniser import TreeSynchroniser
+from banyan.graph_store.vectors.reliability import ReliabilityRecord
+from banyan.graph_store.vectors.synchroniser import VectorSynchroniser
+from banyan.models.embedding.embedder import load_embedder
+from grown_stores import grown, records
+from rich.console import Console
+from rich.table import Table
+
+RECORDED = Path("/work/shared/data/musique_train100/openie_musique_train_results_ner_gpt-3.5-turbo-1106_1890.json")
+MOST = 390_000
+"""Triples of the passages and their copies of which the last are added."""
+WORKERS = 3
+PHASES: tuple[tuple[str, type, str], ...] = (
+    ("loading the graph", GraphSynchroniser, "_load"), ("graph", GraphSynchroniser, "refresh"),
+    ("opening", KnowledgeBase, "__init__"), ("bounding", SchemaControl, "write"),
+    ("resolution", ResolutionSynchroniser, "resolve"), ("Chroma", VectorSynchroniser, "sync"),
+    ("reliability", ReliabilityRecord, "measure"), ("communities", TreeSynchroniser, "update"),
+    ("graph.json", KnowledgeBase, "save_graph"), ("index", KnowledgeBase, "save_index"))
+REST = "all else"
+
+
+class Phases:
+    """Processor time and bytes by phase, each without those of the phases within it."""
+
+    def __init__(self) -> None:
+        """Begin with what is in no phase."""
+        self.seconds: dict[str, float] = defaultdict(float)
+        self.written: dict[str, int] = defaultdict(int)
+        self._lock = threading.RLock()
+        self._within, self._since = [REST], (time.process_time(), written())
+
+    def turn(self) -> None:
+        """Put down what was used since the last time to the phase that is at work."""
+        now = time.process_time(), written()
+        self.seconds[self._within[-1]] += now[0] - self._since[0]
+        self.written[self._within[-1]] += now[1] - self._since[1]
+        self._since = now
+
+    def measured(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A function whose calls are a phase."""
+        @functools.wraps(function)
+        def within(*args: Any, **named: Any) -> Any:
+            with self._lock:
+                self.turn()
+                self._within.append(name)
+                try:
+                    return function(*args, **named)
+                finally:
+                    self.turn()
+                    self._within.pop()
+        return within
+
+
+def written() -> int:
+    """Bytes that this process has handed to `write()`."""
+    return int(re.search(r"^wchar: (\d+)", Path("/proc/self/io").read_text("utf-8"), re.MULTILINE)[1])  # type: ignore[index]
+
+
+def private() -> int:
+    """Bytes of memory that are this process's alone."""
+    found = re.search(r"^RssAnon:\s+(\d+)", Path("/proc/self/status").read_text("utf-8"), re.MULTILINE)
+    return int(found[1]) * 1024  # type: ignore[index]
+
+
+def add(home: Path, name: str, source: Path) -> dict[str, Any]:
+    """Add the documents of a file to a store in this process; returns what it took."""
+    embedder = load_embedder(Settings())
+    embedder.encode(["The model's first run."])
+    most, ended = [0], threading.Event()
+
+    def watch() -> None:
+        while not ended.wait(0.02):
+            most[0] = max(most[0], private())
+
+    watching, before = threading.Thread(target=watch), private()
+    watching.start()
+    phases = Phases()
+    for phase, owner, function in (*PHASES, ("embedding", type(embedder), "encode")):
+        setattr(owner, function, phases.measured(phase, getattr(owner, function)))
+    with Resources(Settings(home=home, llm_base_url=None), embedder) as resources:
+        construction.build_graph(resources).invoke(
+            {"knowledge_base": name, "paths": [str(source)], "recorded": "triples"}, {"max_concurrency": WORKERS})
+    phases.turn()
+    ended.set()
+    watching.join()
+    return {"seconds": phases.seconds, "written": phases.written, "memory": most[0] - before}
+
+
+def measured(home: Path, name: str, source: Path) -> dict[str, Any]:
+    """What adding to a copy of a store takes, in a new process."""
+    with tempfile.TemporaryDirectory(dir=home.parent) as folder:
+        shutil.copytree(home / name, Path(folder) / name)
+        done = subprocess.run([sys.executable, __file__, "--home", folder, "--child", name, str(source)],
+                              check=True, stdout=subprocess.PIPE, text=True)
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def show(sizes: Sequence[int], found: Sequence[dict[str, Any]], console: Console) -> None:
+    """Print the costs by phase, and the ratios of each store to the first."""
+    names = sorted({phase for one in found for phase in one["seconds"]},
+                   key=lambda phase: -found[-1]["seconds"].get(phase, 0))
+    table = Table("", *(f"{size:,}: s" for size in sizes), "ratio", *(f"{size:,}: MB" for size in sizes), "ratio")
+    for phase in names:
+        rows = [[one[part].get(phase, 0) / unit for one in found] for part, unit in (("seconds", 1), ("written", 1e6))]
+        table.add_row(phase, *_cells(rows[0]), *_cells(rows[1]))
+    sums = [[sum(one[part].values()) / unit for one in found] for part, unit in (("seconds", 1), ("written", 1e6))]
+    table.add_row("all", *_cells(sums[0]), *_cells(sums[1]))
+    without = [[sum(one["seconds"].values()) - one["seconds"].get("embedding", 0) for one in found], []]
+    table.add_row("all but embedding", *_cells(without[0]))
+    table.add_row("memory, MB", *_cells([one["memory"] / 1e6 for one in found]))
+    console.print(table)
+
+
+def _cells(values: Sequence[float]) -> list[str]:
+    return [*(f"{value:.2f}" for value in values), f"{values[-1] / values[0]:.1f}" if values[0] else "-"]
+
+
+def main() -> None:
+    """Add to each store, and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--home", type=Path, required=True, help="where the stores are, or are made")
+    parser.add_argument("--recorded", type=Path, default=RECORDED, help="recorded triples in HippoRAG's format")
+    parser.add_argument("--sizes", type=int, nargs="+", default=[17_000, 100_000])
+    parser.add_argument("--documents", type=int, default=100)
+    parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.child:
+        print(json.dumps(add(arguments.home, arguments.child[0], Path(arguments.child[1]))))
+        return
+    if not arguments.recorded.is_file():
+        sys.exit(f"skipped: there is no {arguments.recorded}; name a file by --recorded")
+    stores = [grown(arguments.home, arguments.recorded, size, "derived", []) for size in arguments.sizes]
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "added.jsonl"
+        last = list(records(arguments.recorded, MOST, []))[-arguments.documents:]
+        source.write_text("".join(json.dumps(record, ensure_ascii=False) + "\n" for record in last), "utf-8")
+        found = [measured(arguments.home, store, source) for store in stores]
+    show(arguments.sizes, found, Console(width=150))
+
+
+if __name__ == "__main__":
+    main()
