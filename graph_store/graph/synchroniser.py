@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from ...runtime.collection import at_rest
 from ..ledger.aliases import AliasTable
 from ..ledger.documents import Documents
 from ..ledger.edits import EditTable
@@ -79,6 +80,7 @@ class GraphSynchroniser:
         """Let go of the graph, of which nothing waits to be written."""
         self._graph, self.touched, self._position, self._saved = None, Touched(), 0, 0
 
+    @at_rest()
     def _load(self) -> None:
         """Read the snapshot's graph, and what the ledger has beyond it."""
         try:
@@ -137,6 +139,7 @@ class GraphSynchroniser:
         small = self.graph.network.number_of_edges() <= _ALWAYS_WRITTEN
         return small or self._position - self._saved >= self._documents.count() // _SHARE
 
+    @at_rest()
     def save(self, network: TreeGraph, state: Sequence[int]) -> None:
         """Write the snapshot.
 

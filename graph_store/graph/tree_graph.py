@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from ...runtime.collection import at_rest
 from ...schemas.documents import Chunk
 from ...schemas.naming import triple_id
 from ..ledger.communities import Community
@@ -16,6 +17,7 @@ MEMBER_OF = "member_of"
 KEYWORD_OF = "keyword_of"
 
 
+@at_rest()
 def tree_graph(graph: KnowledgeGraph, chunks: Iterable[Chunk], communities: Sequence[Community],
                about: Mapping[str, Any]) -> TreeGraph:
     """Entities, triples and the communities of all levels of the default view, with what supports them.

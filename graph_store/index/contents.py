@@ -11,6 +11,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from ...runtime.collection import at_rest
 from ...schemas.documents import Chunk
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import triple_id
@@ -52,6 +53,7 @@ class _Rows(NamedTuple):
     edges: list[EdgeKey]
 
 
+@at_rest()
 def contents(source: Source, vectors: VectorRows) -> Made:
     """All arrays.
 

@@ -11,6 +11,7 @@ thresholds were chosen on `benchmarks/entity_pairs.jsonl`, by `benchmarks/entity
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ...runtime.collection import at_rest
 from ...schemas.resolution import AliasRow, EntityDecision, Evidence, Pair, PairVerdict, pair_of
 from ...text.scripts import script_of
 from .candidates import candidate_pairs
@@ -68,6 +69,7 @@ def by_hand(around: Surroundings, decisions: Sequence[EntityDecision]) -> dict[s
     return Groups(around, {}, decisions, MERGE).aliases()
 
 
+@at_rest()
 def resolve(around: Surroundings, said: Said, judgements: Judgements, near: Iterable[tuple[Pair, float]] = ()
             ) -> Resolution:
     """Find out which entities are the same.

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Mapping, Sequence
 
+from ...runtime.collection import at_rest
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.retrieval import CommunityDigest, CommunitySummary
 from ..graph.knowledge_graph import KnowledgeGraph
@@ -85,6 +86,7 @@ class TreeSynchroniser:
         self.describe(summarise)
         return self._communities.count()
 
+    @at_rest()
     def _find(self, settings: CommunitySettings, *, whole: bool) -> None:
         graph, state = self._graph.graph, self._graph.state
         now = marks(graph)
