@@ -18,6 +18,8 @@ _ALL = frozenset({"finditer", "fullmatch"})
 _METHODS = {"search": "search", "match": "match", "fullmatch": "fullmatch", "sub": "finditer", "subn": "finditer",
             "split": "finditer", "findall": "finditer", "finditer": "finditer"}
 """What each method costs, by one that costs as much."""
+_USES = re.compile(rf"\.(?:{'|'.join(_METHODS)}|compile)\b")
+"""What a module has that uses a pattern: of the others no tree is made."""
 _DEPTH = 3
 """Containers and objects within each other in which patterns are looked for."""
 
@@ -34,10 +36,11 @@ class Used:
 def used_patterns() -> list[Used]:
     """All of them, each once: of modules, classes, containers and objects there, and those written in calls."""
     modules = [importlib.import_module(name) for name in _names()]
-    trees = {module.__name__: ast.parse(Path(str(module.__file__)).read_text("utf-8")) for module in modules}
+    trees = {module: ast.parse(text) for module in modules
+             if _USES.search(text := Path(str(module.__file__)).read_text("utf-8"))}
     called: dict[int, set[str]] = defaultdict(set)
-    for module in modules:
-        for owner, method in _calls(trees[module.__name__]):
+    for module, tree in trees.items():
+        for owner, method in _calls(tree):
             called[id(vars(module).get(owner))].add(_METHODS[method])
     found: dict[int, Used] = {}
     for module in modules:
@@ -46,7 +49,7 @@ def used_patterns() -> list[Used]:
                 # In a container, or handed on, anything may be done with it.
                 methods = frozenset(called.get(id(pattern), ())) or _ALL
                 found.setdefault(id(pattern), Used(at, pattern, methods))
-    written = (one for module in modules for one in _written(trees[module.__name__], module))
+    written = (one for module, tree in trees.items() for one in _written(tree, module))
     return [*found.values(), *written]
 
 
@@ -97,9 +100,14 @@ class _Variables(dict[str, Any]):
         return _Word("word")
 
 
+def _in_functions(node: ast.AST) -> Iterator[ast.AST]:
+    for child in ast.iter_child_nodes(node):
+        yield from ast.walk(child) if isinstance(child, ast.FunctionDef) else _in_functions(child)
+
+
 def _written(tree: ast.AST, module: ModuleType) -> Iterator[Used]:
     """Patterns that stand in calls within functions: `re.search(r"\\s", text)`, `re.compile(f"{word}")`."""
-    for node in (inner for outer in ast.walk(tree) if isinstance(outer, ast.FunctionDef) for inner in ast.walk(outer)):
+    for node in _in_functions(tree):
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
             continue
         owner, method = node.func.value, node.func.attr

@@ -1,6 +1,7 @@
 """Shared fixtures. Unit tests run with sockets disabled; tests marked `integration` may use loopback."""
 
 import atexit
+import gc
 import importlib
 import json
 import os
@@ -45,6 +46,15 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+# What is imported stays: looking through it for garbage, again and again, takes a third of the time of importing.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
+
+
 def load_test_module(name: str) -> ModuleType:
     """A module that stands beside the tests (importlib mode puts none of them on the path).
 
@@ -70,6 +80,23 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def hashed_embedder():
     """A fast embedder without a model: equal trigrams, similar vectors."""
     return load_test_module("hashed_embedding").HashedEmbedder()
+
+
+@pytest.fixture(scope="module")
+def shared_reading() -> Iterator[None]:
+    """One process for the files that a module's tests read, where the process itself is not what is tested."""
+    loaders = importlib.import_module("banyan.ingest.loaders")
+    shared: dict[Any, Any] = {}
+
+    class SharedProcess(loaders.ReadingProcess):
+        def __exit__(self, *_: object) -> None:
+            pass
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loaders, "ReadingProcess", lambda limits: shared.setdefault(limits, SharedProcess(limits)))
+        yield
+    for process in shared.values():
+        super(SharedProcess, process).__exit__()
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,11 @@
 """Small knowledge bases for tests, made without a reasoner: what is said of each document is given."""
 
+import atexit
+import os
+import shutil
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
@@ -79,9 +84,12 @@ def create(home: Path, name: str, embedder: Embedder, schema: GraphSchema | None
     return kb
 
 
-def people(home: Path, name: str, embedder: Embedder, schema: GraphSchema | None = None) -> None:
-    """The knowledge base of PEOPLE."""
-    with create(home, name, embedder, schema) as kb, kb.writing():
+@cache
+def _made(embedder: Embedder, schema: GraphSchema | None) -> Path:
+    """The folder of the knowledge base of PEOPLE, which a process makes once."""
+    home = Path(tempfile.mkdtemp(prefix="banyan-people-", dir=os.environ.get("PYTEST_DEBUG_TEMPROOT")))
+    atexit.register(shutil.rmtree, home, ignore_errors=True)
+    with create(home, "people", embedder, schema) as kb, kb.writing():
         put(kb, "ada", PEOPLE["ada"], title="Ada Byron", entities={"Ada Byron": "Person", "Ulm": "City"},
             triples=[("Ada Byron", "born_in", "Ulm")])
         put(kb, "ulm", PEOPLE["ulm"], title="Ulm", entities={"Ulm": "City", "Danube": "River"},
@@ -91,3 +99,9 @@ def people(home: Path, name: str, embedder: Embedder, schema: GraphSchema | None
         put(kb, "zh", PEOPLE["zh"], title="林小雨", entities={"林小雨": "Person", "宁波": "City"},
             triples=[("林小雨", "出生于", "宁波")])
         finish(kb)
+    return home / "people"
+
+
+def people(home: Path, name: str, embedder: Embedder, schema: GraphSchema | None = None) -> None:
+    """The knowledge base of PEOPLE."""
+    shutil.copytree(_made(embedder, schema), home / name)

@@ -30,6 +30,8 @@ from fpdf import FPDF
 from pypdf import PageObject, PdfWriter
 from pypdf.generic import ArrayObject, NameObject, NumberObject
 
+pytestmark = pytest.mark.usefixtures("shared_reading")
+
 BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"{after}: &{after} [{', '.join([f'*{before}'] * 9)}]\n"
     for before, after in zip("abcdefghi", "bcdefghij", strict=True))
@@ -214,11 +216,14 @@ def test_sexagesimals_of_yaml_are_texts(tmp_path):
     assert schema.name == "1:30"
 
 
-@pytest.mark.parametrize("text", ["[" * 100 + "]" * 100, "[" * 1_500])
-def test_schemas_and_reviews_nested_too_deeply(tmp_path, text):
-    for name in ("s.json", "s.yaml"):
+CLOSED = "[" * 100 + "]" * 100
+
+
+@pytest.mark.parametrize(("json_text", "text"), [(CLOSED, CLOSED), ("[" * 1_500, "[" * 600)])
+def test_schemas_and_reviews_nested_too_deeply(tmp_path, json_text, text):
+    for written, name in ((json_text, "s.json"), (text, "s.yaml")):
         with pytest.raises(SchemaError, match=r"nested|too deeply|not YAML"):
-            parse_schema(text, name)
+            parse_schema(written, name)
     with pytest.raises(ReviewError, match=r"nested|recursion"):
         load_review(_written(tmp_path / "review.yaml", text))
 
@@ -230,8 +235,8 @@ def test_a_schema_of_more_types_than_anybody_needs(name):
 
     began = time.process_time()
     with pytest.raises(SchemaError, match="5000"):
-        parse_schema(of(20_000), name)
-    assert time.process_time() - began < 20
+        parse_schema(of(6_000), name)
+    assert time.process_time() - began < 10
     assert len(parse_schema(of(100), name).entity_types) == 100
 
 

@@ -17,6 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pypdf import PdfReader, PdfWriter
 
+pytestmark = pytest.mark.usefixtures("shared_reading")
+
 CHINESE = "榕树是一种常绿乔木，原产于亚洲热带地区。它的气根可以长成新的树干，因此一棵树可以覆盖很大的面积。"
 TAIWANESE = "榕樹是一種常綠喬木，原產於亞洲熱帶地區。它的氣根可以長成新的樹幹，因此一棵樹可以覆蓋很大的面積。"
 JAPANESE = "ガジュマルは熱帯地方に分布する常緑高木です。気根が地面に届くと新しい幹になり、広い面積を覆います。"
