@@ -85,11 +85,11 @@ def create(home: Path, name: str, embedder: Embedder, schema: GraphSchema | None
 
 
 @cache
-def _made(embedder: Embedder, schema: GraphSchema | None) -> Path:
+def _made(embedder: Embedder, schema: str) -> Path:
     """The folder of the knowledge base of PEOPLE, which a process makes once."""
     home = Path(tempfile.mkdtemp(prefix="banyan-people-", dir=os.environ.get("PYTEST_DEBUG_TEMPROOT")))
     atexit.register(shutil.rmtree, home, ignore_errors=True)
-    with create(home, "people", embedder, schema) as kb, kb.writing():
+    with create(home, "people", embedder, GraphSchema.model_validate_json(schema)) as kb, kb.writing():
         put(kb, "ada", PEOPLE["ada"], title="Ada Byron", entities={"Ada Byron": "Person", "Ulm": "City"},
             triples=[("Ada Byron", "born_in", "Ulm")])
         put(kb, "ulm", PEOPLE["ulm"], title="Ulm", entities={"Ulm": "City", "Danube": "River"},
@@ -104,4 +104,4 @@ def _made(embedder: Embedder, schema: GraphSchema | None) -> Path:
 
 def people(home: Path, name: str, embedder: Embedder, schema: GraphSchema | None = None) -> None:
     """The knowledge base of PEOPLE."""
-    shutil.copytree(_made(embedder, schema), home / name)
+    shutil.copytree(_made(embedder, (schema or open_schema()).model_dump_json()), home / name)
