@@ -225,16 +225,20 @@ class RetrievalIndex:
 
     def _fact(self, row: int) -> Fact:
         """The triple of a row."""
-        head, relation, tail = self.triples[row].tolist()
-        return Fact(f"{self.about(head)[0]} {self._relations[relation].replace('_', ' ')} {self.about(tail)[0]}",
-                    tuple(map(self.chunk_row.at, self._triple_chunks[row].tolist())), self.ends(row))
+        chunks = map(self.chunk_row.at, self._triple_chunks[row].tolist())
+        return Fact(" ".join(self.said(row)), tuple(chunks), self.ends(row))
 
     def spans(self, row: int) -> Iterator[tuple[str, int, int]]:
         """Where chunks state the triple of a row, as (chunk, start, end), by chunk."""
         at = self._triple_chunks.starts[row]
-        for number, chunk in enumerate(self._triple_chunks[row].tolist()):
-            start, end = self._spans[at + number].tolist()
+        chunks = self._triple_chunks[row]
+        for chunk, (start, end) in zip(chunks.tolist(), self._spans[at:at + len(chunks)].tolist(), strict=True):
             yield self.chunk_row.at(chunk), start, end
+
+    def said(self, row: int) -> tuple[str, str, str]:
+        """The triple of a row in words: its head's name, its relation, its tail's name."""
+        head, relation, tail = self.triples[row].tolist()
+        return self.about(head)[0], self._relations[relation].replace("_", " "), self.about(tail)[0]
 
     @cached_property
     def _relation_row(self) -> dict[str, int]:

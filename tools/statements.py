@@ -71,8 +71,7 @@ def of_entities(index: RetrievalIndex, query: Query, entities: Sequence[str], li
 
 def _supported(index: RetrievalIndex, row: int, score: float) -> Iterator[Statement]:
     """A triple with each of the chunks that support it."""
-    head, relation, tail = index.edges[row]
-    line = f"{index.name(head)} | {relation.replace('_', ' ')} | {index.name(tail)}"
+    line = " | ".join(index.said(row))
     for chunk, start, end in index.spans(row):
         yield Statement(line, chunk, start, end, score)
 
@@ -83,9 +82,9 @@ def _triples(index: RetrievalIndex, queries: Sequence[Query], weights: Mapping[s
     rows = index.chunk_triples(weights)
     nearness = np.max([query.meaning.triples.at(rows) * query.trust for query in queries], axis=0)
     for row, nearest in zip(rows.tolist(), nearness.tolist(), strict=True):
-        near = max(nearest, paths.get(index.fact(row).text, 0.0))
-        for item in _supported(index, row, near):
-            if item.chunk_id in weights and near > 0:
+        near = max(nearest, paths.get(" ".join(index.said(row)), 0.0))
+        for item in _supported(index, row, near) if near > 0 else ():
+            if item.chunk_id in weights:
                 yield replace(item, score=near * (weights[item.chunk_id] / best) ** _RANK_POWER)
 
 

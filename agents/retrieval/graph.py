@@ -93,6 +93,11 @@ class _Nodes:
             found = [Passage(**data) for data in state["surveyed"]]
             return within_budget(sorted(found, key=lambda item: (-item.score, item.statement)),
                                  self._resources.settings.context_tokens)
+        # What `reflect` was given `answer` is given, too.
+        found = state["asked"], state["found"], state["ranking"]
+        return self._readings.context(state["reading"], found, lambda: self._built_context(state))
+
+    def _built_context(self, state: AskState) -> list[Passage]:
         retriever = self._retriever(state)
         queries = retriever.queries([SubQuery(**data) for data in state["asked"]])
         evidence = [Evidence(**item) for found in state["found"] for item in found["evidence"]]

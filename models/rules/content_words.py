@@ -25,6 +25,7 @@ def language_of(text: str) -> Language:
     return "zh" if _HAN_CHARACTER.search(text) else "en"
 
 
+@functools.lru_cache(maxsize=16_384)
 def stem(word: str) -> str:
     """The word without its ending, or the concept it stands for where the lexicon knows it.
 

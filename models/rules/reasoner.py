@@ -22,6 +22,7 @@ from ..embedding.embedder import Embedder, RememberingEmbedder
 from ..parsing.parser import Parser
 from . import summaries
 from .answering import answers as answering
+from .answering.evidence import Pools
 from .questions import decomposition as questions
 from .questions import follow_ups
 
@@ -36,13 +37,14 @@ class RulesReasoner:
     """Implements `Reasoner` by general grammar, word lists and sentence vectors.
 
     It quotes; it does not rephrase, infer or know anything of its own, so mode "open" only shows
-    the nearest sentence where its confidence does not suffice. Its only state are vectors of sentences
-    read lately: `reflect` and `answer` read much the same passages. Safe for threads.
+    the nearest sentence where its confidence does not suffice. Its only state are sentences
+    read lately, and their vectors: `reflect` and `answer` read much the same passages. Safe for threads.
     """
 
     def __init__(self, embedder: Embedder, parser: Parser | None = None) -> None:
         self._embedder = RememberingEmbedder(embedder, _VECTORS_KEPT)
         self._parser = parser or Parser()
+        self._pools = Pools(self._embedder, self._parser)
         self._model = embedder
 
     @cached_property
@@ -84,13 +86,13 @@ class RulesReasoner:
     def reflect(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
                 schema: GraphSchema) -> Reflection:
         """See `answering.reflect`."""
-        return answering.reflect(question, history, passages, schema, self._embedder, self._parser)
+        return answering.reflect(question, history, passages, schema, self._pools)
 
     def answer(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
                mode: Mode) -> DraftAnswer:
         """See `answering.answer`; both modes get the same, as the rules know nothing of their own."""
         del mode
-        return answering.answer(question, history, passages, self._embedder, self._parser)
+        return answering.answer(question, history, passages, self._pools)
 
     def condense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
         """See `follow_ups.condense`."""

@@ -4,6 +4,7 @@ import pytest
 from banyan.models.embedding.word_vectors import word_vectors
 from banyan.models.parsing.parser import Parser
 from banyan.models.rules.answering.answers import answer, reflect
+from banyan.models.rules.answering.evidence import Pools
 from banyan.models.rules.answering.sentences import sentences_of
 from banyan.models.rules.answering.spans import candidates
 from banyan.models.rules.questions.answer_types import analyse
@@ -58,7 +59,7 @@ def assert_verbatim(draft, passages) -> None:
     ("谁发现了青岚素？", CHINESE, "林小雨", "由林小雨发现"),
 ])
 def test_the_answer_leads_and_its_sentence_is_quoted(question, passages, short, quoted, hashed_embedder):
-    draft = answer(question, [], passages, hashed_embedder, PARSER)
+    draft = answer(question, [], passages, Pools(hashed_embedder, PARSER))
     assert draft.answerable
     assert draft.claims[0].text.startswith(short)
     assert quoted in draft.claims[0].quotes[0].words
@@ -71,7 +72,7 @@ def test_the_answer_leads_and_its_sentence_is_quoted(question, passages, short, 
     ("王大明出生在哪座城市？", CHINESE), ("晨光公司2018年的净利润是多少？", CHINESE),
 ])
 def test_what_the_passages_do_not_say_is_declined(question, passages, hashed_embedder):
-    draft = answer(question, [], passages, hashed_embedder, PARSER)
+    draft = answer(question, [], passages, Pools(hashed_embedder, PARSER))
     assert draft.confidence < 0.5
     assert draft.claims
     assert_verbatim(draft, passages)
@@ -79,14 +80,14 @@ def test_what_the_passages_do_not_say_is_declined(question, passages, hashed_emb
 
 def test_a_sentence_about_another_entity_is_not_taken(hashed_embedder):
     passages = [passage("Eve Byron", "She was born in Paris on 2 May 1830 as a daughter of Ada Byron."), ENGLISH[0]]
-    draft = answer("In which city was Ada Byron born?", [], passages, hashed_embedder, PARSER)
+    draft = answer("In which city was Ada Byron born?", [], passages, Pools(hashed_embedder, PARSER))
     assert draft.claims[0].quotes[0].passage == 2
 
 
 def test_each_hop_is_a_claim_the_final_first(hashed_embedder):
     asked = history("Who described the analytical engine?", "In which city was {answer 1} born?",
                     "On which river does {answer 2} lie?")
-    draft = answer("On which river ...?", asked, ENGLISH, hashed_embedder, PARSER)
+    draft = answer("On which river ...?", asked, ENGLISH, Pools(hashed_embedder, PARSER))
     assert draft.answerable
     assert [claim.text.split(":")[0] for claim in draft.claims] == ["Danube", "Ada Byron", "Ulm"]
     assert_verbatim(draft, ENGLISH)
@@ -95,15 +96,15 @@ def test_each_hop_is_a_claim_the_final_first(hashed_embedder):
 def test_a_chain_that_breaks_is_declined(hashed_embedder):
     asked = history("Who described the analytical engine?", "What is the salary of {answer 1}?")
     question = "What is the salary of the person who described the analytical engine?"
-    assert answer(question, asked, ENGLISH, hashed_embedder, PARSER).confidence < 0.5
+    assert answer(question, asked, ENGLISH, Pools(hashed_embedder, PARSER)).confidence < 0.5
 
 
 def test_a_comparison_is_decided_with_both_quotes(hashed_embedder):
-    draft = answer("Who was born first, Ada Byron or Carl Berg?", [], ENGLISH, hashed_embedder, PARSER)
+    draft = answer("Who was born first, Ada Byron or Carl Berg?", [], ENGLISH, Pools(hashed_embedder, PARSER))
     assert draft.answerable
     assert draft.claims[0].text == "Carl Berg (Ada Byron: 3 May 1801; Carl Berg: 9 June 1799)"
     assert [quote.passage for quote in draft.claims[0].quotes] == [1, 4]
-    missing = answer("Who was born first, Ada Byron or Otto Quist?", [], ENGLISH, hashed_embedder, PARSER)
+    missing = answer("Who was born first, Ada Byron or Otto Quist?", [], ENGLISH, Pools(hashed_embedder, PARSER))
     assert not missing.answerable
     assert missing.confidence == 0
 
@@ -113,7 +114,7 @@ def test_a_comparison_is_decided_with_both_quotes(hashed_embedder):
     ("Was Ada Byron born after Carl Berg?", "Yes (Ada Byron: 3 May 1801; Carl Berg: 9 June 1799)"),
 ])
 def test_an_order_in_time_is_confirmed_or_denied(question, said, hashed_embedder):
-    draft = answer(question, [], ENGLISH, hashed_embedder, PARSER)
+    draft = answer(question, [], ENGLISH, Pools(hashed_embedder, PARSER))
     assert (draft.claims[0].text, draft.short) == (said, said.partition(" ")[0])
 
 
@@ -123,13 +124,14 @@ RIVERS = [passage("Elm", "The Elm is a river. The Elm is 900 metres long."),
 
 
 def test_numbers_are_compared_in_one_unit_or_not_at_all(hashed_embedder):
-    assert answer("Which is longer, the Elm or the Oak?", [], RIVERS, hashed_embedder, PARSER).short == "the Oak"
-    assert not answer("Which is longer, the Elm or the Ash?", [], RIVERS, hashed_embedder, PARSER).answerable
+    assert answer("Which is longer, the Elm or the Oak?", [], RIVERS, Pools(hashed_embedder, PARSER)).short == "the Oak"
+    assert not answer("Which is longer, the Elm or the Ash?", [], RIVERS, Pools(hashed_embedder, PARSER)).answerable
 
 
 def test_a_year_and_a_day_of_it_are_in_no_order(hashed_embedder):
     passages = [passage("Ann Lee", "Ann Lee was born in 1801."), passage("Bob Ray", "Bob Ray was born on 3 May 1801.")]
-    assert not answer("Who was born first, Ann Lee or Bob Ray?", [], passages, hashed_embedder, PARSER).answerable
+    draft = answer("Who was born first, Ann Lee or Bob Ray?", [], passages, Pools(hashed_embedder, PARSER))
+    assert not draft.answerable
 
 
 def test_of_two_values_the_one_of_the_graph_is_taken(hashed_embedder):
@@ -137,20 +139,20 @@ def test_of_two_values_the_one_of_the_graph_is_taken(hashed_embedder):
     bare = passage("Ulm Works", text)
     fact = TypedFact(entities=("Ulm Works",), asked_by=("founding_date", "founded"), value="1948", normal="1948",
                       start=0, end=len(text))
-    assert answer("When was Ulm Works founded?", [], [bare], hashed_embedder, PARSER).short != "1948"
+    assert answer("When was Ulm Works founded?", [], [bare], Pools(hashed_embedder, PARSER)).short != "1948"
     known = bare.model_copy(update={"facts": (fact,)})
-    assert answer("When was Ulm Works founded?", [], [known], hashed_embedder, PARSER).short == "1948"
-    assert answer("When was Ulm Works built?", [], [known], hashed_embedder, PARSER).short == "1955"
+    assert answer("When was Ulm Works founded?", [], [known], Pools(hashed_embedder, PARSER)).short == "1948"
+    assert answer("When was Ulm Works built?", [], [known], Pools(hashed_embedder, PARSER)).short == "1955"
 
 
 def test_questions_about_the_whole_quote_several_passages(hashed_embedder):
-    draft = answer("Give an overview of these documents.", [], ENGLISH, hashed_embedder, PARSER)
+    draft = answer("Give an overview of these documents.", [], ENGLISH, Pools(hashed_embedder, PARSER))
     assert len({claim.quotes[0].passage for claim in draft.claims}) > 1
     assert_verbatim(draft, ENGLISH)
 
 
 def test_without_passages_there_is_no_answer(hashed_embedder):
-    draft = answer("Who wrote Emma?", [], [], hashed_embedder, PARSER)
+    draft = answer("Who wrote Emma?", [], [], Pools(hashed_embedder, PARSER))
     assert not draft.answerable
     assert draft.claims == []
 
@@ -158,13 +160,13 @@ def test_without_passages_there_is_no_answer(hashed_embedder):
 def test_reflection_fills_names_and_asks_on(hashed_embedder):
     asked = history("Who described the analytical engine?", "In which city was {answer 1} born?",
                     "On which river does {answer 2} lie?")
-    first = reflect("?", asked, [ENGLISH[2]], open_schema(), hashed_embedder, PARSER)
+    first = reflect("?", asked, [ENGLISH[2]], open_schema(), Pools(hashed_embedder, PARSER))
     assert not first.sufficient
     assert [item.question for item in first.sub_answers] == [item.question for item in asked]
     assert [item.answer for item in first.sub_answers] == ["Ada Byron", "", ""]
     assert [item.question for item in first.sub_queries] == ["In which city was Ada Byron born?"]
     second = reflect("?", [*first.sub_answers, *history("In which city was Ada Byron born?")], ENGLISH, open_schema(),
-                     hashed_embedder, PARSER)
+                     Pools(hashed_embedder, PARSER))
     assert second.sufficient
     assert [item.answer for item in second.sub_answers] == ["Ada Byron", "Ulm", "Danube", "Ulm"]
     assert second.sub_queries == []
@@ -173,13 +175,13 @@ def test_reflection_fills_names_and_asks_on(hashed_embedder):
 def test_reflection_never_repeats_a_question(hashed_embedder):
     asked = [SubAnswer(question="Who described the analytical engine?", answer="Ada Byron"),
              *history("What is the salary of {answer 1}?", "what is the salary of  Ada Byron?")]
-    assert reflect("?", asked, ENGLISH, open_schema(), hashed_embedder, PARSER).sub_queries == []
+    assert reflect("?", asked, ENGLISH, open_schema(), Pools(hashed_embedder, PARSER)).sub_queries == []
 
 
 def test_reflection_works_in_chinese(hashed_embedder):
     found = reflect("发现青岚素的人出生在哪座城市？", history("谁发现了青岚素？", "{answer 1}出生在哪座城市？"),
                     CHINESE,
-                    open_schema(), hashed_embedder, PARSER)
+                    open_schema(), Pools(hashed_embedder, PARSER))
     assert found.sufficient
     assert [item.answer for item in found.sub_answers] == ["林小雨", "宁波"]
 
@@ -226,20 +228,20 @@ REPORT = [passage("海岚航运公司2021年度报告",
     ("海岚航运公司2021年的销售费用是多少？", False), ("滨海港务公司2021年的营业收入是多少？", False),
 ])
 def test_property_period_and_company_must_all_be_said(question, sure, hashed_embedder):
-    assert (answer(question, [], REPORT, hashed_embedder, PARSER).confidence >= 0.5) is sure
+    assert (answer(question, [], REPORT, Pools(hashed_embedder, PARSER)).confidence >= 0.5) is sure
 
 
 def test_a_university_is_not_a_person_of_its_citys_name(hashed_embedder):
     passages = [passage("Ulm", "Ulm is a city in Germany. The Academy of Ulm was founded in 1739 by Carl Berg.")]
-    assert answer("Who founded the University of Ulm?", [], passages, hashed_embedder, PARSER).confidence < 0.5
-    assert answer("Who founded the Academy of Ulm?", [], passages, hashed_embedder, PARSER).confidence >= 0.5
+    assert answer("Who founded the University of Ulm?", [], passages, Pools(hashed_embedder, PARSER)).confidence < 0.5
+    assert answer("Who founded the Academy of Ulm?", [], passages, Pools(hashed_embedder, PARSER)).confidence >= 0.5
 
 
 def test_the_short_answer_is_the_span(hashed_embedder):
-    assert answer("In which city was Ada Byron born?", [], ENGLISH, hashed_embedder, PARSER).short == "Ulm"
+    assert answer("In which city was Ada Byron born?", [], ENGLISH, Pools(hashed_embedder, PARSER)).short == "Ulm"
     asked = history("Who described the analytical engine?", "In which city was {answer 1} born?")
-    assert answer("Where ...?", asked, ENGLISH, hashed_embedder, PARSER).short == "Ulm"
-    compared = answer("Who was born first, Ada Byron or Carl Berg?", [], ENGLISH, hashed_embedder, PARSER)
+    assert answer("Where ...?", asked, ENGLISH, Pools(hashed_embedder, PARSER)).short == "Ulm"
+    compared = answer("Who was born first, Ada Byron or Carl Berg?", [], ENGLISH, Pools(hashed_embedder, PARSER))
     assert compared.short == "Carl Berg"
 
 
@@ -288,7 +290,7 @@ HISTORY = st.lists(st.builds(SubAnswer, question=ANY, answer=st.just("") | ANY),
 @given(ANY, HISTORY, PASSAGES)
 @settings(deadline=None, max_examples=150)
 def test_any_text_is_answered_with_verbatim_quotes(hashed_embedder, question, asked, passages):
-    draft = answer(question, asked, passages, hashed_embedder, PARSER)
+    draft = answer(question, asked, passages, Pools(hashed_embedder, PARSER))
     assert_verbatim(draft, passages)
     assert draft.answerable is False or draft.claims
     assert draft.confidence == 0 or draft.claims
@@ -297,28 +299,28 @@ def test_any_text_is_answered_with_verbatim_quotes(hashed_embedder, question, as
 @given(ANY, HISTORY, PASSAGES)
 @settings(deadline=None, max_examples=150)
 def test_any_text_is_reflected_on_in_order(hashed_embedder, question, asked, passages):
-    found = reflect(question, asked, passages, open_schema(), hashed_embedder, PARSER)
+    found = reflect(question, asked, passages, open_schema(), Pools(hashed_embedder, PARSER))
     assert [item.question for item in found.sub_answers] == [item.question for item in asked]
     assert not {item.question for item in found.sub_queries} & {item.question for item in asked}
 
 
 def test_another_figure_of_the_same_unit_denies(hashed_embedder):
     carts = [passage("Carts", "The cart Mule is light. The Mule uses the 500 Wh battery.")]
-    draft = answer("Does the Mule use the 750 Wh battery?", [], carts, hashed_embedder, PARSER)
+    draft = answer("Does the Mule use the 750 Wh battery?", [], carts, Pools(hashed_embedder, PARSER))
     assert (draft.short, draft.confidence >= 0.5) == ("No", True)
 
 
 def test_a_body_of_the_same_kind_is_another_one(hashed_embedder):
     founded = [passage("Turku", "The University of Turku was founded in 1503 by Duke Carl II.")]
     asked = "Who founded the University of {}?"
-    assert answer(asked.format("Turku"), [], founded, hashed_embedder, PARSER).confidence >= 0.5
-    assert answer(asked.format("Kalmar"), [], founded, hashed_embedder, PARSER).confidence < 0.5
+    assert answer(asked.format("Turku"), [], founded, Pools(hashed_embedder, PARSER)).confidence >= 0.5
+    assert answer(asked.format("Kalmar"), [], founded, Pools(hashed_embedder, PARSER)).confidence < 0.5
 
 
 def test_a_column_says_where_whatever_the_verb(hashed_embedder):
     rows = [passage("Makers", "| Maker: Brandt Oy | Country: Finland | Goods: oars |\n"
                               "| Maker: Lund AS | Country: Norway | Goods: sails |")]
-    draft = answer("In which country is Brandt Oy based?", [], rows, hashed_embedder, PARSER)
+    draft = answer("In which country is Brandt Oy based?", [], rows, Pools(hashed_embedder, PARSER))
     assert (draft.short, draft.confidence >= 0.5) == ("Finland", True)
 
 
@@ -347,7 +349,7 @@ THEATRE = [
 def test_a_table_without_the_column_that_is_compared_by_does_not_answer(hashed_embedder):
     table = [passage("League", "| Club: Ulm | Played: 23 | Lost: 4 |\n| Club: Turku | Played: 24 | Lost: 9 |")]
     for question in ("Who is the youngest player?", "How many away matches has Turku lost since October?"):
-        assert answer(question, [], table, hashed_embedder, PARSER).confidence < 0.5, question
+        assert answer(question, [], table, Pools(hashed_embedder, PARSER)).confidence < 0.5, question
 
 
 @pytest.mark.parametrize(("question", "said"), [
@@ -358,7 +360,7 @@ def test_a_table_without_the_column_that_is_compared_by_does_not_answer(hashed_e
     ("Who is Piet Zander?", "executive director"),
 ])
 def test_what_a_newcomer_asks_is_answered(question, said, hashed_embedder):
-    draft = answer(question, [], THEATRE, hashed_embedder, PARSER)
+    draft = answer(question, [], THEATRE, Pools(hashed_embedder, PARSER))
     assert draft.claims[0].text.find(said) >= 0
     assert_verbatim(draft, THEATRE)
 
@@ -373,7 +375,7 @@ def test_a_label_in_its_line_is_no_answer_but_says_what_its_sentences_are_about(
 
 def test_a_question_for_yes_or_no_is_answered_by_the_sentence_that_speaks_of_it_in_other_words(hashed_embedder):
     rules = [passage("Rules", "Assistance dogs are welcome in the hall. The bar opens at seven.")]
-    draft = answer("Are assistance dogs allowed in the hall?", [], rules, hashed_embedder, PARSER)
+    draft = answer("Are assistance dogs allowed in the hall?", [], rules, Pools(hashed_embedder, PARSER))
     assert draft.claims[0].text == "Assistance dogs are welcome in the hall."
     assert draft.confidence > 0
 

@@ -14,14 +14,13 @@ from ....schemas.naming import normalise
 from ....schemas.references import references
 from ....schemas.retrieval import Claim, DraftAnswer, Passage, Quote, Reflection, SubAnswer
 from ....text.dates import months_named, overlap
-from ...embedding.embedder import Embedder
 from ...parsing.parser import Parser
 from ..content_words import language_of
 from ..lexicon import SUMMARY_CUES
 from ..questions.answer_types import Expected, Question
 from ..questions.comparisons import Comparison, comparison
 from ..questions.decomposition import fill, sub_query
-from .evidence import ANSWERED, MOST_EMBEDDED, SentencePool, Support
+from .evidence import ANSWERED, MOST_EMBEDDED, Pools, SentencePool, Support
 from .measures import amount, comparable
 from .statements import answer_from_facts, overview
 from .tables import answer_from_table
@@ -60,15 +59,14 @@ class _Hop:
 
 
 def answer(question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
-           embedder: Embedder, parser: Parser) -> DraftAnswer:
+           pools: Pools) -> DraftAnswer:
     """The answer in quoted sentences; the final claim first, then one for each hop it rests on.
 
     Args:
         question: the question.
         history: its sub-queries with the answers found so far.
         passages: the evidence.
-        embedder: compares questions with sentences.
-        parser: parses English.
+        pools: reads their sentences.
 
     Returns:
         Claims whose quotes are substrings of the passages they name: the nearest sentence where nothing
@@ -77,8 +75,8 @@ def answer(question: str, history: Sequence[SubAnswer], passages: Sequence[Passa
     """
     if passages and all(passage.statement for passage in passages):
         return overview(passages)
-    pool = SentencePool(passages, embedder, parser)
-    draft = _from_sentences(question, history, pool, parser)
+    pool = pools.of(passages)
+    draft = _from_sentences(question, history, pool, pools.parser)
     if draft.confidence < ANSWERED and (from_fact := answer_from_facts(pool.analyse(question), passages)) is not None:
         return from_fact
     return draft
@@ -109,7 +107,7 @@ def _from_sentences(question: str, history: Sequence[SubAnswer], pool: SentenceP
 
 
 def reflect(question: str, history: Sequence[SubAnswer], passages: Sequence[Passage], schema: GraphSchema,
-            embedder: Embedder, parser: Parser) -> Reflection:
+            pools: Pools) -> Reflection:
     """Whether the passages answer the last step, and else which filled sub-queries to ask next.
 
     Args:
@@ -117,15 +115,14 @@ def reflect(question: str, history: Sequence[SubAnswer], passages: Sequence[Pass
         history: the sub-queries asked so far; one may refer to answers of others.
         passages: the evidence.
         schema: the schema in force, for the elements of new sub-queries.
-        embedder: compares questions with sentences.
-        parser: parses English.
+        pools: reads their sentences.
 
     Returns:
         `sub_answers` in the order of `history`; `sub_queries` holds no question of the history.
     """
-    pool = SentencePool(passages, embedder, parser)
+    pool = pools.of(passages)
     hops = _answer_hops(history, pool)
-    compared = comparison(question, parser)
+    compared = comparison(question, pools.parser)
     if compared is not None:
         sufficient = all(hop.answer for hop in _sides(compared, pool))
     elif hops:
@@ -139,7 +136,7 @@ def reflect(question: str, history: Sequence[SubAnswer], passages: Sequence[Pass
         missing="; ".join(missing),
         sub_answers=[SubAnswer(question=item.question, answer=hop.answer)
                      for item, hop in zip(history, hops, strict=True)],
-        sub_queries=[sub_query(text, schema, parser, chained=True) for text in new],
+        sub_queries=[sub_query(text, schema, pools.parser, chained=True) for text in new],
     )
 
 

@@ -3,11 +3,13 @@
 import functools
 import math
 import re
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from cachetools import LRUCache
 from numpy.typing import NDArray
 
 from ....schemas.naming import normalise
@@ -59,6 +61,8 @@ _FORMLESS = frozenset({Expected.TEXT, Expected.REASON, Expected.POLAR})
 _LOCATED = frozenset(content_words("located based situated headquartered"))
 _ROW_ANSWERS, _ROW_SILENT, _LEAST = 0.95, 0.2, 1e-6
 _FIT_RANGE = 4.0
+_POOLS_KEPT = 8
+"""Of the contexts of questions under way; some 100 KB each."""
 _PARENTHESES = re.compile(r"(?:(?<!\s)\s++)?+[(（][^()（）]*+[)）]\s*+$")
 
 
@@ -93,6 +97,7 @@ class SentencePool:
                           for sentence in sentences_of(number, passage)]
         best = max((passage.score for passage in passages), default=0.0)
         self._trust = [passage.score / best if best > 0 else 0.0 for passage in passages]
+        self._searched: dict[tuple[str, int], list[Support]] = {}
         self._titles = tuple(dict.fromkeys(_PARENTHESES.sub("", passage.title).strip() for passage in passages))
 
     def analyse(self, question: str) -> Question:
@@ -112,6 +117,12 @@ class SentencePool:
         Returns:
             At most `embedded` sentences, best first.
         """
+        found = self._searched.get((question.text, embedded))
+        if found is None:
+            found = self._searched[question.text, embedded] = self._search(question, embedded)
+        return found
+
+    def _search(self, question: Question, embedded: int) -> list[Support]:
         nearest = self._nearest(question, embedded)
         if not nearest:
             return []
@@ -209,6 +220,27 @@ class SentencePool:
         if question.language == "en" and sentence.row is None:  # what rules take is taken in full
             sure = _SCALE * (logit + values["ruled out"]) + _BIAS - values["ruled out"]
         return Support(sentence, logit, 1 / (1 + math.exp(-sure)), near[1], near[3], rank, spans)
+
+
+class Pools:
+    """The sentences of the contexts read lately: `reflect` and `answer` mostly read the same. Safe for threads."""
+
+    def __init__(self, embedder: Embedder, parser: Parser) -> None:
+        self.parser = parser
+        self._embedder = embedder
+        self._kept: LRUCache[tuple[Passage, ...], SentencePool] = LRUCache(_POOLS_KEPT)
+        self._lock = threading.Lock()
+
+    def of(self, passages: Sequence[Passage]) -> SentencePool:
+        """The sentences of some passages."""
+        key = tuple(passages)
+        with self._lock:
+            pool = self._kept.get(key)
+        if pool is None:
+            pool = SentencePool(passages, self._embedder, self.parser)
+            with self._lock:
+                self._kept[key] = pool
+        return pool
 
 
 def features(question: Question, sentence: Sentence, near: tuple[float, float, float, float],

@@ -136,7 +136,7 @@ def presence(name: str, sentence: Sentence) -> float:
 def partly(text: str, name: str) -> bool:
     """Whether a text calls something by the first word of a name alone: 'Ada' for Ada Byron, not 'University'."""
     first, _, others = name.partition(" ")
-    if first.casefold() in _KINDS:
+    if first not in text or first.casefold() in _KINDS:
         return False
     return bool(others) and len(first) > 2 and first[:1].isupper() and any(  # noqa: PLR2004 - no initials or articles
         not _CAPITAL_AROUND.search(text[max(0, match.start() - 1) : match.end() + 2].replace(first, "_"))

@@ -80,14 +80,23 @@ def mentions(text: str, name: str) -> bool:
         text: any text.
         name: a name; 'Marie Curie' is also said by 'Curie', but not by 'Pierre Curie'.
     """
-    if _whole_word(canonical_name(name)).search(normalise(text)):
+    canonical, folded = canonical_name(name), _folded(text)
+    if canonical in folded and _whole_word(canonical).search(folded):
         return True
     parts = name.split()
     # 'University of Vienna' is no person of the name Vienna.
     if len(parts) < 2 or "of" in parts or len(parts[-1]) < _SHORTEST_SURNAME or not parts[-1][0].isupper():  # noqa: PLR2004 - two parts
         return False
+    if parts[-1] not in text:
+        return False
     return any(_before(text, match.start()) in {"", *parts[:-1], *_HONOURS}
                for match in _whole_word(parts[-1]).finditer(text))
+
+
+@functools.lru_cache(maxsize=1024)
+def _folded(text: str) -> str:
+    """A text as names are looked for in it; each of a context's is asked about every name."""
+    return normalise(text)
 
 
 @functools.lru_cache(maxsize=1024)
