@@ -3,11 +3,13 @@
 Run `python benchmarks/web_page.py --home FOLDER --kb NAME`: it serves FOLDER with `banyan serve` on a free port of
 this machine and does in Chromium what a person does. For each action it prints how many requests it took, the bytes
 that came (headers and bodies, as the browser counts them), and the milliseconds until what was asked for stands on
-the screen. The first action after a start pays for opening the store.
+the screen. The first action after a start pays for opening the store. At last the map is dragged about for two
+seconds, and the frames that the browser draws meanwhile are counted.
 """
 
 import argparse
 import json
+import math
 import os
 import socket
 import subprocess
@@ -17,6 +19,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +30,10 @@ from rich.table import Table
 CHROMIUM = "/usr/bin/chromium"
 ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
              "--disable-component-update", "--disable-sync")
+FRAMES = """() => { window.drawn = []; const next = (at) => { window.drawn.push(at); requestAnimationFrame(next); };
+requestAnimationFrame(next); }"""
+PANNED = 2.0
+"""Seconds."""
 WAIT = 120_000
 """Milliseconds: a large store is opened by the first request for it."""
 
@@ -122,6 +129,25 @@ def actions(page: Page, url: str, kb: str, question: str) -> list[tuple[str, Cal
             ("list of documents", documents), ("ask a question", ask), ("graph again", overview)]
 
 
+def panned(page: Page) -> tuple[float, float]:
+    """Frames a second while the map is dragged about, and the longest time between two of them in ms."""
+    box = page.locator(".map canvas").first.bounding_box()
+    if box is None:
+        raise SystemExit("the map is not shown: look at the page yourself")
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.evaluate(FRAMES)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    began, step = time.perf_counter(), 0
+    while time.perf_counter() - began < PANNED:
+        step += 1
+        page.mouse.move(x + 150 * math.sin(step / 20), y + 100 * math.sin(step / 13))
+    page.mouse.up()
+    drawn = page.evaluate("() => window.drawn")
+    gaps = [after - before for before, after in pairwise(drawn)]
+    return 1000 * len(gaps) / sum(gaps), max(gaps)
+
+
 def measured(url: str, kb: str, question: str) -> list[dict[str, Any]]:
     """Each action with its requests, bytes and milliseconds."""
     found = []
@@ -137,6 +163,8 @@ def measured(url: str, kb: str, question: str) -> list[dict[str, Any]]:
             page.wait_for_load_state("networkidle")
             requests, received = counter.read()
             found.append({"action": name, "requests": requests, "bytes": received, "ms": round(milliseconds)})
+        frames, longest = panned(page)
+        found.append({"action": "panning", "frames a second": round(frames), "longest ms": round(longest)})
         found.append({"action": "nodes on the map", "nodes": page.locator(".graph-note .soft").text_content()})
         browser.close()
     return found
@@ -156,9 +184,12 @@ def main() -> None:
         print(json.dumps(found))
         return
     table = Table("action", "requests", "KB", "ms", title=f"{arguments.kb}: {found.pop()['nodes']}")
+    moved = found.pop()
     for one in found:
         table.add_row(one["action"], str(one["requests"]), f"{one['bytes'] / 1000:.1f}", str(one["ms"]))
-    Console().print(table)
+    console = Console()
+    console.print(table)
+    console.print(f"Panning: {moved['frames a second']} frames a second, the longest took {moved['longest ms']} ms.")
 
 
 if __name__ == "__main__":

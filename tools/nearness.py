@@ -23,8 +23,8 @@ Cosines = NDArray[np.float32]
 
 # Codes compared at once: their products fit into a processor's cache.
 _BLOCK = 8192
-# From so many on it is worth several threads.
-_SHARED = 1 << 18
+# From so many on, some three milliseconds, it is worth several threads.
+_SHARED = 1 << 16
 # Its tiles hold sixteen rows: with a question's few wordings they stand mostly empty, and plain vectors are faster.
 numkong.disable_capability("sapphireamx")
 # What rounding adds at most: a sum of d products, d < 2,000, in float32.
