@@ -94,8 +94,8 @@ class _Nodes:
             return within_budget(sorted(found, key=lambda item: (-item.score, item.statement)),
                                  self._resources.settings.context_tokens)
         # What `reflect` was given `answer` is given, too.
-        found = state["asked"], state["found"], state["ranking"]
-        return self._readings.context(state["reading"], found, lambda: self._built_context(state))
+        evidence = state["asked"], state["found"], state["ranking"]
+        return self._readings.context(state["reading"], evidence, lambda: self._built_context(state))
 
     def _built_context(self, state: AskState) -> list[Passage]:
         retriever = self._retriever(state)
