@@ -138,6 +138,11 @@ class RetrievalIndex:
         row = self._stated.entity(entity)
         return entity if row is None else self.entity_row.at(row)
 
+    def is_joined(self, entity: str) -> bool:
+        """Whether others, as documents state them, are part of an entity."""
+        row = self.entity_at(entity)
+        return row is not None and self._stated.is_joined(row)
+
     def _row_of(self, entity: str) -> int:
         row = self.entity_at(entity)
         if row is None:

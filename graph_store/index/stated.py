@@ -26,6 +26,10 @@ class Stated:
         place = self._moved.get(entity)
         return None if place is None else int(self._entities[place])
 
+    def is_joined(self, row: int) -> bool:
+        """Whether others are part of the entity of a row."""
+        return bool((self._entities == row).any())
+
     def fact(self, fact: EdgeKey) -> int | None:
         """The row of the triple that holds where a person corrected a fact, -1 for none; None: nobody did."""
         place = self._corrected.get(triple_id(*fact))

@@ -43,6 +43,8 @@ class NamedDecision(EntityDecision):
 @router.get("/names", responses=errors(404))
 def entity_names(kb: KbName, service: Serving, entity: NodeId) -> Items[Alias]:
     """The other entities that became part of one, and what tied each to it."""
+    if not service.resources.retriever(kb).index.is_joined(entity):
+        return Items(items=[])  # as for most: the graph is not loaded for them
     groups = service.resources.knowledge_base(kb).graph.groups()
     return Items(items=[alias for group in groups if group.id == entity for alias in group.aliases])
 
@@ -51,9 +53,9 @@ def entity_names(kb: KbName, service: Serving, entity: NodeId) -> Items[Alias]:
 def entity_decisions(kb: KbName, service: Serving) -> Items[NamedDecision]:
     """What persons decided on entities, oldest first."""
     opened = service.resources.knowledge_base(kb)
-    mentions = opened.graph.mentions
 
     def name(entity: str) -> str:
+        mentions = opened.graph.mentions
         return mentions.entity(entity).name if entity in mentions.network else entity
 
     return Items(items=[NamedDecision(**decision.model_dump(), names=(name(decision.first), name(decision.second)))
