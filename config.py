@@ -11,7 +11,13 @@ from typing import Any, Literal, get_args
 
 from platformdirs import user_data_path
 from pydantic import Field, SecretStr
-from pydantic_settings import BaseSettings, DotEnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import (
+    BaseSettings,
+    DotEnvSettingsSource,
+    InitSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
 
 from .schemas.chroma_server import ChromaServer, ChromaUrl, HeaderName, HeaderToken
 from .schemas.errors import BanyanError
@@ -164,7 +170,7 @@ class Settings(BaseSettings):
     def settings_customise_sources(
         cls, settings_cls: type[BaseSettings], init_settings: PydanticBaseSettingsSource,
         env_settings: PydanticBaseSettingsSource, dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Where settings come from, the strongest first.
 
@@ -174,11 +180,13 @@ class Settings(BaseSettings):
         given, environment = init_settings(), env_settings()
         assert isinstance(dotenv_settings, DotEnvSettingsSource)  # noqa: S101  (as pydantic-settings makes it)
         if dotenv_settings.env_file == _BY_RULE:
-            file = _env_file(Path(given.get("home") or environment.get("home") or default_home()))
-            dotenv_settings = DotEnvSettingsSource(settings_cls, env_file=file)
+            path = _env_file(Path(given.get("home") or environment.get("home") or default_home()))
+            dotenv_settings = DotEnvSettingsSource(settings_cls, env_file=path)
+        file = dotenv_settings()
         _check_secrets({"the arguments": given, "the environment": environment,
-                        f"the file {dotenv_settings.env_file}": dotenv_settings()})
-        return init_settings, env_settings, dotenv_settings, file_secret_settings
+                        f"the file {dotenv_settings.env_file}": file})
+        # What was read, and not the sources, which would read it all again.
+        return (InitSettingsSource(settings_cls, {**file, **environment, **given}),)
 
     @property
     def uses_llm(self) -> bool:

@@ -7,16 +7,15 @@ from chromadb.errors import ChromaError, NotFoundError
 
 __all__ = ["ChromaError", "NotFoundError", "folder_client", "server_client"]
 
+_SETTINGS = Settings(_env_file=None, anonymized_telemetry=False)
+"""Every client changes a copy of its own."""
+
 
 def folder_client(path: str) -> ClientAPI:
     """A client of the vectors in a folder, inside this process."""
-    return chromadb.PersistentClient(path, settings=_settings())
+    return chromadb.PersistentClient(path, settings=_SETTINGS.model_copy())
 
 
 def server_client(url: str, headers: dict[str, str]) -> ClientAPI:
     """A client of a Chroma server."""
-    return chromadb.HttpClient(host=url, headers=headers, settings=_settings())
-
-
-def _settings() -> Settings:
-    return Settings(_env_file=None, anonymized_telemetry=False)
+    return chromadb.HttpClient(host=url, headers=headers, settings=_SETTINGS.model_copy())
