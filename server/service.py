@@ -12,7 +12,7 @@ from fastapi import Depends, Request
 from langgraph.checkpoint.sqlite import SqliteSaver
 
 from ..agents.resources import Resources
-from ..graph_store.ledger.database import write_ahead
+from ..graph_store.ledger.sqlite import write_ahead
 from ..schemas.errors import BanyanError
 from .runs.builds import Builds
 from .runs.conversations import Conversations

@@ -159,7 +159,7 @@ def _check(file: Path, ledger: Path, manifest: Manifest) -> None:
             if not raw.execute("PRAGMA user_version").fetchone()[0]:
                 raise _none(file, "its ledger is none")
         with closing(Database(ledger)) as database:
-            problems = [*database.integrity_problems(), *foreign_objects(database)]
+            problems = [*database.problems(), *foreign_objects(database)]
             embedding = str(database.get_meta("embedding") or "").partition("\n")[0]
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # what SQLite says may quote what is there
         raise _none(file, f"its ledger cannot be read ({error})"[:_MESSAGE]) from error

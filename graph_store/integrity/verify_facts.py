@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from typing import Any
 
 from ...schemas.documents import Chunk, Span
 from ...schemas.extraction import BoundedExtraction
@@ -83,5 +82,5 @@ def _differences(kb: KnowledgeBase, chunk: Chunk, current: BoundedExtraction, ba
 
 
 def _rows(kb: KnowledgeBase, table: str, chunk_id: str) -> list[str]:
-    rows: list[Any] = kb.database.rows(f"SELECT * FROM {table} WHERE chunk = ?", chunk_id)  # noqa: S608
+    rows = kb.database.rows(f"SELECT * FROM {table} WHERE chunk = :chunk", chunk=chunk_id)  # noqa: S608
     return sorted(json.dumps(tuple(row)) for row in rows)

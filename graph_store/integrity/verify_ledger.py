@@ -13,14 +13,12 @@ from ..vectors.reliability import Reliability
 from .problems import REINDEX, RESTORE, Problem
 
 Column = tuple[str, str, str, int, int]
-"""Table, column, type, whether it may not be null, place in the primary key."""
+"""Table, column, type, whether it may not be null though no key, place in the primary key."""
 
 
 def file(kb: KnowledgeBase) -> Iterator[Problem]:
-    """SQLite's own checks of pages, indexes and foreign keys; it fills up a cut last page without a word."""
-    if kb.layout.ledger.stat().st_size % kb.database.count("PRAGMA page_size"):
-        yield Problem(what="the ledger: its file was cut inside its last page", fix=RESTORE)
-    for line in kb.database.integrity_problems():
+    """The database's own checks: in SQLite those of pages, indexes and foreign keys."""
+    for line in kb.database.problems():
         yield Problem(what=f"the ledger: {line}", fix=RESTORE)
 
 
@@ -43,7 +41,8 @@ def foreign_objects(database: Database) -> list[str]:
 
 def _shape(database: Database) -> set[Column]:
     return {(str(row[0]), str(row[1]), str(row[2]), int(row[3]), int(row[4])) for row in database.rows(
-        'SELECT m.name, c.name, c.type, c."notnull", c.pk FROM sqlite_master m JOIN pragma_table_info(m.name) c '
+        'SELECT m.name, c.name, c.type, c."notnull" AND NOT c.pk, c.pk FROM sqlite_master m '
+        "JOIN pragma_table_info(m.name) c "
         "WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite!_%' ESCAPE '!'")}
 
 
@@ -72,22 +71,22 @@ def waiting(kb: KnowledgeBase) -> Iterator[Problem]:
     known: set[str] = set()
     for row in kb.database.rows("SELECT document, title, text, chunks FROM revisions ORDER BY document"):
         occurrences: Counter[tuple[str, str]] = Counter()
-        for chunk, ordinal, start, end in json.loads(row["chunks"]):
+        for chunk, ordinal, start, end in json.loads(row.chunks):
             known.add(chunk)
-            where = f"the new content of document {row['document']!r}, chunk {ordinal}"
-            heading = kb.database.scalar("SELECT heading FROM chunks WHERE id = ? AND document = ?", chunk,
-                                         row["document"])
+            where = f"the new content of document {row.document!r}, chunk {ordinal}"
+            heading = kb.database.scalar("SELECT heading FROM chunks WHERE id = :chunk AND document = :document",
+                                         chunk=chunk, document=row.document)
             if heading is None:
                 yield Problem(what=f"{where} is missing", fix=RESTORE)
                 continue
-            text = row["text"][start:end]
+            text = row.text[start:end]
             occurrence = occurrences[str(heading), text]
-            if chunk != chunk_id(row["document"], row["title"], str(heading), text, occurrence):
+            if chunk != chunk_id(row.document, row.title, str(heading), text, occurrence):
                 yield Problem(what=f"{where}: its text is not the one that its id was made from", fix=RESTORE)
             occurrences[str(heading), text] += 1
     for row in kb.database.rows("SELECT id, document FROM chunks WHERE revision = 1 ORDER BY document, ordinal"):
-        if row["id"] not in known:
-            yield Problem(what=f"a chunk of document {row['document']!r} waits for new content that is not there",
+        if row.id not in known:
+            yield Problem(what=f"a chunk of document {row.document!r} waits for new content that is not there",
                           fix=RESTORE)
 
 
@@ -141,12 +140,13 @@ def accounts(kb: KnowledgeBase) -> Iterator[Problem]:
     for row in kb.database.rows(
             "WITH kept AS (SELECT step, count(*) calls, sum(prompt_tokens) prompt, sum(completion_tokens) completion "
             "FROM calls GROUP BY step), accounts AS (SELECT step, sum(calls) calls, sum(prompt) prompt, "
-            "sum(completion) completion, min(min(calls, prompt, completion, cached, wasted_calls, wasted, "
-            "calls - wasted_calls, prompt - cached, prompt + completion - wasted)) least FROM tokens GROUP BY step), "
+            "sum(completion) completion, count(*) FILTER (WHERE calls < 0 OR prompt < 0 OR completion < 0 OR "
+            "cached < 0 OR wasted_calls < 0 OR wasted < 0 OR calls < wasted_calls OR prompt < cached OR "
+            "prompt + completion < wasted) wrong FROM tokens GROUP BY step), "
             "steps AS (SELECT step FROM accounts UNION SELECT step FROM kept) "
             "SELECT step, coalesce(t.calls, 0), coalesce(k.calls, 0) FROM steps LEFT JOIN accounts t USING (step) "
             "LEFT JOIN kept k USING (step) WHERE t.step IS NULL OR t.calls < k.calls OR t.prompt < k.prompt OR "
             "t.completion < k.completion OR (t.completion > 0 AND k.step IS NULL) "
-            "OR t.least < 0 ORDER BY step"):
+            "OR t.wrong > 0 ORDER BY step"):
         yield Problem(what=f"the account of the step {row[0]!r} does not add up: {row[1]} calls were paid, the "
                            f"responses of {row[2]} are kept", fix=RESTORE)

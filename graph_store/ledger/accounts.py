@@ -9,12 +9,17 @@ from ...runtime.budgets import Budget, charge
 from ...schemas.documents import Frozen
 from ...schemas.prices import Prices
 from .database import Database
+from .tables import CALLS, TOKENS, insertion
 
 By = Literal["step", "document", "build"]
 """What accounts are added up by."""
 
-_SUMS = ("sum(calls) AS calls, sum(prompt) AS prompt, sum(completion) AS completion, sum(cached) AS cached, "
-         "sum(wasted_calls) AS wasted_calls, sum(wasted) AS wasted")
+_AMOUNTS = ("calls", "prompt", "completion", "cached", "wasted_calls", "wasted")
+_SUMS = ", ".join(f"sum({amount}) AS {amount}" for amount in _AMOUNTS)
+_ADDITION = (f"{insertion(TOKENS)} ON CONFLICT (build, document, step, model) DO UPDATE SET "
+             + ", ".join(f"{amount} = tokens.{amount} + excluded.{amount}" for amount in _AMOUNTS))
+_BUILD = "(CAST(:build AS TEXT) IS NULL OR build = :build)"
+"""Of one build, or of all where none is given."""
 
 
 class Tokens(Frozen):
@@ -66,7 +71,7 @@ class Calls:
 
     def lookup(self, key: str) -> str | None:
         """The response to an equal call made before, or None."""
-        rows = self._db.rows("SELECT response, prompt_tokens, completion_tokens FROM calls WHERE key = ?", key)
+        rows = self._db.rows("SELECT response, prompt_tokens, completion_tokens FROM calls WHERE key = :key", key=key)
         if not rows:
             return None
         response, *tokens = rows[0]
@@ -84,8 +89,7 @@ class Calls:
         # What an endpoint reports is only believed as far as it can be.
         cached_tokens = max(0, min(cached_tokens, prompt_tokens))
         with self._db.transaction():
-            self._db.execute("INSERT OR REPLACE INTO calls VALUES (?, ?, ?, ?, ?)",
-                             key, step, response, prompt_tokens, completion_tokens)
+            self._db.replace(CALLS, [(key, step, response, prompt_tokens, completion_tokens)])
             self._put_down(step, model, 1, prompt_tokens, completion_tokens, cached_tokens, int(wasted),
                            int(wasted) * (prompt_tokens + completion_tokens))
         if where.usage:
@@ -101,12 +105,8 @@ class Calls:
 
     def _put_down(self, step: str, model: str, *sums: int) -> None:
         """Add the sums, in the order of the table's columns, to those of the build and document in `charged`."""
-        self._db.execute(
-            "INSERT INTO tokens VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
-            "calls = calls + excluded.calls, prompt = prompt + excluded.prompt, "
-            "completion = completion + excluded.completion, cached = cached + excluded.cached, "
-            "wasted_calls = wasted_calls + excluded.wasted_calls, wasted = wasted + excluded.wasted",
-            charge().build, charge().document, step, model, *sums)
+        self._db.execute(_ADDITION, build=charge().build, document=charge().document, step=step, model=model,
+                         **dict(zip(_AMOUNTS, sums, strict=True)))
 
     def check_budget(self) -> None:
         """Called before a call is paid.
@@ -121,26 +121,26 @@ class Calls:
     def charge_to(self, budget: Budget, build: str) -> None:
         """Count in a budget what a build has paid so far, maybe in another process."""
         for row in self._db.rows("SELECT model, sum(prompt), sum(completion), sum(cached) FROM tokens "
-                                 "WHERE build = ? GROUP BY model", build):
+                                 "WHERE build = :build GROUP BY model", build=build):
             budget.add(*row)
 
     def steps(self) -> list[StepTokens]:
         """The accounts, by step's name."""
-        return [StepTokens(**dict(row))
+        return [StepTokens(**row._asdict())
                 for row in self._db.rows(f"SELECT step, {_SUMS} FROM tokens GROUP BY step ORDER BY step")]  # noqa: S608
 
     def total(self, build: str | None = None) -> StepTokens:
         """The sum of all accounts, or of a build's."""
-        row = self._db.rows(f"SELECT {_SUMS} FROM tokens WHERE ?1 IS NULL OR build = ?1", build)[0]  # noqa: S608
-        return StepTokens(step="all", **{field: value or 0 for field, value in dict(row).items()})
+        (row,) = self._db.rows(f"SELECT {_SUMS} FROM tokens WHERE {_BUILD}", build=build)  # noqa: S608
+        return StepTokens(step="all", **{field: value or 0 for field, value in row._asdict().items()})
 
     def spent(self, by: By, prices: Prices, build: str | None = None) -> list[Spent]:
         """What was paid, by step, document or build, in the order of their names."""
         by_name: dict[str, list[Spent]] = {}
         for row in self._db.rows(
-                f"SELECT {by} AS name, model, {_SUMS} FROM tokens WHERE ?1 IS NULL OR build = ?1 "  # noqa: S608
-                "GROUP BY name, model ORDER BY name, model", build):
-            values = dict(row)
+                f"SELECT {by} AS name, model, {_SUMS} FROM tokens WHERE {_BUILD} "  # noqa: S608
+                "GROUP BY name, model ORDER BY name, model", build=build):
+            values = row._asdict()
             cost = prices.cost(values.pop("model"), values["prompt"], values["completion"], values["cached"])
             by_name.setdefault(values["name"], []).append(Spent(cost=cost, **values))
         return [total(parts).model_copy(update={"name": name}) for name, parts in by_name.items()]
@@ -157,12 +157,12 @@ class Calls:
         """
         whole, chunks = Tokens(), list[str]()
         for row in self._db.rows(
-                f"SELECT document, {_SUMS} FROM tokens WHERE step = 'extract' AND document <> '' AND model = ? "  # noqa: S608
-                "GROUP BY document ORDER BY document", model):
-            values = dict(row)
+                f"SELECT document, {_SUMS} FROM tokens WHERE step = 'extract' AND document <> '' AND model = :model "  # noqa: S608
+                "GROUP BY document ORDER BY document", model=model):
+            values = row._asdict()
             extracted = [str(chunk[0]) for chunk in self._db.rows(
-                "SELECT id FROM chunks WHERE document = ? AND status IN ('extracted', 'done') "
-                "ORDER BY revision, ordinal", values.pop("document"))]
+                "SELECT id FROM chunks WHERE document = :document AND status IN ('extracted', 'done') "
+                "ORDER BY revision, ordinal", document=values.pop("document"))]
             paid = Tokens(**values)
             if extracted and paid.calls - paid.wasted_calls == len(extracted):
                 whole, chunks = whole.plus(paid), chunks + extracted

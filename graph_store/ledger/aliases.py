@@ -4,7 +4,8 @@ import json
 from collections.abc import Iterable, Mapping
 
 from ...schemas.resolution import AliasRow, EntityDecision, Evidence, Pair, PairVerdict, pair_of
-from .database import Database
+from .database import Database, now
+from .tables import ENTITY_ALIASES, ENTITY_DECISIONS, ENTITY_VERDICTS
 
 RULES = 1
 """Increased whenever the rules find other aliases for the same facts, so that ledgers are resolved again."""
@@ -33,10 +34,9 @@ class AliasTable:
 
     def aliases(self) -> dict[str, AliasRow]:
         """The aliases, by entity id."""
-        return {str(row["id"]): AliasRow(
-            id=row["id"], canonical=row["canonical"], type=row["type"], partner=row["partner"], rule=row["rule"],
-            score=row["score"], evidence=tuple(Evidence(chunk=c, start=s, end=e)
-                                               for c, s, e in json.loads(row["evidence"])))
+        return {row.id: AliasRow(
+            id=row.id, canonical=row.canonical, type=row.type, partner=row.partner, rule=row.rule, score=row.score,
+            evidence=tuple(Evidence(chunk=c, start=s, end=e) for c, s, e in json.loads(row.evidence)))
             for row in self._db.rows("SELECT * FROM entity_aliases ORDER BY id")}
 
     def replace(self, aliases: Mapping[str, AliasRow], state: str) -> bool:
@@ -51,13 +51,12 @@ class AliasTable:
         """
         with self._db.transaction():
             before = self.aliases()
-            gone = [(entity,) for entity in before if entity not in aliases]
+            gone = [{"id": entity} for entity in before if entity not in aliases]
             news = [row for entity, row in aliases.items() if before.get(entity) != row]
-            self._db.execute_many("DELETE FROM entity_aliases WHERE id = ?", list(gone))
-            self._db.execute_many(
-                "INSERT OR REPLACE INTO entity_aliases VALUES (?, ?, ?, ?, ?, ?, ?)",
-                [(r.id, r.canonical, r.type, r.partner, r.rule, r.score,
-                  json.dumps([[e.chunk, e.start, e.end] for e in r.evidence])) for r in news])
+            self._db.execute_many("DELETE FROM entity_aliases WHERE id = :id", gone)
+            self._db.replace(ENTITY_ALIASES, [(r.id, r.canonical, r.type, r.partner, r.rule, r.score,
+                                               json.dumps([[e.chunk, e.start, e.end] for e in r.evidence]))
+                                              for r in news])
             if gone or news:
                 self._db.set_meta("resolution", str(self.number() + 1))
             if self.resolved() != state:
@@ -88,18 +87,17 @@ class AliasTable:
 
     def verdicts(self) -> dict[Pair, PairVerdict]:
         """The verdicts of reasoners, by pair."""
-        return {(str(row["first"]), str(row["second"])):
-                PairVerdict(same=bool(row["same"]), confidence=row["confidence"])
+        return {(row.first, row.second): PairVerdict(same=bool(row.same), confidence=row.confidence)
                 for row in self._db.rows("SELECT * FROM entity_verdicts ORDER BY first, second")}
 
     def judge(self, verdicts: Iterable[tuple[Pair, PairVerdict]], reasoner: str) -> None:
         """Keep a reasoner's verdicts, so that it is never asked again."""
-        self._db.execute_many("INSERT OR REPLACE INTO entity_verdicts VALUES (?, ?, ?, ?, ?)",
-                              [(*pair, int(verdict.same), verdict.confidence, reasoner) for pair, verdict in verdicts])
+        self._db.replace(ENTITY_VERDICTS, [(*pair, int(verdict.same), verdict.confidence, reasoner)
+                                           for pair, verdict in verdicts])
 
     def decisions(self) -> list[EntityDecision]:
         """What persons decided, in the order they did."""
-        return [EntityDecision(**dict(row)) for row in self._db.rows(
+        return [EntityDecision(**row._asdict()) for row in self._db.rows(
             "SELECT verdict, first, second, who, why, decided_at FROM entity_decisions ORDER BY seq")]
 
     def decide(self, decision: EntityDecision) -> None:
@@ -109,5 +107,4 @@ class AliasTable:
         last = self._db.rows("SELECT verdict, first, second, who, why FROM entity_decisions ORDER BY seq DESC LIMIT 1")
         if last and tuple(last[0]) == row:
             return
-        self._db.execute("INSERT INTO entity_decisions (verdict, first, second, who, why) VALUES (?, ?, ?, ?, ?)",
-                         *row)
+        self._db.insert(ENTITY_DECISIONS, [(*row, now())], *ENTITY_DECISIONS.columns.keys()[1:])

@@ -1,14 +1,14 @@
 """The ledger's communities: the default tree and further views, and summaries by content."""
 
 import json
-import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 
 from pydantic import Field
 
 from ...schemas.documents import Frozen
 from ...schemas.retrieval import CommunitySummary
-from .database import Database
+from .database import Database, Record
+from .tables import COMMUNITIES, SUMMARIES
 
 MARK = 6
 """Characters of an entity's mark, which tells whether it changed: one change in 16 million is missed."""
@@ -64,16 +64,17 @@ class CommunityTable:
     def all(self, view: str = DEFAULT_VIEW, *, level: int | None = 0) -> list[Community]:
         """The communities of a view, by id."""
         return [_community(row) for row in self._db.rows(
-            f"{_SELECT} WHERE view = ? AND ifnull(? = level, 1) ORDER BY level, id", view, level)]
+            f"{_SELECT} WHERE view = :view AND coalesce(CAST(:level AS INTEGER), level) = level ORDER BY level, id",
+            view=view, level=level)]
 
     def get(self, community: str) -> Community | None:
         """A community of the default view, of any level, by its id."""
-        rows = self._db.rows(f"{_SELECT} WHERE view = ? AND id = ?", DEFAULT_VIEW, community)
+        rows = self._db.rows(f"{_SELECT} WHERE view = :view AND id = :id", view=DEFAULT_VIEW, id=community)
         return _community(rows[0]) if rows else None
 
     def levels(self) -> int:
         """How many levels the default view has."""
-        return self._db.count("SELECT max(level) + 1 FROM communities WHERE view = ?", DEFAULT_VIEW)
+        return self._db.count("SELECT max(level) + 1 FROM communities WHERE view = :view", view=DEFAULT_VIEW)
 
     def outlines(self, level: int, parent: str = "", *, limit: int, offset: int = 0) -> tuple[list[Outline], int]:
         """Some communities of a level of the default view, or within another one, largest first.
@@ -87,31 +88,33 @@ class CommunityTable:
         Returns:
             Them, and how many there are in all.
         """
-        where, value = ("parent = ?", parent) if parent else ("level = ?", level)
+        where, value = ("parent = :value", parent) if parent else ("level = :value", level)
         rows = self._db.rows(
             f"SELECT c.id, keywords, json_array_length(members) AS size, level, parent, cohesion, label, name, summary "  # noqa: S608
-            f"FROM communities c LEFT JOIN summaries s USING (id) WHERE view = ? AND {where} "
-            "ORDER BY size DESC, c.id LIMIT ? OFFSET ?", DEFAULT_VIEW, value, limit, offset)
-        outlines = [Outline(id=row["id"], keywords=tuple(json.loads(row["keywords"])), size=row["size"],
-                            level=row["level"], parent=row["parent"], cohesion=row["cohesion"],
-                            name=row["name"] or row["label"], summary=row["summary"] or "") for row in rows]
-        return outlines, self._db.count(f"SELECT count(*) FROM communities WHERE view = ? AND {where}",  # noqa: S608
-                                        DEFAULT_VIEW, value)
+            f"FROM communities c LEFT JOIN summaries s USING (id) WHERE view = :view AND {where} "
+            "ORDER BY size DESC, c.id LIMIT :most OFFSET :before",
+            view=DEFAULT_VIEW, value=value, most=limit, before=offset)
+        outlines = [Outline(id=row.id, keywords=tuple(json.loads(row.keywords)), size=row.size, level=row.level,
+                            parent=row.parent, cohesion=row.cohesion, name=row.name or row.label,
+                            summary=row.summary or "") for row in rows]
+        return outlines, self._db.count(f"SELECT count(*) FROM communities WHERE view = :view AND {where}",  # noqa: S608
+                                        view=DEFAULT_VIEW, value=value)
 
     def count(self, view: str = DEFAULT_VIEW) -> int:
         """How many communities the finest level of a view has."""
-        return self._db.count("SELECT count(*) FROM communities WHERE view = ? AND level = 0", view)
+        return self._db.count("SELECT count(*) FROM communities WHERE view = :view AND level = 0", view=view)
 
     def views(self) -> list[str]:
         """The further views that were built, by name."""
         return [str(row[0]) for row in self._db.rows(
-            "SELECT DISTINCT view FROM communities WHERE view <> ? ORDER BY view", DEFAULT_VIEW)]
+            "SELECT DISTINCT view FROM communities WHERE view <> :default ORDER BY view", default=DEFAULT_VIEW)]
 
     def marks(self) -> dict[str, str]:
         """What each entity was marked with when the finest level of the default view was kept; see `replace`."""
         by_entity: dict[str, str] = {}
-        for row in self._db.rows("SELECT members, marks FROM communities WHERE view = ? AND level = 0", DEFAULT_VIEW):
-            members, marks = json.loads(row["members"]), row["marks"]
+        for row in self._db.rows("SELECT members, marks FROM communities WHERE view = :view AND level = 0",
+                                 view=DEFAULT_VIEW):
+            members, marks = json.loads(row.members), row.marks
             by_entity.update(zip(members, (marks[at:at + MARK] for at in range(0, len(marks), MARK)), strict=False))
         return by_entity
 
@@ -125,16 +128,15 @@ class CommunityTable:
             marks: `MARK` characters for each entity, kept with its community of the finest level.
         """
         with self._db.transaction():
-            known = {tuple(row) for row in self._db.rows("SELECT * FROM communities WHERE view = ?", view)}
+            known = {tuple(row) for row in self._db.rows("SELECT * FROM communities WHERE view = :view", view=view)}
             current = {_row(community, view, marks or {}) for community in communities}
-            self._db.execute_many("DELETE FROM communities WHERE view = ? AND id = ?",
-                                  sorted(row[:2] for row in known - current))
-            self._db.execute_many("INSERT INTO communities VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                                  sorted(current - known))
+            self._db.execute_many("DELETE FROM communities WHERE view = :view AND id = :id",
+                                  [{"view": view, "id": row[1]} for row in sorted(known - current)])
+            self._db.insert(COMMUNITIES, sorted(current - known))
 
     def forget_views(self) -> None:
         """Drop all further views: they describe a graph that is no more."""
-        self._db.execute("DELETE FROM communities WHERE view <> ?", DEFAULT_VIEW)
+        self._db.execute("DELETE FROM communities WHERE view <> :default", default=DEFAULT_VIEW)
 
     def undescribed(self) -> list[Community]:
         """The communities of the default view, of all levels, that have no summary yet."""
@@ -150,15 +152,13 @@ class CommunityTable:
         """Keep names and summaries, by the ids of the communities."""
         # All or none: which communities share a call depends on which wait, and half of them would be paid again.
         with self._db.transaction():
-            self._db.execute_many("INSERT OR REPLACE INTO summaries VALUES (?, ?, ?)",
-                                  [(community, text.name, text.summary) for community, text in summaries])
+            self._db.replace(SUMMARIES, [(community, text.name, text.summary) for community, text in summaries])
 
 
-def _community(row: sqlite3.Row) -> Community:
-    return Community(id=row["id"], members=tuple(json.loads(row["members"])),
-                     keywords=tuple(json.loads(row["keywords"])), level=row["level"], parent=row["parent"],
-                     cohesion=row["cohesion"], label=row["label"], name=row["name"] or row["label"],
-                     summary=row["summary"] or "")
+def _community(row: Record) -> Community:
+    return Community(id=row.id, members=tuple(json.loads(row.members)), keywords=tuple(json.loads(row.keywords)),
+                     level=row.level, parent=row.parent, cohesion=row.cohesion, label=row.label,
+                     name=row.name or row.label, summary=row.summary or "")
 
 
 def _row(community: Community, view: str, marks: Mapping[str, str]) -> tuple[object, ...]:

@@ -1,207 +1,200 @@
-"""The ledger's SQLite database: connection, tables, transactions."""
+"""The ledger's database: statements and transactions, whichever database it is in."""
 
-import sqlite3
 import threading
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from ..errors import FormatError, LedgerDamagedError, named
-from .tables import MIGRATIONS, TABLES
+from sqlalchemy import CursorResult, Row, Table, TextClause, text
+from sqlalchemy.exc import DBAPIError
 
+from ..errors import FormatError
+from .sqlite import SqliteLedger
+from .tables import METADATA, insertion, replacement
+
+if TYPE_CHECKING:
+    from alembic.operations import Operations
+
+Record = Row[*tuple[Any, ...]]
+"""A row of a result: its values in order, and as attributes by the columns' names."""
+Migration = Callable[["Operations"], None]
+MIGRATIONS: Sequence[Migration] = ()
+"""What makes format 2 of format 1, format 3 of format 2, and so on, in Alembic's operations."""
 FORMAT = 1 + len(MIGRATIONS)
-_PAGE_BYTES = 1024
-_TIMEOUT = 30  # seconds that one process waits for the others
 
 
 class Database:
     """One connection to a ledger, shared by the threads of this process.
 
-    SQLite's own locking separates processes: WAL lets readers read while the writer writes. A re-entrant
-    lock keeps this process's threads from mixing their statements in one transaction.
+    A re-entrant lock keeps this process's threads from mixing their statements in one transaction.
     """
 
-    def __init__(self, path: Path, migrations: Sequence[str] = MIGRATIONS) -> None:
-        """Open a ledger, creating its tables in a new file, and bringing those of an older format up.
+    def __init__(self, path: Path, migrations: Sequence[Migration] = MIGRATIONS) -> None:
+        """Open a ledger, creating its tables in a new one, and bringing those of an older format up.
 
         Raises:
             FormatError: it has a later format.
             LedgerDamagedError: it is not a ledger.
         """
-        self._path = path
         self._lock = threading.RLock()
         self._depth = 0
-        # Transactions are ours (isolation_level=None): `transaction` says where they begin and end.
-        self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None, timeout=_TIMEOUT)
-        self._connection.row_factory = sqlite3.Row
+        self._changes = 0
+        self._ledger = SqliteLedger(path)
         try:
-            self._prepare(path, migrations)
+            self._prepare(migrations)
         except BaseException:
-            self._connection.close()
+            self._ledger.close()
             raise
-        self._file = _identity(path)
 
     @property
     def gone(self) -> bool:
-        """Whether its path has no file any more, or another one: the knowledge base was dropped or renamed."""
-        return _identity(self._path) != self._file
+        """Whether there is no ledger in its place any more, or another one: it was dropped or renamed."""
+        return self._ledger.gone
 
-    def _prepare(self, path: Path, migrations: Sequence[str]) -> None:
-        try:
-            # Of a new file: commits are small and SQLite writes whole pages, so small ones are less to write.
-            self._connection.execute(f"PRAGMA page_size={_PAGE_BYTES}")
-            write_ahead(self._connection)
-            self._connection.execute("PRAGMA foreign_keys=ON")
-            # WAL with NORMAL never corrupts; FULL would also keep the last commit through a power cut.
-            self._connection.execute("PRAGMA synchronous=FULL")
-            version = self._connection.execute("PRAGMA user_version").fetchone()[0]
-        except sqlite3.DatabaseError as error:
-            if isinstance(error, sqlite3.OperationalError):
-                raise
-            raise LedgerDamagedError(f"{named(path)} is not a readable ledger ({error})") from error
-        formats = 1 + len(migrations)
+    def _prepare(self, migrations: Sequence[Migration]) -> None:
+        version, formats = self._ledger.format(), 1 + len(migrations)
         if version > formats:
-            raise FormatError(f"{named(path)} has format {version}; this version of Banyan reads formats up to "
+            raise FormatError(f"{self._ledger.name} has format {version}; this version of Banyan reads formats up to "
                               f"{formats}: use the version that wrote it, or a later one")
         if version < formats:
-            self._migrate((TABLES, *migrations))
+            with self.transaction(), self._explained():
+                self._bring_up(migrations)
 
-    def _migrate(self, steps: Sequence[str]) -> None:
-        """Bring a new or older ledger to the present format, in one transaction; step n makes format n."""
-        with self.transaction():
-            # Read again inside: another process may have been quicker.
-            for step in steps[self.count("PRAGMA user_version"):]:
-                self._run(step)
-            self._connection.execute(f"PRAGMA user_version={len(steps)}")
+    def _bring_up(self, migrations: Sequence[Migration]) -> None:
+        """Make the tables of a new ledger, or those of an older one those of the present format."""
+        version = self._ledger.format()  # Again, inside: another process may have been quicker.
+        connection = self._ledger.connection
+        if not version:
+            METADATA.create_all(connection, checkfirst=False)
+        elif version <= len(migrations):
+            # Only here, for it takes a tenth of a second.
+            from alembic.migration import MigrationContext  # noqa: PLC0415
+            from alembic.operations import Operations  # noqa: PLC0415
 
-    def _run(self, statements: str) -> None:
-        for statement in statements.split(";"):
-            self._connection.execute(statement)
+            operations = Operations(MigrationContext.configure(connection))
+            for step in migrations[version - 1:]:
+                step(operations)
+        self._ledger.set_format(1 + len(migrations))
 
     def close(self) -> None:
         """Close the connection; further use is an error."""
         with self._lock:
-            self._connection.close()
+            self._ledger.close()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """All or nothing: commits at the end, rolls back on any exception. May be nested."""
         with self._lock:
             if self._depth == 0:
-                self._connection.execute("BEGIN IMMEDIATE")
+                self._command(self._ledger.begin)
             self._depth += 1
             try:
                 yield
                 if self._depth == 1:
-                    self._connection.execute("COMMIT")
+                    self._command("COMMIT")
             except BaseException:
                 # A full disk fails the COMMIT itself and leaves the transaction open.
-                if self._depth == 1 and self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
+                if self._depth == 1 and self._ledger.in_transaction:
+                    self._command("ROLLBACK")
                 raise
             finally:
                 self._depth -= 1
+
+    def freeze(self) -> None:
+        """From here on this connection reads the ledger as it is now, whatever others commit; it cannot write."""
+        with self._lock, self._explained():
+            self._ledger.freeze()
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
         try:
             yield
-        except sqlite3.DatabaseError as error:
-            # A malformed file is of no subclass; text that is no UTF-8 was damaged after it was written.
-            if type(error) is sqlite3.DatabaseError or "decode to UTF-8" in str(error):
-                cause = str(error).partition(" with text")[0]
-                raise LedgerDamagedError(f"the ledger {named(self._path)} is damaged ({cause})") from error
-            raise
+        except DBAPIError as error:
+            raise self._ledger.explained(error) from None
 
-    def freeze(self) -> None:
-        """From here on this connection reads the ledger as it is now, whatever others commit; it cannot write.
+    def _command(self, sql: str) -> None:
+        with self._explained():
+            self._ledger.connection.exec_driver_sql(sql)
 
-        Until it is closed, the ledger's write-ahead log grows by what others write.
-        """
-        with self._lock:
-            self._connection.execute("BEGIN")
-            # SQLite fixes the moment at the first read.
-            self._connection.execute("SELECT count(*) FROM meta").fetchone()
+    def _run(self, sql: str, values: Mapping[str, object] | Sequence[Mapping[str, object]]) -> CursorResult[Any]:
+        return self._ledger.connection.execute(_statement(sql), values)
 
-    def rows(self, sql: str, *values: object) -> list[sqlite3.Row]:
-        """The rows of a query."""
+    def rows(self, sql: str, **values: object) -> Sequence[Record]:
+        """The rows of a query; `values` are those that it names `:so`."""
         with self._lock, self._explained():
-            return self._connection.execute(sql, values).fetchall()
+            return self._run(sql, values).fetchall()
 
-    def scalar(self, sql: str, *values: object) -> object:
+    def scalar(self, sql: str, **values: object) -> object:
         """The first column of the first row of a query, or None."""
         with self._lock, self._explained():
-            row = self._connection.execute(sql, values).fetchone()
+            row = self._run(sql, values).first()
         return row[0] if row else None
 
-    def count(self, sql: str, *values: object) -> int:
+    def count(self, sql: str, **values: object) -> int:
         """A query's single number."""
-        return int(str(self.scalar(sql, *values) or 0))
+        return int(str(self.scalar(sql, **values) or 0))
 
-    def execute(self, sql: str, *values: object) -> int:
+    def execute(self, sql: str, **values: object) -> int:
         """Run one statement; returns the number of rows it changed."""
-        with self._lock, self._explained():
-            return self._connection.execute(sql, values).rowcount
+        return self._change(sql, values)
 
-    def execute_many(self, sql: str, rows: Sequence[tuple[object, ...]]) -> None:
+    def execute_many(self, sql: str, rows: Iterable[Mapping[str, object]]) -> None:
         """Run one statement for many rows of values."""
+        many = list(rows)
+        if many:
+            self._change(sql, many)
+
+    def insert(self, table: Table, rows: Iterable[Sequence[object]], *columns: str) -> None:
+        """Insert rows, given as tuples of some columns' values, or of all."""
+        names = columns or table.columns.keys()
+        self.execute_many(insertion(table, *columns), (dict(zip(names, row, strict=True)) for row in rows))
+
+    def replace(self, table: Table, rows: Iterable[Sequence[object]]) -> None:
+        """Insert rows, given as tuples of all columns' values; each replaces the one of its key, if there is one."""
+        names = table.columns.keys()
+        self.execute_many(replacement(table), (dict(zip(names, row, strict=True)) for row in rows))
+
+    def _change(self, sql: str, values: Mapping[str, object] | Sequence[Mapping[str, object]]) -> int:
         with self._lock, self._explained():
-            self._connection.executemany(sql, rows)
+            result = self._run(sql, values)
+            result.close()
+            changed = max(0, result.rowcount)
+            self._changes += changed
+        return changed
 
     def changes(self) -> int:
         """A number that grows with each row that this connection changes."""
-        with self._lock:
-            return self._connection.total_changes
+        return self._changes
 
     def state(self) -> int | None:
         """A number that changes when another connection commits; None inside a transaction of ours."""
-        with self._lock:
-            return None if self._depth else self.count("PRAGMA data_version")
+        with self._lock, self._explained():
+            return None if self._depth else self._ledger.state()
 
     def get_meta(self, key: str) -> str | None:
         """A stored setting of the knowledge base, or None."""
-        value = self.scalar("SELECT value FROM meta WHERE key = ?", key)
+        value = self.scalar("SELECT value FROM meta WHERE key = :key", key=key)
         return None if value is None else str(value)
 
     def set_meta(self, key: str, value: str) -> None:
         """Store a setting of the knowledge base."""
-        self.execute("INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value "
-                     "WHERE value <> excluded.value",
-                     key, value)
+        self.execute("INSERT INTO meta VALUES (:key, :value) ON CONFLICT (key) DO UPDATE SET value = excluded.value "
+                     "WHERE meta.value <> excluded.value", key=key, value=value)
 
-    def integrity_problems(self) -> list[str]:
-        """What SQLite's own checks find wrong with the file; empty when sound."""
-        lines = [str(row[0]) for row in self.rows("PRAGMA integrity_check")]
-        broken = [f"table {row[0]}, row {row[1]}: refers to a missing {row[2]}"
-                  for row in self.rows("PRAGMA foreign_key_check")]
-        return [line for line in lines if line != "ok"] + broken
+    def problems(self) -> list[str]:
+        """What the database's own checks find wrong with what is stored; empty when sound."""
+        with self._lock, self._explained():
+            return self._ledger.problems()
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
-    """What tells a file from any other; None: there is none."""
-    try:
-        found = path.stat()
-    except FileNotFoundError:
-        return None
-    return found.st_dev, found.st_ino
+@lru_cache(maxsize=512)
+def _statement(sql: str) -> TextClause:
+    return text(sql)
 
 
-def write_ahead(connection: sqlite3.Connection) -> None:
-    """Set the write-ahead log of a database.
-
-    SQLite does not wait here, as it does elsewhere, for others that set it on the same new file.
-
-    Raises:
-        sqlite3.OperationalError: others hold it for too long.
-    """
-    until = time.monotonic() + _TIMEOUT
-    while True:
-        try:
-            connection.execute("PRAGMA journal_mode=WAL")
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
-                raise
-            time.sleep(0.01)
-        else:
-            return
+def now() -> str:
+    """The time in UTC, as the ledger has it."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

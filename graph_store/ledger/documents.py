@@ -1,15 +1,15 @@
 """The ledger's documents and chunks, and how far each chunk has come in a build."""
 
 import json
-import sqlite3
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Sequence
 from typing import Literal, NamedTuple, cast
 
 from ...schemas.documents import Chunk, Document, Frozen
 from ..errors import UnknownDocumentError
-from .database import Database
-from .revisions import CONTENTS, Revisions, contents_of, document_of
+from .database import Database, Record, now
+from .revisions import CONTENTS, PLACE, Revisions, contents_of, document_of, places_of
+from .tables import CHANGES, DOCUMENTS, among, replacement
 
 Status = Literal["pending", "extracted", "done", "failed"]
 
@@ -63,9 +63,10 @@ class Documents:
         new = {chunk.id: (chunk.ordinal, chunk.start) for chunk in chunks}
         with self._db.transaction():
             self._edits += 1
-            before = self._db.rows(f"SELECT {CONTENTS} FROM documents WHERE id = ?", document.id)  # noqa: S608
-            old = {str(row["id"]): (row["ordinal"], row["start"]) for row in self._db.rows(
-                "SELECT id, ordinal, start FROM chunks WHERE document = ? AND revision = 0", document.id)}
+            before = self._db.rows(f"SELECT {CONTENTS} FROM documents WHERE id = :id", id=document.id)  # noqa: S608
+            old = {chunk: (ordinal, start) for chunk, ordinal, start in self._db.rows(
+                "SELECT id, ordinal, start FROM chunks WHERE document = :document AND revision = 0",
+                document=document.id)}
             if before and tuple(before[0]) == contents_of(document) and old == new:
                 return self.revisions.drop(document.id)
             if self.revisions.is_wanted(document.id, new):
@@ -73,22 +74,15 @@ class Documents:
             self.revisions.drop(document.id)
             self._replace(document, chunks, sorted(old.keys() - new.keys()))
             # Where a chunk stands is read with its facts: readers have to hear that it moved.
-            self._db.execute_many("INSERT INTO changes (chunk) VALUES (?)", [
-                (chunk,) for chunk, place in new.items() if chunk in old and old[chunk] != place])
+            self._changed(chunk for chunk, place in new.items() if chunk in old and old[chunk] != place)
         return True
 
     def _replace(self, document: Document, chunks: Sequence[Chunk], gone: list[str]) -> None:
-        self._db.execute(
-            f"INSERT INTO documents (id, {CONTENTS}) VALUES (?, ?, ?, ?, ?, ?) "  # noqa: S608
-            "ON CONFLICT (id) DO UPDATE SET title = excluded.title, text = excluded.text, source = excluded.source, "
-            "metadata = excluded.metadata, pages = excluded.pages",
-            document.id, *contents_of(document))
+        row = (document.id, *contents_of(document), now())
+        self._db.execute(replacement(DOCUMENTS, *CONTENTS.split(", ")),
+                         **dict(zip(DOCUMENTS.columns.keys(), row, strict=True)))
         self._drop_chunks(gone)
-        self._db.execute_many(
-            'INSERT INTO chunks (id, document, ordinal, start, "end", heading) VALUES (?, ?, ?, ?, ?, ?) '
-            'ON CONFLICT (id) DO UPDATE SET ordinal = excluded.ordinal, start = excluded.start, '
-            '"end" = excluded."end"',
-            [(c.id, document.id, c.ordinal, c.start, c.end, c.heading) for c in chunks])
+        self._db.execute_many(PLACE, places_of(document.id, chunks, revision=0))
 
     def put_in_service(self, document_id: str) -> list[str]:
         """Replace a document's content by its revision (see `Revisions.put_in_service`)."""
@@ -99,7 +93,7 @@ class Documents:
     def in_service(self, chunk_ids: Sequence[str]) -> list[str]:
         """Which of some chunks are of content in service, in their order."""
         waiting = {str(row[0]) for row in self._db.rows(
-            f"SELECT id FROM chunks WHERE revision = 1 AND {_AMONG}", json.dumps(chunk_ids))}  # noqa: S608
+            f"SELECT id FROM chunks WHERE revision = 1 AND {among('id')}", among=json.dumps(chunk_ids))}  # noqa: S608
         return [chunk for chunk in chunk_ids if chunk not in waiting]
 
     def delete(self, document_id: str) -> None:
@@ -117,8 +111,8 @@ class Documents:
             self._db.set_meta(_DELETING, document_id)
             self._edits += 1
             self._drop_chunks([str(row[0]) for row in
-                               self._db.rows("SELECT id FROM chunks WHERE document = ?", document_id)])
-            if not self._db.execute("DELETE FROM documents WHERE id = ?", document_id):
+                               self._db.rows("SELECT id FROM chunks WHERE document = :id", id=document_id)])
+            if not self._db.execute("DELETE FROM documents WHERE id = :id", id=document_id):
                 raise UnknownDocumentError(f"there is no document {document_id!r}; see `banyan documents`")
 
     def finish_deletion(self) -> None:
@@ -127,8 +121,11 @@ class Documents:
             self._db.set_meta(_DELETING, "")
 
     def _drop_chunks(self, chunk_ids: list[str]) -> None:
-        self._db.execute_many("INSERT INTO changes (chunk) VALUES (?)", [(c,) for c in chunk_ids])
-        self._db.execute_many("DELETE FROM chunks WHERE id = ?", [(c,) for c in chunk_ids])
+        self._changed(chunk_ids)
+        self._db.execute_many("DELETE FROM chunks WHERE id = :id", [{"id": chunk} for chunk in chunk_ids])
+
+    def _changed(self, chunk_ids: Iterable[str]) -> None:
+        self._db.insert(CHANGES, [(chunk,) for chunk in chunk_ids], "chunk")
 
     def get(self, document_id: str) -> Document:
         """A document with its text.
@@ -136,30 +133,31 @@ class Documents:
         Raises:
             UnknownDocumentError: there is none of that id.
         """
-        rows = self._db.rows(f"{_DOCUMENT} WHERE id = ?", document_id)
+        rows = self._db.rows(f"{_DOCUMENT} WHERE id = :id", id=document_id)
         if not rows:
             raise UnknownDocumentError(f"there is no document {document_id!r}; see `banyan documents`")
         return document_of(rows[0])
 
     def metadata(self, document_id: str) -> dict[str, str]:
         """What a document says of itself; nothing if there is no such document."""
-        stored = self._db.scalar("SELECT metadata FROM documents WHERE id = ?", document_id)
+        stored = self._db.scalar("SELECT metadata FROM documents WHERE id = :id", id=document_id)
         return dict(json.loads(str(stored))) if stored else {}
 
     def page(self, document_id: str, character: int) -> int | None:
         """The page on which a character of a document stands, from 1; None where it has no pages."""
-        stored = self._db.scalar("SELECT pages FROM documents WHERE id = ?", document_id)
+        stored = self._db.scalar("SELECT pages FROM documents WHERE id = :id", id=document_id)
         return bisect_right(json.loads(str(stored or "[]")), character) or None
 
     def known(self, document_id: str) -> bool:
         """Whether there is a document of that id."""
-        return self._db.scalar("SELECT 1 FROM documents WHERE id = ?", document_id) is not None
+        return self._db.scalar("SELECT 1 FROM documents WHERE id = :id", id=document_id) is not None
 
     def entries(self) -> list[DocumentEntry]:
         """All documents by id, without their texts."""
-        return [DocumentEntry(**dict(row)) for row in self._db.rows(
+        return [DocumentEntry(**row._asdict()) for row in self._db.rows(
             "SELECT d.id, d.title, d.source, length(d.text) AS characters, "
-            "coalesce(sum(c.revision = 0), 0) AS chunks, coalesce(sum(c.status = 'failed'), 0) AS failed, d.added_at, "
+            "count(c.id) FILTER (WHERE c.revision = 0) AS chunks, "
+            "count(c.id) FILTER (WHERE c.status = 'failed') AS failed, d.added_at, "
             "EXISTS (SELECT 1 FROM revisions r WHERE r.document = d.id) AS updating "
             "FROM documents d LEFT JOIN chunks c ON c.document = d.id GROUP BY d.id ORDER BY d.id")]
 
@@ -168,19 +166,19 @@ class Documents:
 
         An id that is not there is left out.
         """
-        ids = None if chunk_ids is None else json.dumps(list(chunk_ids))
-        if ids is None:
-            rows = self._db.rows(f"SELECT {_CHUNK} FROM chunks WHERE revision = 0 "  # noqa: S608
-                                 "ORDER BY document, ordinal")
+        ids = None
+        if chunk_ids is None:
+            rows = self._db.rows(f"{_CHUNK} WHERE revision = 0 ORDER BY document, ordinal")
         else:
-            # CROSS: each wanted id is looked up; the other way round all would be gone through for each chunk.
-            rows = self._db.rows(f"SELECT {_CHUNK} FROM json_each(?) AS wanted CROSS JOIN chunks "  # noqa: S608
-                                 "ON chunks.id = wanted.value ORDER BY wanted.key", ids)
+            wanted = list(chunk_ids)
+            ids = json.dumps(wanted)
+            found = {row.id: row for row in self._db.rows(f"{_CHUNK} WHERE {among('id')}", among=ids)}
+            rows = [found[chunk] for chunk in wanted if chunk in found]
         # Each text is read once and cut here: substr() in SQL counts characters from the text's
         # beginning for every chunk, which is quadratic in a long document.
-        parents = dict.fromkeys((str(row["document"]), bool(row["revision"])) for row in rows)
+        parents = dict.fromkeys((str(row.document), bool(row.revision)) for row in rows)
         documents = self._read_all(parents, ids)
-        return [_chunk(row, documents[str(row["document"]), bool(row["revision"])]) for row in rows]
+        return [_chunk(row, documents[row.document, bool(row.revision)]) for row in rows]
 
     def texts(self) -> list[ChunkText]:
         """The texts of all chunks in service, by document and position, without what else `chunks` reads."""
@@ -193,8 +191,9 @@ class Documents:
         documents: dict[tuple[str, bool], Document] = {}
         if len(parents) > 1:
             rows = self._db.rows(_DOCUMENT) if ids is None else self._db.rows(
-                f"{_DOCUMENT} WHERE id IN (SELECT document FROM chunks WHERE revision = 0 AND {_AMONG})", ids)  # noqa: S608
-            documents = {(str(row["id"]), False): document_of(row) for row in rows}
+                f"{_DOCUMENT} WHERE id IN (SELECT document FROM chunks WHERE revision = 0 AND {among('id')})",  # noqa: S608
+                among=ids)
+            documents = {(row.id, False): document_of(row) for row in rows}
         return {parent: documents.get(parent) or self._read(*parent) for parent in parents}
 
     def _read(self, document_id: str, revised: bool) -> Document:
@@ -216,11 +215,11 @@ class Documents:
         """The number of chunks: of all in service, or of one status with those of new content that waits."""
         if status is None:
             return self._db.count("SELECT count(*) FROM chunks WHERE revision = 0")
-        return self._db.count("SELECT count(*) FROM chunks WHERE status = ?", status)
+        return self._db.count("SELECT count(*) FROM chunks WHERE status = :status", status=status)
 
     def status(self, chunk_id: str) -> Status | None:
         """How far a chunk has come in a build, or None if there is no such chunk."""
-        return cast("Status | None", self._db.scalar("SELECT status FROM chunks WHERE id = ?", chunk_id))
+        return cast("Status | None", self._db.scalar("SELECT status FROM chunks WHERE id = :id", id=chunk_id))
 
     def count_documents(self) -> int:
         """The number of documents."""
@@ -246,7 +245,7 @@ class Documents:
         """
         due = [str(row[0]) for row in self._db.rows(
             "SELECT id FROM chunks WHERE status = 'pending' OR status = 'extracted' AND revision = 0 "
-            "ORDER BY document, ordinal LIMIT ?", limit + len(after))]
+            "ORDER BY document, ordinal LIMIT :most", most=limit + len(after))]
         in_work = set(after)
         return [chunk for chunk in due if chunk not in in_work][:limit]
 
@@ -256,7 +255,8 @@ class Documents:
             return self._db.execute("UPDATE chunks SET status = 'pending' WHERE status = 'failed'")
         with self._db.transaction():
             return sum(self._db.execute(
-                "UPDATE chunks SET status = 'pending' WHERE status = 'failed' AND id = ?", chunk) for chunk in chunks)
+                "UPDATE chunks SET status = 'pending' WHERE status = 'failed' AND id = :id", id=chunk)
+                       for chunk in chunks)
 
     def failures(self) -> list[tuple[str, int, str]]:
         """The failed chunks as (document, chunk's position, reason), by document and position."""
@@ -267,11 +267,9 @@ class Documents:
 
 _DELETING = "deleting"
 _DOCUMENT = f"SELECT id, {CONTENTS} FROM documents"  # noqa: S608
-_AMONG = "id IN (SELECT value FROM json_each(?))"
-_CHUNK = 'chunks.id AS id, document, ordinal, start, "end", heading, revision'
+_CHUNK = 'SELECT id, document, ordinal, start, "end", heading, revision FROM chunks'
 
 
-def _chunk(row: sqlite3.Row, document: Document) -> Chunk:
-    return Chunk(id=row["id"], document_id=document.id, ordinal=row["ordinal"], start=row["start"],
-                 end=row["end"], heading=row["heading"], title=document.title,
-                 text=document.text[row["start"]:row["end"]])
+def _chunk(row: Record, document: Document) -> Chunk:
+    return Chunk(id=row.id, document_id=document.id, ordinal=row.ordinal, start=row.start, end=row.end,
+                 heading=row.heading, title=document.title, text=document.text[row.start:row.end])

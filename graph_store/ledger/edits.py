@@ -4,7 +4,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from ...schemas.edits import Edit, EditDecision
 from ..errors import LedgerDamagedError
-from .database import Database
+from .database import Database, now
+from .tables import EDITS
 
 _EDIT: TypeAdapter[Edit] = TypeAdapter(Edit)
 
@@ -35,16 +36,16 @@ class EditTable:
             last = self._db.rows("SELECT edit, who, why, number FROM edits WHERE undone_at = '' AND number = "
                                  "(SELECT max(number) FROM edits)")
             if last and tuple(last[0])[:3] == row:
-                return int(last[0]["number"])
-            self._db.execute("INSERT INTO edits (edit, who, why) VALUES (?, ?, ?)", *row)
+                return int(last[0].number)
+            self._db.insert(EDITS, [(*row, now())], "edit", "who", "why", "decided_at")
             self._changed()
             return self._db.count("SELECT max(number) FROM edits")
 
     def undo(self, number: int, who: str) -> None:
         """Take an edit back."""
         with self._db.transaction():
-            if self._db.execute("UPDATE edits SET undone_by = ?, undone_at = strftime('%Y-%m-%dT%H:%M:%SZ', 'now') "
-                                "WHERE number = ? AND undone_at = ''", who, number):
+            if self._db.execute("UPDATE edits SET undone_by = :who, undone_at = :now "
+                                "WHERE number = :number AND undone_at = ''", who=who, now=now(), number=number):
                 self._changed()
 
     def _changed(self) -> None:

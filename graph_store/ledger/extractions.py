@@ -1,7 +1,6 @@
 """The ledger's extractions by chunk: as they were extracted, and what of them was admitted, repaired or rejected."""
 
 import json
-import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, TypeVar
 
@@ -11,7 +10,8 @@ from ...schemas.delta import LabelKind
 from ...schemas.documents import Chunk, Frozen
 from ...schemas.extraction import AttributeFact, BoundedExtraction, EntityMention, Extraction, Fact, Rejection
 from ..errors import LedgerDamagedError
-from .database import Database
+from .database import Database, Record, now
+from .tables import CHANGES, REJECTIONS, REPAIRS, among
 
 _Model = TypeVar("_Model", bound=BaseModel)
 _READ_AT_ONCE = 256
@@ -42,40 +42,40 @@ class Extractions:
     def save(self, chunk_id: str, reasoner: str, extraction: Extraction) -> None:
         """Keep a reasoner's extraction of a chunk: paid for once, never asked again."""
         with self._db.transaction():
-            self._db.execute("INSERT INTO extractions (chunk, reasoner, extraction) VALUES (?, ?, ?) "
-                             "ON CONFLICT (chunk) DO UPDATE SET reasoner = excluded.reasoner, "
+            self._db.execute("INSERT INTO extractions (chunk, reasoner, extraction) VALUES (:chunk, :reasoner, "
+                             ":extraction) ON CONFLICT (chunk) DO UPDATE SET reasoner = excluded.reasoner, "
                              "extraction = excluded.extraction",
-                             chunk_id, reasoner, extraction.model_dump_json())
-            self._db.execute("UPDATE chunks SET status = 'extracted' WHERE id = ?", chunk_id)
-            self._db.execute("DELETE FROM failures WHERE chunk = ?", chunk_id)
+                             chunk=chunk_id, reasoner=reasoner, extraction=extraction.model_dump_json())
+            self._db.execute("UPDATE chunks SET status = 'extracted' WHERE id = :chunk", chunk=chunk_id)
+            self._db.execute("DELETE FROM failures WHERE chunk = :chunk", chunk=chunk_id)
 
     def fail(self, chunk_id: str, reason: str) -> None:
         """Record that a chunk's extraction failed for good, and why."""
         with self._db.transaction():
-            self._db.execute("INSERT INTO failures (chunk, reason) VALUES (?, ?) ON CONFLICT (chunk) DO UPDATE "
-                             "SET reason = excluded.reason, attempts = attempts + 1, "
-                             "failed_at = strftime('%Y-%m-%dT%H:%M:%SZ', 'now')", chunk_id, reason)
-            self._db.execute("UPDATE chunks SET status = 'failed' WHERE id = ?", chunk_id)
+            self._db.execute("INSERT INTO failures (chunk, reason, failed_at) VALUES (:chunk, :reason, :now) "
+                             "ON CONFLICT (chunk) DO UPDATE SET reason = excluded.reason, "
+                             "attempts = failures.attempts + 1, failed_at = excluded.failed_at",
+                             chunk=chunk_id, reason=reason, now=now())
+            self._db.execute("UPDATE chunks SET status = 'failed' WHERE id = :chunk", chunk=chunk_id)
 
     def get(self, chunk_id: str) -> Extraction | None:
         """A chunk's extraction, or None if it was not extracted."""
-        text = self._db.scalar("SELECT extraction FROM extractions WHERE chunk = ?", chunk_id)
+        text = self._db.scalar("SELECT extraction FROM extractions WHERE chunk = :chunk", chunk=chunk_id)
         return None if text is None else _read(Extraction, str(text), chunk_id)
 
     def get_many(self, chunk_ids: Sequence[str]) -> dict[str, Extraction]:
         """The extractions of some chunks, by id; those that were not extracted are left out."""
-        return {row["chunk"]: _read(Extraction, row["extraction"], row["chunk"])
-                for row in self._of("extraction", chunk_ids)}
+        return {chunk: _read(Extraction, text, chunk) for chunk, text in self._of("extraction", chunk_ids)}
 
     def _note(self, extractions: Sequence[tuple[Chunk, BoundedExtraction]]) -> None:
         """Replace what is known of what some chunks' bounding rejected and repaired."""
-        chunks = [(chunk.id,) for chunk, _ in extractions]
-        self._db.execute_many("DELETE FROM repairs WHERE chunk = ?", chunks)
-        self._db.execute_many("INSERT INTO repairs VALUES (?, ?, ?)", [
+        chunks = [{"chunk": chunk.id} for chunk, _ in extractions]
+        self._db.execute_many("DELETE FROM repairs WHERE chunk = :chunk", chunks)
+        self._db.insert(REPAIRS, [
             (chunk.id, repair, times)
             for chunk, bounded in extractions for repair, times in sorted(bounded.repairs.items())])
-        self._db.execute_many("DELETE FROM rejections WHERE chunk = ?", chunks)
-        self._db.execute_many("INSERT INTO rejections VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [
+        self._db.execute_many("DELETE FROM rejections WHERE chunk = :chunk", chunks)
+        self._db.insert(REJECTIONS, [
             rejection_row(chunk.document_id, chunk.id, rejection)
             for chunk, bounded in extractions for rejection in bounded.rejections])
 
@@ -86,21 +86,23 @@ class Extractions:
         texts = {chunk: contribution.model_dump_json() for chunk, contribution in contributions.items()}
         with self._db.transaction():
             self._note(extractions)
-            before = {row["chunk"]: row["bounded"] for row in self._of("bounded", list(contributions))}
-            changed = [(text, chunk) for chunk, text in texts.items() if text != before.get(chunk)]
-            self._db.execute_many("UPDATE extractions SET bounded = ? WHERE chunk = ?", changed)
-            self._db.execute_many("INSERT INTO changes (chunk) VALUES (?)", [(chunk,) for _, chunk in changed])
-            self._db.execute_many("UPDATE chunks SET status = 'done' WHERE id = ?",
-                                  [(chunk,) for chunk in contributions])
-        self._written.update((chunk, (text, contributions[chunk])) for text, chunk in changed)
+            before = dict(map(tuple, self._of("bounded", list(contributions))))
+            changed = {chunk: text for chunk, text in texts.items() if text != before.get(chunk)}
+            self._db.execute_many("UPDATE extractions SET bounded = :text WHERE chunk = :chunk",
+                                  [{"chunk": chunk, "text": text} for chunk, text in changed.items()])
+            self._db.insert(CHANGES, [(chunk,) for chunk in changed], "chunk")
+            self._db.execute_many("UPDATE chunks SET status = 'done' WHERE id = :chunk",
+                                  [{"chunk": chunk} for chunk in contributions])
+        self._written.update((chunk, (text, contributions[chunk])) for chunk, text in changed.items())
 
-    def _of(self, column: Literal["extraction", "bounded"], chunk_ids: Sequence[str]) -> list[sqlite3.Row]:
-        return self._db.rows(f"SELECT chunk, {column} FROM extractions "  # noqa: S608
-                             "WHERE chunk IN (SELECT value FROM json_each(?))", json.dumps(chunk_ids))
+    def _of(self, column: Literal["extraction", "bounded"], chunk_ids: Sequence[str]) -> Sequence[Record]:
+        """Some chunks' ids with one column."""
+        return self._db.rows(f"SELECT chunk, {column} FROM extractions WHERE {among('chunk')}",  # noqa: S608
+                             among=json.dumps(chunk_ids))
 
     def contribution(self, chunk_id: str) -> Contribution | None:
         """What a chunk adds to the graph; None if it is gone or not written."""
-        text = self._db.scalar("SELECT bounded FROM extractions WHERE chunk = ?", chunk_id)
+        text = self._db.scalar("SELECT bounded FROM extractions WHERE chunk = :chunk", chunk=chunk_id)
         return None if text is None else _read(Contribution, str(text), chunk_id)
 
     def contributions(self) -> Iterator[tuple[str, Contribution]]:
@@ -114,7 +116,7 @@ class Extractions:
     def _contributions_of(self, chunk_ids: Sequence[str]) -> Iterator[tuple[str, Contribution | None]]:
         for start in range(0, len(chunk_ids), _READ_AT_ONCE):
             some = chunk_ids[start:start + _READ_AT_ONCE]
-            texts = {row["chunk"]: row["bounded"] for row in self._of("bounded", some)}
+            texts = dict(map(tuple, self._of("bounded", some)))
             for chunk in some:
                 text = texts.get(chunk)
                 yield chunk, None if text is None else self._parsed(chunk, text)
@@ -132,7 +134,7 @@ class Extractions:
     def changed_since(self, position: int) -> Iterator[tuple[str, Contribution | None]]:
         """The chunks that changed after a position, by id, with what they add now; None of those that are gone."""
         return self._contributions_of([str(row[0]) for row in self._db.rows(
-            "SELECT DISTINCT chunk FROM changes WHERE seq > ? ORDER BY chunk", position)])
+            "SELECT DISTINCT chunk FROM changes WHERE seq > :position ORDER BY chunk", position=position)])
 
     def rejected(self) -> dict[str, int]:
         """How many extracted items were not admitted, by reason."""
@@ -151,10 +153,9 @@ class Extractions:
 
     def with_labels(self, kind: LabelKind, labels: Iterable[str]) -> set[str]:
         """The ids of the written chunks whose extraction has one of some labels."""
-        wanted = json.dumps(sorted(labels))
         return {str(row[0]) for field in _FIELDS[kind] for row in self._db.rows(
             f"SELECT DISTINCT chunk FROM {_from(field)} JOIN chunks ON chunks.id = chunk "  # noqa: S608
-            f"WHERE status = 'done' AND {_value(field)} IN (SELECT value FROM json_each(?))", wanted)}
+            f"WHERE status = 'done' AND {among(_value(field))}", among=json.dumps(sorted(labels)))}
 
 
 def _read(model: type[_Model], text: str, chunk_id: str) -> _Model:

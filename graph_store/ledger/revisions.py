@@ -5,16 +5,16 @@ have a row already, and the revision has their new positions.
 """
 
 import json
-import sqlite3
 from collections.abc import Collection, Sequence
 
 from ...schemas.documents import Chunk, Document
-from .database import Database
+from .database import Database, Record
+from .tables import REVISIONS, among
 
 
-def document_of(row: sqlite3.Row) -> Document:
+def document_of(row: Record) -> Document:
     """A document from a row with its id and contents (see `contents_of`)."""
-    return Document(**{**dict(row), "metadata": json.loads(row["metadata"]), "pages": json.loads(row["pages"])})
+    return Document(**{**row._asdict(), "metadata": json.loads(row.metadata), "pages": json.loads(row.pages)})
 
 
 CONTENTS = "title, text, source, metadata, pages"
@@ -26,6 +26,19 @@ def contents_of(document: Document) -> tuple[str, str, str, str, str]:
             json.dumps(document.pages))
 
 
+PLACE = ('INSERT INTO chunks (id, document, ordinal, start, "end", heading, revision) '
+         "VALUES (:id, :document, :ordinal, :start, :end, :heading, :revision) ON CONFLICT (id) "
+         'DO UPDATE SET ordinal = excluded.ordinal, start = excluded.start, "end" = excluded."end" '
+         "WHERE chunks.revision = excluded.revision")
+"""Inserts chunks, and moves those that are there. A revision does not move what is in service."""
+
+
+def places_of(document_id: str, chunks: Sequence[Chunk], revision: int) -> list[dict[str, object]]:
+    """Chunks as `PLACE` takes them."""
+    return [{"id": c.id, "document": document_id, "ordinal": c.ordinal, "start": c.start, "end": c.end,
+             "heading": c.heading, "revision": revision} for c in chunks]
+
+
 class Revisions:
     """At most one for each document; the next one replaces one that still waits."""
 
@@ -34,14 +47,14 @@ class Revisions:
 
     def get(self, document_id: str) -> Document | None:
         """The new content of a document, or None if none waits."""
-        rows = self._db.rows(f"SELECT document AS id, {CONTENTS} FROM revisions WHERE document = ?",  # noqa: S608
-                             document_id)
+        rows = self._db.rows(f"SELECT document AS id, {CONTENTS} FROM revisions WHERE document = :document",  # noqa: S608
+                             document=document_id)
         return document_of(rows[0]) if rows else None
 
     def is_wanted(self, document_id: str, new: Collection[str]) -> bool:
         """Whether facts in service would be gone before those that replace them are extracted."""
         old = {str(row[0]): row[1] for row in self._db.rows(
-            "SELECT id, status FROM chunks WHERE document = ? AND revision = 0", document_id)}
+            "SELECT id, status FROM chunks WHERE document = :document AND revision = 0", document=document_id)}
         return not old.keys() >= set(new) and any(
             status == "done" and chunk not in new for chunk, status in old.items())
 
@@ -54,25 +67,21 @@ class Revisions:
         placed = json.dumps([[c.id, c.ordinal, c.start, c.end] for c in chunks])
         wanted = (*contents_of(document), placed)
         with self._db.transaction():
-            rows = self._db.rows(f"SELECT {CONTENTS}, chunks FROM revisions WHERE document = ?",  # noqa: S608
-                                 document.id)
+            rows = self._db.rows(f"SELECT {CONTENTS}, chunks FROM revisions WHERE document = :document",  # noqa: S608
+                                 document=document.id)
             if rows and tuple(rows[0]) == wanted:
                 return False
-            self._db.execute("INSERT OR REPLACE INTO revisions VALUES (?, ?, ?, ?, ?, ?, ?)", document.id, *wanted)
-            self._db.execute("DELETE FROM chunks WHERE document = ? AND revision = 1 AND id NOT IN "
-                             "(SELECT value FROM json_each(?))", document.id, json.dumps([c.id for c in chunks]))
-            self._db.execute_many(
-                'INSERT INTO chunks (id, document, ordinal, start, "end", heading, revision) '
-                "VALUES (?, ?, ?, ?, ?, ?, 1) ON CONFLICT (id) DO UPDATE SET ordinal = excluded.ordinal, "
-                'start = excluded.start, "end" = excluded."end" WHERE revision = 1',
-                [(c.id, document.id, c.ordinal, c.start, c.end, c.heading) for c in chunks])
+            self._db.replace(REVISIONS, [(document.id, *wanted)])
+            self._db.execute(f"DELETE FROM chunks WHERE document = :document AND revision = 1 AND NOT {among('id')}",  # noqa: S608
+                             document=document.id, among=json.dumps([c.id for c in chunks]))
+            self._db.execute_many(PLACE, places_of(document.id, chunks, revision=1))
         return True
 
     def drop(self, document_id: str) -> bool:
         """Let go of what waits for a document; returns whether anything did."""
         with self._db.transaction():
-            self._db.execute("DELETE FROM chunks WHERE document = ? AND revision = 1", document_id)
-            return bool(self._db.execute("DELETE FROM revisions WHERE document = ?", document_id))
+            self._db.execute("DELETE FROM chunks WHERE document = :document AND revision = 1", document=document_id)
+            return bool(self._db.execute("DELETE FROM revisions WHERE document = :document", document=document_id))
 
     def ready(self) -> list[str]:
         """The documents of whose new content all is extracted, by id."""
@@ -89,18 +98,20 @@ class Revisions:
             The ids of the new chunks, in order.
         """
         with self._db.transaction():
-            (row,) = self._db.rows("SELECT * FROM revisions WHERE document = ?", document_id)
-            placed = json.loads(row["chunks"])
+            placed = json.loads(str(self._db.scalar("SELECT chunks FROM revisions WHERE document = :document",
+                                                    document=document_id)))
             kept = json.dumps([chunk for chunk, _, _, _ in placed])
-            gone = "document = ? AND revision = 0 AND id NOT IN (SELECT value FROM json_each(?))"
+            gone = f"document = :document AND revision = 0 AND NOT {among('id')}"
             self._db.execute(f"INSERT INTO changes (chunk) SELECT id FROM chunks WHERE {gone} ORDER BY id",  # noqa: S608
-                             document_id, kept)
-            self._db.execute(f"DELETE FROM chunks WHERE {gone}", document_id, kept)  # noqa: S608
+                             document=document_id, among=kept)
+            self._db.execute(f"DELETE FROM chunks WHERE {gone}", document=document_id, among=kept)  # noqa: S608
             new = [str(chunk[0]) for chunk in self._db.rows(
-                "SELECT id FROM chunks WHERE document = ? AND revision = 1 ORDER BY ordinal", document_id)]
-            self._db.execute(f"UPDATE documents SET ({CONTENTS}) = (?, ?, ?, ?, ?) WHERE id = ?",  # noqa: S608
-                             row["title"], row["text"], row["source"], row["metadata"], row["pages"], document_id)
-            self._db.execute_many('UPDATE chunks SET revision = 0, ordinal = ?, start = ?, "end" = ? WHERE id = ?',
-                                  [(ordinal, start, end, chunk) for chunk, ordinal, start, end in placed])
-            self._db.execute("DELETE FROM revisions WHERE document = ?", document_id)
+                "SELECT id FROM chunks WHERE document = :document AND revision = 1 ORDER BY ordinal",
+                document=document_id)]
+            self._db.execute(f"UPDATE documents SET ({CONTENTS}) = (SELECT {CONTENTS} FROM revisions "  # noqa: S608
+                             "WHERE document = :document) WHERE id = :document", document=document_id)
+            self._db.execute_many(
+                'UPDATE chunks SET revision = 0, ordinal = :ordinal, start = :start, "end" = :end WHERE id = :id',
+                [dict(zip(("id", "ordinal", "start", "end"), place, strict=True)) for place in placed])
+            self._db.execute("DELETE FROM revisions WHERE document = :document", document=document_id)
         return new

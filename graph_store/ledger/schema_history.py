@@ -10,7 +10,8 @@ from ...schemas.delta import Decided, ElementKind
 from ...schemas.documents import Frozen
 from ...schemas.graph_schema import GraphSchema
 from ..errors import LedgerDamagedError, StoreError
-from .database import Database
+from .database import Database, now
+from .tables import DECLINED, SCHEMA_VERSIONS
 
 
 class SchemaVersion(Frozen):
@@ -48,20 +49,19 @@ class SchemaHistory:
         """
         with self._db.transaction():
             version = self.version() + 1
-            self._db.execute(
-                "INSERT INTO schema_versions (version, schema, base, decisions, who) VALUES (?, ?, ?, ?, ?)", version,
-                schema.model_dump_json(), (base or schema).model_dump_json(),
-                json.dumps([d.model_dump(mode="json") for d in decisions], ensure_ascii=False), who)
+            self._db.insert(SCHEMA_VERSIONS, [(
+                version, schema.model_dump_json(), (base or schema).model_dump_json(),
+                json.dumps([d.model_dump(mode="json") for d in decisions], ensure_ascii=False), who, now())])
         return version
 
     def decline(self, labels: Iterable[tuple[ElementKind, str]], who: str) -> None:
         """Remember what must not be proposed again."""
-        self._db.execute_many("INSERT OR REPLACE INTO declined (kind, name, who, why) VALUES (?, ?, ?, '')",
-                              [(kind, label, who) for kind, label in sorted(labels)])
+        self._db.replace(DECLINED, [(kind, label, who, "", now()) for kind, label in sorted(labels)])
 
     def want(self, labels: Iterable[tuple[ElementKind, str]]) -> None:
         """Forget that something was declined."""
-        self._db.execute_many("DELETE FROM declined WHERE kind = ? AND name = ?", sorted(labels))
+        self._db.execute_many("DELETE FROM declined WHERE kind = :kind AND name = :name",
+                              [{"kind": kind, "name": label} for kind, label in sorted(labels)])
 
     def declined(self) -> frozenset[tuple[ElementKind, str]]:
         """Kind and label of what must not be proposed again."""
@@ -100,7 +100,8 @@ class SchemaHistory:
         return self._read("base", version)
 
     def _read(self, column: str, version: int) -> GraphSchema:
-        text = self._db.scalar(f"SELECT {column} FROM schema_versions WHERE version = ?", version)  # noqa: S608
+        text = self._db.scalar(f"SELECT {column} FROM schema_versions WHERE version = :version",  # noqa: S608
+                               version=version)
         if text is None and self.version() == 0:
             raise StoreError("the knowledge base has no schema yet; build it first")
         if text is None:
@@ -114,9 +115,9 @@ class SchemaHistory:
     def versions(self) -> list[SchemaVersion]:
         """All versions, oldest first."""
         return [
-            SchemaVersion(version=row["version"], graph_schema=GraphSchema.model_validate_json(row["schema"]),
-                          decisions=tuple(Decided(**d) for d in json.loads(row["decisions"])),
-                          who=row["who"], decided_at=row["decided_at"])
+            SchemaVersion(version=row.version, graph_schema=GraphSchema.model_validate_json(row.schema),
+                          decisions=tuple(Decided(**d) for d in json.loads(row.decisions)),
+                          who=row.who, decided_at=row.decided_at)
             for row in self._db.rows("SELECT * FROM schema_versions ORDER BY version")
         ]
 

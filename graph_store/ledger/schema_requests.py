@@ -9,6 +9,7 @@ from ...schemas.documents import Chunk
 from ...schemas.extraction import Ask, BoundedExtraction
 from ...schemas.graph_schema import MAX_ELEMENT_NAME
 from .database import Database
+from .tables import SCHEMA_REQUESTS, among
 
 
 class AskCount(NamedTuple):
@@ -38,19 +39,16 @@ class Asks:
     def replace(self, extractions: Sequence[tuple[Chunk, BoundedExtraction]]) -> None:
         """Replace some chunks' asks."""
         with self._db.transaction():
-            self._db.execute_many("DELETE FROM schema_requests WHERE chunk = ?",
-                                  [(chunk.id,) for chunk, _ in extractions])
-            self._db.execute_many(
-                "INSERT INTO schema_requests (chunk, document, kind, label, subject_type, object_type, item, start, "
-                '"end", confidence, declared) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
-                [row for chunk, bounded in extractions for ask in bounded.asks
-                 if (row := ask_row(chunk.document_id, chunk.id, ask))])
+            self._db.execute_many("DELETE FROM schema_requests WHERE chunk = :chunk",
+                                  [{"chunk": chunk.id} for chunk, _ in extractions])
+            self._db.insert(SCHEMA_REQUESTS, [row for chunk, bounded in extractions for ask in bounded.asks
+                                              if (row := ask_row(chunk.document_id, chunk.id, ask))])
 
     def counts(self) -> list[AskCount]:
         """All asks, those of a document for a label between the same types as one."""
         return [AskCount(*row) for row in self._db.rows(
             "SELECT kind, label, subject_type, object_type, document, count(*), sum(confidence), "
-            "count(DISTINCT iif(declared, item, NULL)) FROM schema_requests "
+            "count(DISTINCT CASE WHEN declared = 1 THEN item END) FROM schema_requests "
             "GROUP BY kind, label, subject_type, object_type, document ORDER BY 1, 2, 3, 4, 5")]
 
     def labels(self) -> list[tuple[ElementKind, str]]:
@@ -61,14 +59,14 @@ class Asks:
     def examples(self, kind: ElementKind, labels: Collection[str], most: int) -> list[Example]:
         """Occurrences of some labels with their words, of as many documents as there are."""
         rows = self._db.rows(
-            'WITH chosen AS (SELECT a.document, a.item, c.start + a.start AS start, c.start + a."end" AS "end", '
+            'WITH chosen AS (SELECT a.document, a.item, c.start + a.start AS start, c.start + a."end" AS "end", '  # noqa: S608
             "row_number() OVER (PARTITION BY a.document ORDER BY c.ordinal, a.start, a.item) AS turn "
             "FROM schema_requests a JOIN chunks c ON c.id = a.chunk "
-            "WHERE a.kind = ? AND a.label IN (SELECT value FROM json_each(?)) ORDER BY turn, a.document LIMIT ?) "
+            f"WHERE a.kind = :kind AND {among('a.label')} ORDER BY turn, a.document LIMIT :most) "
             'SELECT chosen.document, item, substr(text, start + 1, "end" - start) AS words '
             "FROM chosen JOIN documents ON id = chosen.document ORDER BY turn, chosen.document",
-            kind, json.dumps(sorted(labels)), most)
-        return [Example(document=row[0], item=row[1], words=row[2]) for row in rows]
+            kind=kind, among=json.dumps(sorted(labels)), most=most)
+        return [Example(document=row.document, item=row.item, words=row.words) for row in rows]
 
 
 def ask_row(document_id: str, chunk_id: str, ask: Ask) -> tuple[object, ...]:

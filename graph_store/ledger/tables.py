@@ -1,92 +1,144 @@
-"""The ledger's tables, and what a later version will change in them."""
+"""The ledger's tables, the same in SQLite and in PostgreSQL.
 
-from collections.abc import Sequence
-
-TABLES = """
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-
-CREATE TABLE documents (
-    id TEXT PRIMARY KEY, title TEXT NOT NULL, text TEXT NOT NULL, source TEXT NOT NULL, metadata TEXT NOT NULL,
-    pages TEXT NOT NULL, added_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now')));
-CREATE TABLE revisions (
-    document TEXT PRIMARY KEY REFERENCES documents ON DELETE CASCADE,
-    title TEXT NOT NULL, text TEXT NOT NULL, source TEXT NOT NULL, metadata TEXT NOT NULL,
-    pages TEXT NOT NULL, chunks TEXT NOT NULL);
-CREATE TABLE chunks (
-    id TEXT PRIMARY KEY, document TEXT NOT NULL REFERENCES documents ON DELETE CASCADE,
-    ordinal INTEGER NOT NULL, start INTEGER NOT NULL, "end" INTEGER NOT NULL, heading TEXT NOT NULL,
-    status TEXT NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'extracted', 'done', 'failed')),
-    revision INTEGER NOT NULL DEFAULT 0);
-CREATE INDEX chunks_by_document ON chunks (document, ordinal);
-CREATE INDEX chunks_to_do ON chunks (status, document, ordinal) WHERE status <> 'done';
-
-CREATE TABLE extractions (
-    chunk TEXT PRIMARY KEY REFERENCES chunks ON DELETE CASCADE,
-    reasoner TEXT NOT NULL, extraction TEXT NOT NULL, bounded TEXT);
-CREATE TABLE failures (
-    chunk TEXT PRIMARY KEY REFERENCES chunks ON DELETE CASCADE, reason TEXT NOT NULL,
-    attempts INTEGER NOT NULL DEFAULT 1,
-    failed_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now')));
-CREATE TABLE rejections (
-    chunk TEXT NOT NULL REFERENCES chunks ON DELETE CASCADE, document TEXT NOT NULL,
-    reason TEXT NOT NULL, label TEXT NOT NULL, text TEXT NOT NULL,
-    subject_type TEXT NOT NULL, object_type TEXT NOT NULL, confidence REAL NOT NULL);
-CREATE INDEX rejections_by_chunk ON rejections (chunk);
-CREATE INDEX rejections_by_label ON rejections (reason, label);
-CREATE TABLE repairs (
-    chunk TEXT NOT NULL REFERENCES chunks ON DELETE CASCADE, repair TEXT NOT NULL, times INTEGER NOT NULL,
-    PRIMARY KEY (chunk, repair)) WITHOUT ROWID;
-CREATE TABLE changes (seq INTEGER PRIMARY KEY AUTOINCREMENT, chunk TEXT NOT NULL);
-
-CREATE TABLE schema_versions (
-    version INTEGER PRIMARY KEY, schema TEXT NOT NULL, base TEXT NOT NULL, decisions TEXT NOT NULL, who TEXT NOT NULL,
-    decided_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now')));
-CREATE TABLE declined (
-    kind TEXT NOT NULL, name TEXT NOT NULL, who TEXT NOT NULL, why TEXT NOT NULL,
-    decided_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now')),
-    PRIMARY KEY (kind, name)) WITHOUT ROWID;
-CREATE TABLE schema_requests (
-    chunk TEXT NOT NULL REFERENCES chunks ON DELETE CASCADE, document TEXT NOT NULL,
-    kind TEXT NOT NULL, label TEXT NOT NULL, subject_type TEXT NOT NULL, object_type TEXT NOT NULL,
-    item TEXT NOT NULL, start INTEGER NOT NULL, "end" INTEGER NOT NULL, confidence REAL NOT NULL,
-    declared INTEGER NOT NULL);
-CREATE INDEX schema_requests_by_chunk ON schema_requests (chunk);
-CREATE INDEX schema_requests_by_label ON schema_requests (kind, label);
-
-CREATE TABLE entity_aliases (
-    id TEXT PRIMARY KEY, canonical TEXT NOT NULL, type TEXT NOT NULL, partner TEXT NOT NULL, rule TEXT NOT NULL,
-    score REAL NOT NULL, evidence TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE entity_verdicts (
-    first TEXT NOT NULL, second TEXT NOT NULL, same INTEGER NOT NULL, confidence REAL NOT NULL,
-    reasoner TEXT NOT NULL, PRIMARY KEY (first, second)) WITHOUT ROWID;
-CREATE TABLE entity_decisions (
-    seq INTEGER PRIMARY KEY AUTOINCREMENT, verdict TEXT NOT NULL, first TEXT NOT NULL, second TEXT NOT NULL,
-    who TEXT NOT NULL, why TEXT NOT NULL,
-    decided_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now')));
-CREATE TABLE edits (
-    number INTEGER PRIMARY KEY AUTOINCREMENT, edit TEXT NOT NULL, who TEXT NOT NULL, why TEXT NOT NULL,
-    decided_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now')),
-    undone_by TEXT NOT NULL DEFAULT '', undone_at TEXT NOT NULL DEFAULT '');
-
-CREATE TABLE communities (
-    view TEXT NOT NULL, id TEXT NOT NULL, level INTEGER NOT NULL, parent TEXT NOT NULL, cohesion REAL NOT NULL,
-    label TEXT NOT NULL, keywords TEXT NOT NULL, members TEXT NOT NULL, marks TEXT NOT NULL, PRIMARY KEY (view, id));
-CREATE TABLE summaries (id TEXT PRIMARY KEY, name TEXT NOT NULL, summary TEXT NOT NULL);
-
-CREATE TABLE calls (
-    key TEXT PRIMARY KEY, step TEXT NOT NULL, response TEXT NOT NULL,
-    prompt_tokens INTEGER NOT NULL, completion_tokens INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE tokens (
-    build TEXT NOT NULL, document TEXT NOT NULL, step TEXT NOT NULL, model TEXT NOT NULL,
-    calls INTEGER NOT NULL, prompt INTEGER NOT NULL, completion INTEGER NOT NULL, cached INTEGER NOT NULL,
-    wasted_calls INTEGER NOT NULL, wasted INTEGER NOT NULL,
-    PRIMARY KEY (build, document, step, model)) WITHOUT ROWID;
-
-CREATE TABLE cached_vectors (
-    purpose TEXT NOT NULL, text TEXT NOT NULL, model TEXT NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (purpose, text));
+Statements are SQL that both understand, with `:name` for values. What inserts or replaces whole rows is made of the
+tables here.
 """
-"""Format 1. Once a version was released, this stays as it is, and what changes is a migration."""
 
-MIGRATIONS: Sequence[str] = ()
-"""Statements, separated by semicolons, that make format 2 of format 1, format 3 of format 2, and so on. A new ledger
-is made of `TABLES` and all of them, so that it equals one that was brought up."""
+from functools import lru_cache
+
+from sqlalchemy import (
+    DOUBLE_PRECISION,
+    REAL,
+    CheckConstraint,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    text,
+)
+from sqlalchemy.types import TypeEngine
+
+METADATA = MetaData()
+"""The newest format. Once a version was released, each change here goes with a migration that makes it of the old."""
+
+# In PostgreSQL's own order texts would come as the server's language has them; SQLite compares their bytes.
+_TEXT = Text().with_variant(Text(collation="C"), "postgresql")
+_REAL: TypeEngine[float] = REAL().with_variant(DOUBLE_PRECISION(), "postgresql")
+
+
+def _texts(*names: str) -> list[Column[str]]:
+    return [Column(name, _TEXT, nullable=False) for name in names]
+
+
+def _text_keys(*names: str) -> list[Column[str]]:
+    return [Column(name, _TEXT, primary_key=True) for name in names]
+
+
+def _integers(*names: str) -> list[Column[int]]:
+    return [Column(name, Integer, nullable=False) for name in names]
+
+
+def _real(name: str) -> Column[float]:
+    return Column(name, _REAL, nullable=False)
+
+
+def _number(name: str) -> Column[int]:
+    """A key that is given by the database, and never given again."""
+    return Column(name, Integer, primary_key=True, autoincrement=True)
+
+
+def _owner(name: str, of: str, *, primary_key: bool = False) -> Column[str]:
+    """A reference to what a row goes with."""
+    return Column(name, _TEXT, ForeignKey(f"{of}.id", ondelete="CASCADE"), primary_key=primary_key, nullable=False)
+
+
+META = Table("meta", METADATA, *_text_keys("key"), *_texts("value"), sqlite_with_rowid=False)
+
+DOCUMENTS = Table("documents", METADATA, *_text_keys("id"),
+                  *_texts("title", "text", "source", "metadata", "pages", "added_at"))
+REVISIONS = Table("revisions", METADATA, _owner("document", "documents", primary_key=True),
+                  *_texts("title", "text", "source", "metadata", "pages", "chunks"))
+CHUNKS = Table(
+    "chunks", METADATA, *_text_keys("id"), _owner("document", "documents"), *_integers("ordinal", "start", "end"),
+    *_texts("heading"),
+    Column("status", _TEXT, CheckConstraint("status IN ('pending', 'extracted', 'done', 'failed')"), nullable=False,
+           server_default=text("'pending'")),
+    Column("revision", Integer, nullable=False, server_default=text("0")),
+    Index("chunks_by_document", "document", "ordinal"),
+    Index("chunks_to_do", "status", "document", "ordinal", sqlite_where=text("status <> 'done'"),
+          postgresql_where=text("status <> 'done'")))
+
+EXTRACTIONS = Table("extractions", METADATA, _owner("chunk", "chunks", primary_key=True),
+                    *_texts("reasoner", "extraction"), Column("bounded", _TEXT))
+FAILURES = Table("failures", METADATA, _owner("chunk", "chunks", primary_key=True), *_texts("reason"),
+                 Column("attempts", Integer, nullable=False, server_default=text("1")), *_texts("failed_at"))
+REJECTIONS = Table("rejections", METADATA, _owner("chunk", "chunks"),
+                   *_texts("document", "reason", "label", "text", "subject_type", "object_type"), _real("confidence"),
+                   Index("rejections_by_chunk", "chunk"), Index("rejections_by_label", "reason", "label"))
+REPAIRS = Table("repairs", METADATA, _owner("chunk", "chunks", primary_key=True), *_text_keys("repair"),
+                *_integers("times"), sqlite_with_rowid=False)
+CHANGES = Table("changes", METADATA, _number("seq"), *_texts("chunk"), sqlite_autoincrement=True)
+
+SCHEMA_VERSIONS = Table("schema_versions", METADATA, Column("version", Integer, primary_key=True, autoincrement=False),
+                        *_texts("schema", "base", "decisions", "who", "decided_at"))
+DECLINED = Table("declined", METADATA, *_text_keys("kind", "name"), *_texts("who", "why", "decided_at"),
+                 sqlite_with_rowid=False)
+SCHEMA_REQUESTS = Table(
+    "schema_requests", METADATA, _owner("chunk", "chunks"),
+    *_texts("document", "kind", "label", "subject_type", "object_type", "item"), *_integers("start", "end"),
+    _real("confidence"), *_integers("declared"),
+    Index("schema_requests_by_chunk", "chunk"), Index("schema_requests_by_label", "kind", "label"))
+
+ENTITY_ALIASES = Table("entity_aliases", METADATA, *_text_keys("id"), *_texts("canonical", "type", "partner", "rule"),
+                       _real("score"), *_texts("evidence"), sqlite_with_rowid=False)
+ENTITY_VERDICTS = Table("entity_verdicts", METADATA, *_text_keys("first", "second"), *_integers("same"),
+                        _real("confidence"), *_texts("reasoner"), sqlite_with_rowid=False)
+ENTITY_DECISIONS = Table("entity_decisions", METADATA, _number("seq"),
+                         *_texts("verdict", "first", "second", "who", "why", "decided_at"), sqlite_autoincrement=True)
+EDITS = Table("edits", METADATA, _number("number"), *_texts("edit", "who", "why", "decided_at"),
+              Column("undone_by", _TEXT, nullable=False, server_default=text("''")),
+              Column("undone_at", _TEXT, nullable=False, server_default=text("''")), sqlite_autoincrement=True)
+
+COMMUNITIES = Table("communities", METADATA, *_text_keys("view", "id"), *_integers("level"), *_texts("parent"),
+                    _real("cohesion"), *_texts("label", "keywords", "members", "marks"))
+SUMMARIES = Table("summaries", METADATA, *_text_keys("id"), *_texts("name", "summary"))
+
+CALLS = Table("calls", METADATA, *_text_keys("key"), *_texts("step", "response"),
+              *_integers("prompt_tokens", "completion_tokens"), sqlite_with_rowid=False)
+TOKENS = Table("tokens", METADATA, *_text_keys("build", "document", "step", "model"),
+               *_integers("calls", "prompt", "completion", "cached", "wasted_calls", "wasted"),
+               sqlite_with_rowid=False)
+
+CACHED_VECTORS = Table("cached_vectors", METADATA, *_text_keys("purpose", "text"), *_texts("model"),
+                       Column("vector", LargeBinary, nullable=False))
+
+
+@lru_cache
+def insertion(table: Table, *columns: str) -> str:
+    """The statement that inserts rows with some columns, or with all."""
+    names = columns or tuple(table.columns.keys())
+    return (f"INSERT INTO {table.name} ({', '.join(map(quoted, names))}) "  # noqa: S608
+            f"VALUES ({', '.join(f':{name}' for name in names)})")
+
+
+@lru_cache
+def replacement(table: Table, *columns: str) -> str:
+    """The statement that inserts rows, of which each replaces the row of the same key, in some columns or in all."""
+    keys = table.primary_key.columns.keys()
+    changed = columns or [column.name for column in table.columns if not column.primary_key]
+    return (f"{insertion(table)} ON CONFLICT ({', '.join(map(quoted, keys))}) DO UPDATE SET "
+            f"{', '.join(f'{quoted(name)} = excluded.{quoted(name)}' for name in changed)}")
+
+
+def quoted(name: str) -> str:
+    """A column's name, whatever else the word means in SQL."""
+    return f'"{name}"'
+
+
+def among(column: str) -> str:
+    """The condition that a column's value is in a list, which is given as JSON as the value `among`, however long."""
+    return f"{column} IN (SELECT value FROM json_each(CAST(:among AS TEXT)))"  # noqa: S608

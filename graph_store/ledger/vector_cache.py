@@ -13,6 +13,7 @@ import numpy as np
 
 from ...models.embedding.embedder import Embedder, RememberingEmbedder, Vectors
 from .database import Database
+from .tables import CACHED_VECTORS
 
 Purpose = Literal["growth", "reliability"]
 # Fewer new ones than one in so many are embedded again in each build rather than written: each would cost a page of
@@ -45,24 +46,23 @@ class VectorCache:
             self._write(new, unused if len(unused) > len(noting.texts) else ())
 
     def _read(self) -> dict[str, Vectors]:
-        rows = self._db.rows(
-            "SELECT text, vector FROM cached_vectors WHERE purpose = ? AND model = ? AND typeof(vector) = 'blob' "
-            "AND length(vector) = ?", self._purpose, self._embedder.fingerprint,
-            self._embedder.dimension * np.dtype(np.float32).itemsize)
-        vectors = {row["text"]: np.frombuffer(row["vector"], np.float32) for row in rows}
+        size = self._embedder.dimension * np.dtype(np.float32).itemsize
+        vectors = {text: np.frombuffer(vector, np.float32) for text, vector in self._db.rows(
+            "SELECT text, vector FROM cached_vectors WHERE purpose = :purpose AND model = :model",
+            purpose=self._purpose, model=self._embedder.fingerprint)
+            if isinstance(vector, bytes) and len(vector) == size}
         # Compared so that what is no number at all counts as wrong, too.
         return {text: vector for text, vector in vectors.items() if abs(np.linalg.norm(vector) - 1) < _LENGTH_ERROR}
 
     def _write(self, new: Sequence[str], unused: Sequence[str]) -> None:
         vectors = self._embedder.encode(new)
         with self._db.transaction():
-            self._db.execute("DELETE FROM cached_vectors WHERE purpose = ? AND model <> ?", self._purpose,
-                             self._embedder.fingerprint)
-            self._db.execute_many("DELETE FROM cached_vectors WHERE purpose = ? AND text = ?",
-                                  [(self._purpose, text) for text in unused])
-            self._db.execute_many("INSERT OR REPLACE INTO cached_vectors VALUES (?, ?, ?, ?)",
-                                  [(self._purpose, text, self._embedder.fingerprint, vector.tobytes())
-                                   for text, vector in zip(new, vectors, strict=True)])
+            self._db.execute("DELETE FROM cached_vectors WHERE purpose = :purpose AND model <> :model",
+                             purpose=self._purpose, model=self._embedder.fingerprint)
+            self._db.execute_many("DELETE FROM cached_vectors WHERE purpose = :purpose AND text = :text",
+                                  [{"purpose": self._purpose, "text": text} for text in unused])
+            self._db.replace(CACHED_VECTORS, [(self._purpose, text, self._embedder.fingerprint, vector.tobytes())
+                                              for text, vector in zip(new, vectors, strict=True)])
 
 
 class _NotingEmbedder:

@@ -19,6 +19,7 @@ from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.layout import Layout
 from banyan.graph_store.ledger.database import FORMAT, Database
+from banyan.graph_store.ledger.tables import DOCUMENTS
 
 from .. import backups
 from ..backups import TEXTS, changed, left, silent, tables
@@ -104,8 +105,7 @@ def test_a_backup_while_a_build_commits_is_the_state_when_it_began(stored, monke
     with closing(Database(home / "kb" / "ledger.sqlite")) as building:
         def commit(done, total):
             steps.append((done, total))
-            building.execute("INSERT INTO documents (id, title, text, source, metadata, pages) "
-                             "VALUES (?, '', ?, 'test', '{}', '[]')", f"new{len(steps)}", "word " * 500)
+            building.insert(DOCUMENTS, [(f"new{len(steps)}", "", "word " * 500, "test", "{}", "[]", "")])
 
         back_up(Layout.of(home, "kb"), stored.folder / "during.zip", commit)
     assert len(steps) > 10

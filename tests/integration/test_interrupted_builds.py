@@ -74,7 +74,7 @@ def test_a_ledger_that_really_cannot_grow(shell, monkeypatch):
 
     def small(self, *given):
         prepare(self, *given)
-        self._connection.execute("PRAGMA max_page_count=60")
+        self.execute("PRAGMA max_page_count=60")
 
     with monkeypatch.context() as patch:
         patch.setattr(Database, "_prepare", small)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
+from banyan.graph_store.ledger.tables import ENTITY_ALIASES, META, REJECTIONS
 from banyan.graph_store.vectors.store import KINDS
 from banyan.schemas.delta import Decision
 from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
@@ -160,7 +161,8 @@ def edited(kb, edit):
         f"SELECT chunk, bounded FROM extractions WHERE chunk = {A_CHUNK}")]
     data = json.loads(bounded)
     edit(data)
-    kb.database.execute("UPDATE extractions SET bounded = ? WHERE chunk = ?", json.dumps(data), chunk)
+    kb.database.execute("UPDATE extractions SET bounded = :data WHERE chunk = :chunk", data=json.dumps(data),
+                        chunk=chunk)
 
 
 @pytest.mark.parametrize(("edit", "seen"), [
@@ -212,18 +214,19 @@ def test_vectors_too_many_and_of_another_size_are_named(kb, hashed_embedder, mon
 def test_levels_of_the_tree_that_do_not_lie_in_each_other_are_named(kb):
     rows = kb.database.rows("SELECT id, members FROM communities WHERE view = '' ORDER BY id")
     everything = json.dumps(kb.graph.entity_ids())
-    kb.database.execute("INSERT INTO communities VALUES ('', 'above', 1, '', 0, '', '[]', ?, '')", everything)
+    kb.database.execute("INSERT INTO communities VALUES ('', 'above', 1, '', 0, '', '[]', :members, '')",
+                        members=everything)
     assert "has no parent" in whats(kb)
     kb.database.execute("UPDATE communities SET parent = 'above' WHERE view = '' AND level = 0")
     assert "parent" not in whats(kb)
-    kb.database.execute("UPDATE communities SET members = ? WHERE id = 'above'", rows[0]["members"])
+    kb.database.execute("UPDATE communities SET members = :members WHERE id = 'above'", members=rows[0].members)
     assert "the communities of level 1 do not partition the entities" in whats(kb)
     assert "does not lie in its parent" in whats(kb)
 
 
 def alias(kb, one, canonical, chunk, end):
-    kb.database.execute("INSERT OR REPLACE INTO entity_aliases VALUES (?, ?, 'Person', ?, 'manual', 1, ?)", one,
-                        canonical, canonical, json.dumps([[chunk, 0, end]]))
+    kb.database.replace(ENTITY_ALIASES, [(one, canonical, "Person", canonical, "manual", 1,
+                                          json.dumps([[chunk, 0, end]]))])
 
 
 def resolved(kb):
@@ -248,8 +251,8 @@ def test_aliases_that_lead_nowhere_or_rest_on_nothing_are_named(kb):
 
 def test_a_persons_decision_that_does_not_hold_is_named(kb):
     first, second = sorted(one for one in kb.graph.entity_ids() if kb.graph.entity(one).name in ("Ada", "Bob"))
-    kb.database.execute("INSERT INTO entity_decisions (verdict, first, second, who, why) "
-                        "VALUES ('merge', ?, ?, 'Eva', '')", first, second)
+    kb.database.execute("INSERT INTO entity_decisions (verdict, first, second, who, why, decided_at) "
+                        "VALUES ('merge', :first, :second, 'Eva', '', '')", first=first, second=second)
     resolved(kb)
     assert f"Eva decided to merge {first} and {second}, and they are not" in whats(kb)
 
@@ -266,10 +269,9 @@ def test_chunks_without_a_schema_are_named(tmp_path, hashed_embedder):
 
 def test_a_damage_that_is_everywhere_does_not_bury_the_others(kb):
     kb.database.execute("DELETE FROM tokens")
-    kb.database.execute_many("INSERT INTO meta VALUES (?, '')", [(f"x{n}",) for n in range(3)])
+    kb.database.insert(META, [(f"x{n}", "") for n in range(3)])
     kb.database.execute("PRAGMA foreign_keys=OFF")
-    kb.database.execute_many("INSERT INTO rejections VALUES (?, 'a.txt', 'malformed', '', 'x', '', '', 1)",
-                             [(f"none{n}",) for n in range(50)])
+    kb.database.insert(REJECTIONS, [(f"none{n}", "a.txt", "malformed", "", "x", "", "", 1) for n in range(50)])
     found = verify(kb)
     assert "... and 30 more like this" in {problem.what for problem in found}
     assert "the account of the step" in found[-1].what

@@ -189,7 +189,8 @@ def test_whatever_is_decided_every_fact_fits_and_is_what_bounding_gives(tmp_path
                 # Only what a change touches is bounded again: the result must be that of bounding all.
                 anew = bound(given_, chunk, bounds)
                 assert (found.mentions, found.facts, found.attributes) == (anew.mentions, anew.facts, anew.attributes)
-                asked = ledger.database.count("SELECT count(*) FROM schema_requests WHERE chunk = ?", chunk.id)
+                asked = ledger.database.count("SELECT count(*) FROM schema_requests WHERE chunk = :chunk",
+                                              chunk=chunk.id)
                 assert asked == len(bound(given_, chunk, base).asks)
 
 

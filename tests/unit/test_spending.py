@@ -347,8 +347,8 @@ def test_only_documents_that_were_paid_for_as_they_are_teach(kb):
     def stored(document, parts, calls, **more):
         text = "\n\n".join(f"Part {number} of {document} is about Ada." for number in range(parts))
         kb.put_document(Document(id=document, title="", text=text, source=""), 8, 0)
-        kb.database.execute("UPDATE chunks SET status = 'done' WHERE document = ?", document)
-        count = kb.database.count("SELECT count(*) FROM chunks WHERE document = ?", document)
+        kb.database.execute("UPDATE chunks SET status = 'done' WHERE document = :id", id=document)
+        count = kb.database.count("SELECT count(*) FROM chunks WHERE document = :id", id=document)
         with charged(build="b", document=document):
             for number in range(count if calls is None else calls):
                 pay(kb.calls, f"{document}{number}", model="cheap", **more)
