@@ -138,7 +138,7 @@ class Database:
         return int(str(self.scalar(sql, **values) or 0))
 
     def execute(self, sql: str, **values: object) -> int:
-        """Run one statement; returns the number of rows it changed."""
+        """Run one statement; returns the number of rows it changed, -1 where it is none that changes rows."""
         return self._change(sql, values)
 
     def execute_many(self, sql: str, rows: Iterable[Mapping[str, object]]) -> None:
@@ -161,9 +161,8 @@ class Database:
         with self._lock, self._explained():
             result = self._run(sql, values)
             result.close()
-            changed = max(0, result.rowcount)
-            self._changes += changed
-        return changed
+            self._changes += max(0, result.rowcount)
+        return result.rowcount
 
     def changes(self) -> int:
         """A number that grows with each row that this connection changes."""
