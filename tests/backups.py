@@ -32,7 +32,7 @@ def silent(done: int, total: int) -> None:
 def base(tmp_path_factory, hashed_embedder):
     """A built base `kb`, and its backup in `kb.zip`."""
     shop = scripted.Workshop(tmp_path_factory.mktemp("built"), hashed_embedder)
-    shop.build(shop.write(TEXTS))
+    shop.copy_built()
     back_up(Layout.of(shop.settings.home, "kb"), shop.folder / "kb.zip", silent)
     return shop
 

@@ -4,13 +4,18 @@
 attribute. What is said of a chunk depends on its text alone, as with any reasoner.
 """
 
+import atexit
 import json
+import os
 import re
+import shutil
 import sys
+import tempfile
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -179,6 +184,23 @@ class Workshop:
         with self.resources() as resources:
             kb = resources.knowledge_base("kb")
             return {kind: kb.vectors.ids(kind) for kind in ("entities", "triples", "chunks")}
+
+
+    def copy_built(self) -> list[str]:
+        """The documents of TEXTS, and their knowledge base as a copy of one that a process builds once."""
+        built = _built(self.embedder)
+        shutil.copytree(built.settings.home, self.settings.home)
+        self.scripted.extracted.update(built.scripted.extracted)
+        return self.write(TEXTS)
+
+
+@cache
+def _built(embedder: Embedder) -> Workshop:
+    folder = Path(tempfile.mkdtemp(prefix="banyan-built-", dir=os.environ.get("PYTEST_DEBUG_TEMPROOT")))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    shop = Workshop(folder, embedder)
+    shop.build(shop.write(TEXTS))
+    return shop
 
 
 def run_build(resources: Resources, given: dict[str, Any], context: BuildContext | None = None) -> BuildReport:

@@ -228,8 +228,7 @@ def test_a_cut_off_beyond_what_is_ranked_is_refused(resources):
 @pytest.fixture
 def command(tmp_path, hashed_embedder, monkeypatch, capsys):
     shell = scripted.Shell(tmp_path, hashed_embedder, monkeypatch, capsys)
-    shell.write(scripted.TEXTS)
-    shell.report()
+    shell.copy_built()
     (tmp_path / "q.jsonl").write_text("".join(json.dumps(one) + "\n" for one in (
         {"id": "1", "question": "Where does Ada work?", "gold": ["a.txt"], "type": "plain"},
         {"id": "2", "question": "In which place is Acme located?", "gold": ["b.txt", "a.txt"]})), "utf-8")

@@ -11,7 +11,7 @@ from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.schemas.delta import Decision
 
 from ..hashed_embedding import HashedEmbedder
-from ..scripted import TEXTS, Workshop, run_build
+from ..scripted import Workshop, run_build
 
 EVA = "Eva:Person --employer--> Birch:Organization."
 
@@ -38,9 +38,9 @@ CHANGES: dict[str, Callable[[Resources], object]] = {
 
 
 @pytest.fixture
-def shop(tmp_path: Path) -> Workshop:
-    made = Workshop(tmp_path, HashedEmbedder())
-    made.build(made.write(TEXTS))
+def shop(tmp_path: Path, hashed_embedder: HashedEmbedder) -> Workshop:
+    made = Workshop(tmp_path, hashed_embedder)
+    made.copy_built()
     return made
 
 
@@ -59,8 +59,8 @@ def test_everything_derived_follows_a_change(shop: Workshop, change: str) -> Non
 @pytest.mark.parametrize("change", ["rename", "retype", "reject"])
 def test_an_edit_that_was_killed_before_its_end_is_taken_up_by_the_next_run(
         shop: Workshop, tmp_path: Path, change: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    other = Workshop(tmp_path / "other", HashedEmbedder())
-    other.build(other.write(TEXTS))
+    other = Workshop(tmp_path / "other", shop.embedder)
+    other.copy_built()
     with other.resources() as resources:
         CHANGES[change](resources)
 
