@@ -2,7 +2,7 @@
 
 import ast
 import builtins
-import importlib
+import importlib.util
 import pkgutil
 import re
 from collections import defaultdict
@@ -19,7 +19,7 @@ _METHODS = {"search": "search", "match": "match", "fullmatch": "fullmatch", "sub
             "split": "finditer", "findall": "finditer", "finditer": "finditer"}
 """What each method costs, by one that costs as much."""
 _USES = re.compile(rf"\.(?:{'|'.join(_METHODS)}|compile)\b")
-"""What a module has that uses a pattern: of the others no tree is made."""
+"""What a module has that makes or uses a pattern."""
 _DEPTH = 3
 """Containers and objects within each other in which patterns are looked for."""
 
@@ -35,15 +35,13 @@ class Used:
 
 def used_patterns() -> list[Used]:
     """All of them, each once: of modules, classes, containers and objects there, and those written in calls."""
-    modules = [importlib.import_module(name) for name in _names()]
-    trees = {module: ast.parse(text) for module in modules
-             if _USES.search(text := Path(str(module.__file__)).read_text("utf-8"))}
+    trees = {importlib.import_module(name): ast.parse(text) for name, text in _sources()}
     called: dict[int, set[str]] = defaultdict(set)
     for module, tree in trees.items():
         for owner, method in _calls(tree):
             called[id(vars(module).get(owner))].add(_METHODS[method])
     found: dict[int, Used] = {}
-    for module in modules:
+    for module in trees:
         for name, value in vars(module).items():
             for at, pattern in _within(value, f"{module.__name__}.{name}", module.__name__, _DEPTH):
                 # In a container, or handed on, anything may be done with it.
@@ -53,10 +51,13 @@ def used_patterns() -> list[Used]:
     return [*found.values(), *written]
 
 
-def _names() -> Iterator[str]:
-    for module in pkgutil.walk_packages(banyan.__path__, "banyan."):
-        if not module.name.endswith("__main__"):
-            yield module.name
+def _sources() -> Iterator[tuple[str, str]]:
+    """The modules that make or use patterns, each with its text; some of the others take seconds to import."""
+    for found in pkgutil.walk_packages(banyan.__path__, "banyan."):
+        spec = importlib.util.find_spec(found.name)
+        text = Path(str(spec and spec.origin)).read_text("utf-8")
+        if _USES.search(text) and not found.name.endswith("__main__"):
+            yield found.name, text
 
 
 def _calls(tree: ast.AST) -> Iterator[tuple[str, str]]:
