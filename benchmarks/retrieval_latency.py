@@ -7,7 +7,8 @@ Each is measured in a process of its own, after a warm-up, with questions of our
 
 - retrieval: sub-queries, all routes and the ranking for the question and its second hop, in one thread;
 - graph: the whole LangGraph question without the agent;
-- agent: the same with decomposition and reflection, the reasoner's own time left out.
+- agent: the same with decomposition and reflection, the reasoner's own time left out;
+- answered: the whole question with the agent and its answer, the time of the rules that reason included.
 
 Times mean little on a machine that others use: the processor's time, that of all threads, from a second pass, and the
 ratios between sizes are printed with them.
@@ -116,20 +117,29 @@ def whole_graph(resources: Resources, name: str, *, agent: bool) -> Ask:
     return ask
 
 
+def answered(resources: Resources, name: str) -> Ask:
+    """The whole retrieval graph with the agent, answered by the rules."""
+    graph = build_graph(resources)
+    return lambda question: graph.invoke({"knowledge_base": name, "question": question}, context=AskContext())
+
+
 def timed(ask: Ask, resources: WatchedResources, retriever: Retriever, warm_up: Sequence[str],
-          questions: Sequence[str]) -> Figures:
-    """Wall and processor time of the questions in ms."""
+          questions: Sequence[str], *, whole: bool = False) -> Figures:
+    """Wall and processor time of the questions in ms, unless it is the whole without the reasoner's."""
     for question in warm_up:
         ask(question)
-    wall = passed(ask, resources, retriever, questions, time.perf_counter)
-    cpu = passed(ask, resources, retriever, questions, time.process_time)
+    wall = passed(ask, resources, retriever, questions, time.perf_counter, whole=whole)
+    cpu = passed(ask, resources, retriever, questions, time.process_time, whole=whole)
     return {"p50": float(np.percentile(wall, 50)), "p95": float(np.percentile(wall, 95)),
             "cpu": float(np.percentile(cpu, 50))}
 
 
 def passed(ask: Ask, resources: WatchedResources, retriever: Retriever, questions: Sequence[str],
-           clock: Callable[[], float]) -> list[float]:
-    """The time of each question in ms, the reasoner's left out. What the retriever has cached is driven out first."""
+           clock: Callable[[], float], *, whole: bool) -> list[float]:
+    """The time of each question in ms, unless it is the whole without the reasoner's.
+
+    What the retriever has cached is driven out first.
+    """
     retriever.queries([SubQuery(question=f"What is the number {number}?") for number in range(_REMEMBERED)])
     resources.clock = clock
     times = []
@@ -137,7 +147,7 @@ def passed(ask: Ask, resources: WatchedResources, retriever: Retriever, question
         resources.reasoning = 0.0
         started = clock()
         ask(question)
-        times.append(1000 * (clock() - started - resources.reasoning))
+        times.append(1000 * (clock() - started - (0.0 if whole else resources.reasoning)))
     return times
 
 
@@ -160,7 +170,8 @@ def measure(home: Path, name: str, count: int, *, profile: bool) -> Figures:
                    "graph": timed(whole_graph(resources, name, agent=False), resources, retriever, warm_up,
                                   questions),
                    "agent": timed(whole_graph(resources, name, agent=True), resources, retriever, warm_up,
-                                  questions)}
+                                  questions),
+                   "answered": timed(answered(resources, name), resources, retriever, warm_up, questions, whole=True)}
         if profile:
             show_profile(alone, questions)
         figures["asked"] = private()
@@ -198,7 +209,7 @@ def show(results: Sequence[Figures], console: Console) -> None:
                                ("  after the first question, MB", "loaded", 0),
                                ("  after all, MB", "asked", 0), ("peak (resident, files included), MB", "peak", 0)):
         sizes.add_row(title, *(f"{one[key]:,.{digits}f}" for one in results))
-    for part in ("retrieval", "graph", "agent"):
+    for part in ("retrieval", "graph", "agent", "answered"):
         sizes.add_section()
         for title, key in (("p50, ms", "p50"), ("p95, ms", "p95"), ("processor p50, ms", "cpu")):
             sizes.add_row(f"{part}: {title}", *(

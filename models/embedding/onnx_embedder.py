@@ -61,6 +61,9 @@ class OnnxEmbedder:
         def run(batch: list[int]) -> None:
             vectors[batch] = self._session.run(None, {"input_ids": np.stack([token_ids[row] for row in batch])})[0]
 
+        if len(batches) == 1:  # as of one question
+            run(batches[0])
+            return vectors
         with ThreadPoolExecutor(_usable_cores()) as pool:
             list(pool.map(run, batches))
         return vectors
