@@ -11,6 +11,8 @@ from ...tools.retriever import Retriever
 
 _QUESTIONS, _SECONDS = 10_000, 3600.0
 """A question that failed or was cancelled never ends: it is forgotten after an hour, which no question takes."""
+_CONTEXTS = 64
+"""Each some 100 KB. Where more questions are under way, some are made a context again."""
 
 
 class Readings:
@@ -23,7 +25,7 @@ class Readings:
 
     def __init__(self) -> None:
         self._retrievers: TTLCache[str, Retriever] = TTLCache(_QUESTIONS, _SECONDS)
-        self._contexts: TTLCache[str, tuple[object, list[Passage]]] = TTLCache(_QUESTIONS, _SECONDS)
+        self._contexts: TTLCache[str, tuple[object, list[Passage]]] = TTLCache(_CONTEXTS, _SECONDS)
         self._lock = threading.Lock()
 
     def begin(self, retriever: Retriever) -> str:

@@ -384,3 +384,13 @@ def test_words_used_alike_are_nearer_than_others():
     price, cost, winter = word_vectors(["price", "cost", "winter"])
     assert price @ cost > 2 * (winter @ cost)
     assert word_vectors([]).shape == (0, len(price))
+
+
+def test_sentences_of_one_context_are_read_and_searched_once(hashed_embedder):
+    pools = Pools(hashed_embedder, PARSER)
+    pool = pools.of(ENGLISH)
+    assert pools.of(list(ENGLISH)) is pool
+    assert pools.of(ENGLISH[:1]) is not pool
+    asked = pool.analyse("In which city was Ada Byron born?")
+    assert pool.search(asked) is pool.search(asked)
+    assert len(pool.search(asked, 1)) == 1
