@@ -1,11 +1,8 @@
 """What stands around an entity in the graph of mentions: what speaks for or against two of them being one."""
 
 import math
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
-from operator import attrgetter
-
-from cachetools import cachedmethod
 
 from ...schemas.caching import cached_if_short
 from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
@@ -39,10 +36,13 @@ class Surroundings:
         self._network = graph.network
         self._schema = schema
         self._chain = cache(schema.ancestors)
-        self._supports: dict[Hashable, frozenset[str]] = {}
-        self._type_names: dict[Hashable, frozenset[str]] = {}
-        self._neighbourhoods: dict[Hashable, frozenset[str]] = {}
-        self._dates: dict[Hashable, dict[str, set[str]]] = {}
+        self.support = cache(self._support)
+        """The chunks that mention an entity."""
+        self.neighbours = cache(self._neighbours)
+        """The folded names of what an entity is tied to, and its attributes' values."""
+        self._once = cache(self._dates)
+        self._names_of_type = cache(self._type_names)
+        self._types_agree = cache(self._agree)
 
     @cached_property
     def names(self) -> dict[str, str]:
@@ -58,13 +58,15 @@ class Surroundings:
         """The folded names of all entities."""
         return frozenset(fold(name).key for name in self.names.values())
 
+    @cached_property
+    def _types(self) -> dict[str, str]:
+        return {entity: str(kind) for entity, kind in self._network.nodes(data="type")}
+
     def type(self, entity: str) -> str:
         """An entity's type."""
-        return str(self._network.nodes[entity]["type"])
+        return self._types[entity]
 
-    @cachedmethod(attrgetter("_supports"))
-    def support(self, entity: str) -> frozenset[str]:
-        """The chunks that mention an entity."""
+    def _support(self, entity: str) -> frozenset[str]:
         return frozenset(self._graph.entity_support(entity))
 
     def documents(self, chunks: Iterable[str]) -> frozenset[str]:
@@ -102,15 +104,19 @@ class Surroundings:
 
     def depth(self, entity: str) -> int:
         """How special an entity's type is; 0 for the type of which everything is."""
-        kind = self.type(entity)
+        return self._depth(self.type(entity))
+
+    def _depth(self, kind: str) -> int:
         return 0 if label_key(kind) in {"", label_key(ROOT_TYPE)} else len(self._chain(kind))
 
     def same_type(self, first: str, second: str) -> bool | None:
         """Whether two entities' types can be of one thing; None where one of them says nothing."""
-        entity, other = self.type(first), self.type(second)
+        return self._types_agree(self.type(first), self.type(second))
+
+    def _agree(self, entity: str, other: str) -> bool | None:
         if label_key(entity) == label_key(other) or entity in self._chain(other) or other in self._chain(entity):
             return True
-        if self._schema.open and 0 in {self.depth(first), self.depth(second)}:
+        if self._schema.open and 0 in {self._depth(entity), self._depth(other)}:
             return None
         return False
 
@@ -122,8 +128,7 @@ class Surroundings:
         """Whether the types of some entities all say that they are persons."""
         return all(self._names_of_type(self.type(entity)) & _PERSONS for entity in entities)
 
-    @cachedmethod(attrgetter("_type_names"))
-    def _names_of_type(self, type_name: str) -> frozenset[str]:
+    def _type_names(self, type_name: str) -> frozenset[str]:
         """What a type and those above it are called."""
         known = [(above, self._schema.entity_type(above)) for above in self._chain(type_name)]
         return frozenset(label_key(name) for above, element in known
@@ -131,9 +136,7 @@ class Surroundings:
 
     # Facts.
 
-    @cachedmethod(attrgetter("_neighbourhoods"))
-    def neighbours(self, entity: str) -> frozenset[str]:
-        """The folded names of what an entity is tied to, and its attributes' values."""
+    def _neighbours(self, entity: str) -> frozenset[str]:
         ends = {end for head, _, tail in self._graph.incident(entity) for end in (head, tail)} - {entity}
         attributes = self._graph.attributes(entity)
         values = {f"{name} {value}" for name in attributes for value in attributes[name]}
@@ -179,8 +182,7 @@ class Surroundings:
         here, there = self._once(first), self._once(second)
         return any(not _compatible(here[kind], there[kind]) for kind in here.keys() & there.keys())
 
-    @cachedmethod(attrgetter("_dates"))
-    def _once(self, entity: str) -> dict[str, set[str]]:
+    def _dates(self, entity: str) -> dict[str, set[str]]:
         labelled = [(name, value) for name, values in self._graph.attributes(entity).items() for value in values]
         labelled += [(relation, self.names[tail]) for head, relation, tail in self._graph.incident(entity)
                      if head == entity]
