@@ -140,13 +140,13 @@ class CommunityTable:
 
     def undescribed(self) -> list[Community]:
         """The communities of the default view, of all levels, that have no summary yet."""
-        described = {str(row[0]) for row in self._db.rows("SELECT id FROM summaries")}
-        return [community for community in self.all(level=None) if community.id not in described]
+        return [_community(row) for row in self._db.rows(
+            f"{_SELECT} WHERE view = ? AND s.id IS NULL ORDER BY level, c.id", DEFAULT_VIEW)]
 
     def searchable(self) -> list[Community]:
         """The communities that retrieval searches: the finest of the default view, as far as they are described."""
-        waiting = {community.id for community in self.undescribed()}
-        return [community for community in self.all() if community.id not in waiting]
+        return [_community(row) for row in self._db.rows(
+            f"{_SELECT} WHERE view = ? AND level = 0 AND s.id IS NOT NULL ORDER BY c.id", DEFAULT_VIEW)]
 
     def describe(self, summaries: Iterable[tuple[str, CommunitySummary]]) -> None:
         """Keep names and summaries, by the ids of the communities."""
