@@ -141,12 +141,12 @@ class CommunityTable:
     def undescribed(self) -> list[Community]:
         """The communities of the default view, of all levels, that have no summary yet."""
         return [_community(row) for row in self._db.rows(
-            f"{_SELECT} WHERE view = ? AND s.id IS NULL ORDER BY level, c.id", DEFAULT_VIEW)]
+            f"{_SELECT} WHERE view = :view AND s.id IS NULL ORDER BY level, c.id", view=DEFAULT_VIEW)]
 
     def searchable(self) -> list[Community]:
         """The communities that retrieval searches: the finest of the default view, as far as they are described."""
         return [_community(row) for row in self._db.rows(
-            f"{_SELECT} WHERE view = ? AND level = 0 AND s.id IS NOT NULL ORDER BY c.id", DEFAULT_VIEW)]
+            f"{_SELECT} WHERE view = :view AND level = 0 AND s.id IS NOT NULL ORDER BY c.id", view=DEFAULT_VIEW)]
 
     def describe(self, summaries: Iterable[tuple[str, CommunitySummary]]) -> None:
         """Keep names and summaries, by the ids of the communities."""

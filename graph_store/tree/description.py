@@ -146,18 +146,18 @@ def _facts(graph: KnowledgeGraph, community: Community) -> Iterator[EdgeKey]:
     rank = {entity: number for number, entity in enumerate(community.keywords)}
     told = set[EdgeKey]()
     for keyword in community.keywords:
-        about = sorted(set(_towards(graph, keyword, members)) - told)
+        about = sorted(set(triples_with(graph, keyword, members)) - told)
         told.update(about)
         yield from about
     others = members - rank.keys()
     for head in community.members:
         if head in others:
-            yield from sorted(edge for edge in _towards(graph, head, others) if edge[0] == head)
-    over = {edge for entity, _ in boundary(graph, community.members) for edge in _towards(graph, entity, members)}
+            yield from sorted(edge for edge in triples_with(graph, head, others) if edge[0] == head)
+    over = {edge for entity, _ in boundary(graph, community.members) for edge in triples_with(graph, entity, members)}
     yield from sorted(over, key=lambda e: (min(rank.get(e[0], len(rank)), rank.get(e[2], len(rank))), e))
 
 
-def _towards(graph: KnowledgeGraph, entity: str, ends: Collection[str]) -> Iterator[EdgeKey]:
+def triples_with(graph: KnowledgeGraph, entity: str, ends: Collection[str]) -> Iterator[EdgeKey]:
     """The triples between an entity and some others."""
     network = graph.network
     for tail, relations in network.succ[entity].items():

@@ -17,11 +17,14 @@ from ...models.embedding.embedder import Vectors
 from ..graph.knowledge_graph import KnowledgeGraph
 from ..ledger.communities import Community
 from ..vectors.store import VectorStore
-from .description import described, graph_features, identified
+from .description import described, graph_features, identified, triples_with
 from .detection import CommunitySettings, Earlier, EntityFeatures, update
 from .features import unit
 from .scores import DECIMALS
 
+_MANY = 20
+"""Neighbours from which on one more does not make an entity fit another community: where it is known it stays, and
+takes nobody with it. Without that, a name that half the documents mention ("1999") would bring in half of the tree."""
 _SAMPLE = 1000
 """Entities by which it is known what all have in common. Ids are hashes, so those that sort first are a sample."""
 
@@ -49,7 +52,7 @@ def update_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: Community
     """
     finest = [community for community in before.communities if community.level == 0]
     of = {entity: community for community in finest for entity in community.members}
-    concerned = {c.id: c for c in _concerned(graph, before.changed, of, settings.max_members)}
+    concerned = {c.id: c for c in _concerned(graph, before.changed, of)}
     found = _regrouped(graph, vectors, settings, before.changed, [concerned[key] for key in sorted(concerned)])
     known = {c.id: c for c in before.communities if c.level}
     if known:
@@ -63,33 +66,37 @@ def update_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: Community
     return levels
 
 
-def _concerned(graph: KnowledgeGraph, changed: frozenset[str], of: Mapping[str, Community], hub: int,
-               ) -> list[Community]:
-    """The communities of what changed and of its neighbours; an entity with very many neighbours moves none of them."""
+def _concerned(graph: KnowledgeGraph, changed: frozenset[str], of: Mapping[str, Community]) -> list[Community]:
+    """The communities of what changed, and of the neighbours of what may move."""
     near = set(changed)
     for entity in changed:
-        if entity in graph.network and len(ends := graph.neighbours(entity)) <= hub:
-            near |= ends
+        if entity in graph.network and _may_move(graph, entity, of):
+            near |= graph.neighbours(entity)
     return [of[entity] for entity in near if entity in of]
+
+
+def _may_move(graph: KnowledgeGraph, entity: str, of: Mapping[str, Community]) -> bool:
+    return entity not in of or len(graph.neighbours(entity)) < _MANY
 
 
 def _regrouped(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySettings, changed: frozenset[str],
                concerned: Sequence[Community]) -> list[Community]:
     """The communities of the members of some and of the entities that are new, by id."""
-    label = {entity: number for number, community in enumerate(concerned) for entity in community.members
-             if entity in graph.network}
-    ids = sorted({*label, *(entity for entity in changed if entity in graph.network)})
+    of = {entity: community for community in concerned for entity in community.members if entity in graph.network}
+    ids = sorted({*of, *(entity for entity in changed if entity in graph.network)})
     if not ids:
         return []
-    edges = sorted({edge for entity in ids for edge in graph.incident(entity)})
+    here = set(ids)
+    edges = sorted({edge for entity in ids for edge in (
+        graph.incident(entity) if len(graph.neighbours(entity)) < _MANY else triples_with(graph, entity, here))})
     around = {end for head, _, tail in edges for end in (head, tail)}.union(nsmallest(_SAMPLE, graph.network))
-    data = graph_features(graph, vectors, [*ids, *sorted(around.difference(ids))], edges)
+    data = graph_features(graph, vectors, [*ids, *sorted(around - here)], edges)
     n = len(ids)
     data = EntityFeatures(data.representations[:n], data.relations[:n], data.links[:n, :n])
-    labels = np.array([label.get(entity, -1) for entity in ids], np.intp)
-    # Most neighbours of one that has very many are not looked at: it stays.
-    moving = np.array([entity in changed and len(graph.neighbours(entity)) <= settings.max_members for entity in ids])
-    labels = update(data, Earlier(labels, moving | (labels < 0)), settings)
+    number = {community.id: label for label, community in enumerate(concerned)}
+    labels = np.array([number[of[entity].id] if entity in of else -1 for entity in ids], np.intp)
+    moving = np.array([entity in changed and _may_move(graph, entity, of) for entity in ids])
+    labels = update(data, Earlier(labels, moving), settings)
     old = {community.members: community for community in concerned if changed.isdisjoint(community.members)}
     return [old.get(community.members, community) for community in described(graph, ids, data, labels, 0, settings)]
 
