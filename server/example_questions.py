@@ -1,8 +1,10 @@
 """Questions that a knowledge base's own graph can answer: examples for a first visit, and what to ask next."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
 from typing import NamedTuple
 
+from ..graph_store.graph.knowledge_graph import EdgeKey
 from ..models.rules.content_words import Language, language_of
 from .answers import Node
 from .graph_view import GraphView
@@ -11,6 +13,10 @@ _LOOKED_AT = 80
 """Entities whose facts are looked at: the best connected ones, which a visitor has most likely heard of."""
 _FACTS = 40
 """Facts of one entity that are looked at."""
+
+
+_FactsFrom = Callable[[str], Sequence[EdgeKey]]
+"""The facts that an entity is the head of, by its id."""
 
 
 class _Wording(NamedTuple):
@@ -100,10 +106,11 @@ def example_questions(view: GraphView, *, about: Sequence[str] = (), most: int =
         The questions, in the language of the names in them: one over two facts first, where there is one.
     """
     nodes = view.known(about) if about else view.nodes[:_LOOKED_AT]
+    facts = cache(partial(_facts_from, view))  # each kind of question looks at them, for each relation
     chosen: list[_Question] = []
     # A question of each kind in turn; a form or an entity comes again only where nothing else is left.
     for strict in (True, False):
-        waiting = [kind(view, nodes) for kind in (_of_two_facts, _of_values, _of_facts, _of_pairs)]
+        waiting = [kind(view, nodes, facts) for kind in (_of_two_facts, _of_values, _of_facts, _of_pairs)]
         while waiting and len(chosen) < most:
             waiting = [questions for questions in waiting if _take(questions, chosen, strict=strict, most=most)]
     return [question.text for question in chosen]
@@ -121,32 +128,32 @@ def _take(questions: Iterator[_Question], chosen: list[_Question], *, strict: bo
     return False
 
 
-def _of_two_facts(view: GraphView, nodes: Sequence[Node]) -> Iterator[_Question]:
+def _of_two_facts(view: GraphView, nodes: Sequence[Node], facts: _FactsFrom) -> Iterator[_Question]:
     for wanted in _FIRST:
         for node in nodes:
-            for _, first, middle in _facts_from(view, node):
+            for _, first, middle in facts(node.id):
                 if first == wanted and view.count(node.id, first) <= _SHARED:
-                    yield from _further(view, node, (first, middle))
+                    yield from _further(node, (first, middle), facts)
 
 
-def _further(view: GraphView, node: Node, step: tuple[str, str]) -> Iterator[_Question]:
+def _further(node: Node, step: tuple[str, str], facts: _FactsFrom) -> Iterator[_Question]:
     """What can be asked of the other end of an entity's fact; `step` is the fact's relation and that end."""
     (first, middle), wordings = step, _RELATIONS[language_of(node.name)]
     described = wordings[first].description if first in wordings else ""
-    for _, second, end in _facts_from(view, view.known([middle])[0]) if described else ():
+    for _, second, end in facts(middle) if described else ():
         if second in _SECOND and second in wordings and second != first and end != node.id:
             yield _Question(wordings[second].question.format(described.format(node.name)), second, node.id)
 
 
-def _of_facts(view: GraphView, nodes: Sequence[Node]) -> Iterator[_Question]:
+def _of_facts(_view: GraphView, nodes: Sequence[Node], facts: _FactsFrom) -> Iterator[_Question]:
     for node in nodes:
         wordings = _RELATIONS[language_of(node.name)]
-        for _, relation, _ in _facts_from(view, node):
+        for _, relation, _ in facts(node.id):
             if relation in wordings:
                 yield _Question(wordings[relation].question.format(node.name), relation, node.id)
 
 
-def _of_values(view: GraphView, nodes: Sequence[Node]) -> Iterator[_Question]:
+def _of_values(view: GraphView, nodes: Sequence[Node], _facts: _FactsFrom) -> Iterator[_Question]:
     for node in nodes:
         wordings = _ATTRIBUTES[language_of(node.name)]
         for attribute in sorted(view.index.attributes(node.id)):
@@ -154,15 +161,15 @@ def _of_values(view: GraphView, nodes: Sequence[Node]) -> Iterator[_Question]:
                 yield _Question(wordings[attribute].format(node.name), attribute, node.id)
 
 
-def _of_pairs(view: GraphView, nodes: Sequence[Node]) -> Iterator[_Question]:
+def _of_pairs(view: GraphView, nodes: Sequence[Node], facts: _FactsFrom) -> Iterator[_Question]:
     """Of facts whose relation has no wording."""
     for node in nodes:
         language = language_of(node.name)
-        for _, relation, end in _facts_from(view, node):
+        for _, relation, end in facts(node.id):
             if relation not in _RELATIONS[language]:
                 yield _Question(_RELATED[language].format(node.name, view.known([end])[0].name), "related", node.id)
 
 
-def _facts_from(view: GraphView, node: Node) -> list[tuple[str, str, str]]:
+def _facts_from(view: GraphView, entity: str) -> list[EdgeKey]:
     """The facts that an entity is the head of."""
-    return [key for key in view.facts(node.id)[:_FACTS] if key[0] == node.id != key[2]]
+    return [key for key in view.facts(entity)[:_FACTS] if key[0] == entity != key[2]]

@@ -37,6 +37,7 @@ class Nearness:
     def __init__(self, nearly: Cosines, bound: float, exact: Callable[[Rows], Cosines]) -> None:
         """Take cosines that are at most `bound` from the exact ones, shape (rows,), and what gives those exactly."""
         self.nearly, self.bound, self._exact = nearly, bound, exact
+        self._best = 0, (np.zeros(0, np.intp), np.zeros(0, np.float32))
 
     def __len__(self) -> int:
         return len(self.nearly)
@@ -52,6 +53,15 @@ class Nearness:
             limit: how many at most.
             among: rows to choose from, ascending; None: all.
         """
+        if among is not None:
+            return self._found(limit, among)
+        searched, best = self._best
+        if limit > searched:  # several routes want the best of all, some only the first few
+            best = self._found(limit, None)
+            self._best = limit, best
+        return best[0][:limit], best[1][:limit]
+
+    def _found(self, limit: int, among: Rows | None) -> tuple[Rows, Cosines]:
         nearly = self.nearly if among is None else self.nearly[among]
         if limit <= 0 or not len(nearly):
             return np.zeros(0, np.intp), np.zeros(0, np.float32)
