@@ -39,13 +39,14 @@ class Service:
         self.model_from_page = False
         """Whether the model was set while the server runs."""
         resources.settings.home.mkdir(parents=True, exist_ok=True)
-        self._connection = sqlite3.connect(resources.settings.home / CHECKPOINTS, check_same_thread=False)
+        checkpoints = resources.settings.home / CHECKPOINTS
+        self._connection = sqlite3.connect(checkpoints, check_same_thread=False)
         write_ahead(self._connection)
         self.saver = SqliteSaver(self._connection)
         self._process = ProcessLock(resources.settings.home)
         self.conversations = Conversations(self.saver, self._process.id)
         self.questions = Questions(resources, self.conversations)
-        self.builds = Builds(resources, self.saver, self._process)
+        self.builds = Builds(resources, self.saver, checkpoints, self._process)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:

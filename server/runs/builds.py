@@ -17,6 +17,7 @@ from typing import Any, cast
 import anyio
 import anyio.to_thread
 from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.types import Command
 
 from ...agents.construction.graph import build_graph
@@ -25,7 +26,6 @@ from ...agents.resources import Resources
 from ...schemas.delta import Candidate, Decision
 from ..answers import Build, BuildError, BuildProgress, BuildReview
 from ..errors import NotFoundError, StateError, TooManyRequestsError, detail_of, status_of
-from .async_saver import AsyncSaver
 from .build_records import AT_WORK, OVER, BuildOptions, BuildRecord, BuildRecords
 from .process_lock import ProcessLock, holding_one
 from .uploads import Upload, Uploads
@@ -69,9 +69,10 @@ class Job:
 class Builds:
     """The builds of a server, as one of its processes sees and runs them."""
 
-    def __init__(self, resources: Resources, saver: SqliteSaver, process: ProcessLock) -> None:
+    def __init__(self, resources: Resources, saver: SqliteSaver, checkpoints: Path, process: ProcessLock) -> None:
         self._resources = resources
         self._saver = saver
+        self._checkpoints = checkpoints
         self._process = process
         self._records = BuildRecords(saver)
         self._uploads = Uploads(resources.settings.home, process.id)
@@ -275,20 +276,21 @@ class Builds:
     async def _work(self, job: Job) -> dict[str, Any]:
         """Run the graph to its end, or to where it waits; returns what changes of the build."""
         build = job.build
-        # Made for each build: how many nodes work at once depends on the model, which may be set meanwhile.
-        graph = build_graph(self._resources, AsyncSaver(self._saver))
         config: Any = {"configurable": {"thread_id": build.id}}
         folder: Path | None = None
         try:
-            async with AsyncExitStack() as files:
+            async with AsyncExitStack() as stack:
+                saver = await stack.enter_async_context(AsyncSqliteSaver.from_conn_string(str(self._checkpoints)))
+                # Made for each build: how many nodes work at once depends on the model, which may be set meanwhile.
+                graph = build_graph(self._resources, saver)
                 if isinstance(job.step, dict) and build.files:
-                    folder = await files.enter_async_context(self._uploads.reading(build.id, build.kb))
+                    folder = await stack.enter_async_context(self._uploads.reading(build.id, build.kb))
                     job.step["paths"] = [str(folder)]
                 # What was paid for is in the ledger: a checkpoint is needed where it waits, and nowhere else.
                 async for event in graph.astream(job.step, config, context=job.record.options.context,
                                                        stream_mode="custom", durability="exit"):
                     job.change(progress=BuildProgress(**cast("dict[str, Any]", event)))
-            state = await graph.aget_state(config)
+                state = await graph.aget_state(config)
         except Exception as error:  # noqa: BLE001  (told to the client, and defects to the log)
             if status_of(error) == HTTPStatus.INTERNAL_SERVER_ERROR:
                 _LOG.exception("build %s failed", build.id)
