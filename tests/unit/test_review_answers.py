@@ -23,42 +23,37 @@ def decided(said, shown=SHOWN):
             read_answer(said, shown).on(shown)]
 
 
-@pytest.mark.parametrize("said", ["accept", " Accept all. ", "yes", '"accept"', True, "true", {"all": "accept"},
-                                  '{"all": "accept"}', "接受", "1 accept, 2 accept, 3: accept",
-                                  {"1": "accept", "game": "Accept", "age": {"verdict": "accept"}}])
+@pytest.mark.parametrize("said", ["accept", " Accept all. ", '"accept"', {"all": "accept"}, '{"all": "accept"}', "接受",
+                                  "accept 1, accept 2, Accept: 3"])
 def test_all_are_accepted(said):
     assert decided(said) == [("born in", "accept"), ("game", "accept"), ("age", "accept")]
 
 
-@pytest.mark.parametrize("said", ["reject", "No!", False, {"all": "reject"}, "全部拒绝"])
+@pytest.mark.parametrize("said", ["reject", "Reject!", {"all": "reject"}, "全部拒绝"])
 def test_all_are_rejected(said):
     assert {verdict for _, verdict in decided(said)} == {"reject"}
 
 
 @pytest.mark.parametrize("said", [
     "accept 1, rename 2 to board_game; merge 3 into age in years",
-    "1: accept\n2 rename board_game\n3 merge age in years",
     "accept native of, rename game to board_game, merge #3 into age in years",
     "接受 1，改名 2 to board_game，合并 3 into age in years",
-    ["accept born in", "rename 2 to board_game", "merge age into age in years"],
-    {"born in": "accept", "2": "rename to board_game", "age": {"verdict": "merge", "into": "age in years"}},
-    {"decisions": [{"name": "Born In", "verdict": "accept"},
-                   {"number": 2, "verdict": "rename", "new_name": "board_game"},
-                   {"kind": "attribute", "name": "age", "verdict": "merge", "into": "age in years"}]},
-    json.dumps([{"name": "1", "verdict": "accept"}, {"name": "2", "verdict": "rename", "new_name": "board_game"},
-                {"name": "3", "verdict": "merge", "into": "age in years"}])])
+    json.dumps({"decisions": [{"kind": "relation", "name": "born in", "verdict": "accept"},
+                              {"kind": "entity_type", "name": "game", "verdict": "rename", "new_name": "board_game"},
+                              {"kind": "attribute", "name": "age", "verdict": "merge", "into": "age in years"}]})])
 def test_each_is_decided_on(said):
     assert decided(said) == [("born in", "accept"), ("game", "rename", "board_game"), ("age", "merge", "age in years")]
 
 
-@pytest.mark.parametrize("said", ["wait", "later", {"decisions": []}, []])
+@pytest.mark.parametrize("said", ["wait", {"decisions": []}])
 def test_nothing_is_decided(said):
     assert decided(said) == []
 
 
 def test_what_is_left_out_waits_or_goes_with_all():
     assert decided("reject 2") == [("game", "reject")]
-    assert decided({"all": "reject", "decisions": ["accept 2"]}) == [
+    game = {"kind": "entity_type", "name": "game", "verdict": "accept"}
+    assert decided({"all": "reject", "decisions": [game]}) == [
         ("game", "accept"), ("born in", "reject"), ("age", "reject")]
 
 
@@ -67,21 +62,15 @@ def test_who_decided_is_kept():
     assert read_answer("accept", SHOWN).who == "reviewer"
 
 
-def test_bounds_and_reasons_are_taken():
-    said = {"decisions": [{"number": 1, "verdict": "accept", "range": ["City"], "why": "cities only"}]}
-    (one,) = read_answer(said, SHOWN).decisions
-    assert (one.kind, one.name, one.range, one.why) == ("relation", "born in", ("City",), "cities only")
-
-
 @pytest.mark.parametrize(("said", "why"), [
-    ("", "the answer is empty"), (None, "the answer is None"), (7, "the answer is 7"),
-    ("perhaps", "'perhaps' cannot be read"),
+    ("", "the answer is empty"), (None, "the review cannot be read"), (7, "the review cannot be read"),
+    ("perhaps", "'perhaps' cannot be read"), ("accept 1, 2 accept", "'2 accept' cannot be read"),
     ("accept 4", "'4' is no candidate: use a number; there are 1 \\(born in\\), 2 \\(game\\), 3 \\(age\\)"),
-    ("accept 0", "'0' is no candidate"), ({"game": "maybe"}, "'maybe' is no verdict: use one of accept, reject"),
-    ({"decisions": 7}, "`decisions` is 7"), ({"decisions": [7]}, "7 is no decision"),
-    ({"decisions": [{"verdict": "accept"}]}, "'None' is no candidate"), ({"all": "perhaps"}, "all: Input should be"),
-    ({"decisions": [{"kind": "relation", "name": "x"}]}, "None is no verdict"), ("[" * 100_000, "nested too deeply"),
-    ({"decisions": [{"number": 1, "verdict": "accept", "colour": "red"}]}, "colour")])
+    ("accept 0", "'0' is no candidate"), ({"game": "accept"}, "game: Extra inputs"),
+    ({"decisions": 7}, "decisions: Input should be"), ({"decisions": [7]}, "decisions.0: Input should be"),
+    ({"decisions": [{"verdict": "accept"}]}, "decisions.0.kind: Field required"),
+    ({"all": "perhaps"}, "all: Input should be"), ("[" * 100_000, "nested too deeply"),
+    ({"decisions": [{"kind": "relation", "name": "x", "verdict": "accept", "colour": "red"}]}, "colour")])
 def test_what_means_nothing_is_told(said, why):
     with pytest.raises(ReviewError, match=why):
         read_answer(said, SHOWN)
