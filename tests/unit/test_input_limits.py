@@ -235,8 +235,8 @@ def test_a_schema_of_more_types_than_anybody_needs(name):
 
     began = time.process_time()
     with pytest.raises(SchemaError, match="5000"):
-        parse_schema(of(6_000), name)
-    assert time.process_time() - began < 10
+        parse_schema(of(20_000), name)
+    assert time.process_time() - began < 20
     assert len(parse_schema(of(100), name).entity_types) == 100
 
 
