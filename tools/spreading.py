@@ -28,6 +28,30 @@ _WHOLE = 300_000
 _STEPS, _LEAST = 4, 1e-6
 
 
+class Seeds(NamedTuple):
+    """Where a walk restarts: nodes, ascending, with their weights, which are positive."""
+
+    nodes: Rows
+    weights: Weights
+
+    @classmethod
+    def of(cls, weights: Weights, nodes: Rows | None = None) -> "Seeds":
+        """Those of some nodes, ascending, or of all, that have a weight."""
+        having = np.flatnonzero(weights)
+        return cls(having if nodes is None else nodes[having], weights[having])
+
+    def dense(self, size: int) -> Weights:
+        """The weights of all nodes, shape (size,)."""
+        # Of the many zeros only the pages that are looked at are made.
+        weights = np.zeros(size, np.float32)
+        weights[self.nodes] = self.weights
+        return weights
+
+    def shares(self) -> Weights:
+        """The weights, summing to 1."""
+        return self.weights / np.float32(self.weights.sum() or 1)
+
+
 class SpreadingGraph:
     """A random walk over nodes numbered entities first, then chunks."""
 
@@ -41,20 +65,19 @@ class SpreadingGraph:
         """Whether the whole graph is walked."""
 
     def spread(self, seeds: Weights) -> Weights:
-        """The stationary weights of a walk that restarts at the seeds; see `Walkable.spread`."""
-        return self.around(seeds).spread(seeds)
+        """The stationary weights of a walk that restarts by the weights of all nodes; see `Walkable.spread`."""
+        restart = Seeds.of(seeds)
+        return self.around(restart).spread(restart)
 
-    def around(self, seeds: Weights) -> "Walkable":
+    def around(self, seeds: Seeds) -> "Walkable":
         """What is walked for some seeds: the whole graph or, in a large one, what they reach."""
         if self.whole:
             return Walkable(self._node, self._row, self._edges, self._every_step)
-        seeded = np.flatnonzero(seeds != 0)
-        rows = self._row[seeded].astype(np.intp)
+        rows = self._row[seeds.nodes].astype(np.intp)
         order = np.argsort(rows)
-        reached = self._reached(rows[order], seeds[seeded][order] / np.float32(seeds[seeded].sum() or 1))
+        reached = self._reached(rows[order], seeds.shares()[order])
         ends = self._ends(reached)
-        # Of the many zeros only the pages that are looked at are made.
-        place = np.zeros(len(seeds), np.int32)
+        place = np.zeros(len(self._node), np.int32)
         place[reached] = np.arange(1, len(reached) + 1)
         step = _Step(place[ends.others], ends.lengths, ends.rest)
         return Walkable(self._node[reached], self._row, self._edges[reached], step, place)
@@ -150,25 +173,20 @@ class Walkable:
         """
         self._nodes, self._row, self._edges, self._step, self._place = nodes, row, edges, step, place
 
-    def spread(self, seeds: Weights) -> Weights:
+    def spread(self, seeds: Seeds) -> Weights:
         """The stationary weights of a walk that restarts at the seeds.
 
-        Args:
-            seeds: restart weights of all nodes of the graph, shape (n,); not negative.
-
         Returns:
-            The weights, of the same shape, summing to at most 1; zeros for zero seeds.
+            The weights of all nodes of the graph, shape (n,), summing to at most 1; zeros without seeds.
         """
-        seeded = np.flatnonzero(seeds != 0)
-        rows, shares = self._row[seeded], seeds[seeded] / np.float32(seeds[seeded].sum() or 1)
+        rows, shares = self._row[seeds.nodes], seeds.shares()
         restart = np.zeros(len(self._nodes), np.float32)
         if self._place is None:
             restart[rows] = shares
         else:
             places = self._place[rows]
             restart[places[places > 0] - 1] = shares[places > 0]
-        # Not zeros_like: pages of zeros that nobody writes are not made.
-        weights = np.zeros(len(seeds), np.float32)
+        weights = np.zeros(len(self._row), np.float32)
         weights[self._nodes] = self._stationary(restart)
         return weights
 

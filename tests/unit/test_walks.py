@@ -83,16 +83,20 @@ def test_a_chunk_that_shares_no_word_rises_with_the_entities_of_the_walk_before(
     assert after.entities[row(index, "Ulm")] > alone.entities[row(index, "Ulm")]
 
 
+def lead_of(index, query, before):
+    return fusion._lead(index, query, before).dense(len(index.entity_row))
+
+
 def test_what_the_earlier_question_named_is_not_its_answer(index, first):
     query, before = first
     assert int(np.argmax(before.entities)) == row(index, "Ada Byron")
-    lead = fusion._lead(index, graphs.asked(index, SECOND, query), [before])
+    lead = lead_of(index, graphs.asked(index, SECOND, query), [before])
     assert lead[row(index, "Ada Byron")] == 0
     assert int(np.argmax(lead)) == row(index, "Ulm")
     assert lead.sum() == pytest.approx(1)
     # The same walk of a question that does not name her leads back to her.
     unnamed = (graphs.asked(index, "Where was she born?"), before)
-    her = fusion._lead(index, graphs.asked(index, SECOND, unnamed[0]), [before])
+    her = lead_of(index, graphs.asked(index, SECOND, unnamed[0]), [before])
     assert int(np.argmax(her)) == row(index, "Ada Byron")
     assert led(index, first)[0].chunks[BEES] < led(index, unnamed)[0].chunks[BEES]
 
@@ -102,7 +106,7 @@ def test_all_namesakes_of_what_was_named_are_left_out():
                             hashed.HashedEmbedder())
     query = graphs.asked(index, "Where is ulm?")
     everything = Walk(np.ones(len(index.entity_row), np.float32), nothing(index))
-    lead = fusion._lead(index, graphs.asked(index, SECOND, query), [everything])
+    lead = lead_of(index, graphs.asked(index, SECOND, query), [everything])
     assert [index.name(index.entity_row.at(at)) for at in np.flatnonzero(lead)] == ["Danube"]
 
 
@@ -147,7 +151,7 @@ def test_several_leads_add_up_in_any_order(index):
     asked = [graphs.asked(index, "Which town?"), graphs.asked(index, "Which other?")]
     walks = [Walk(weights(index, Ulm=0.4), nothing(index)), Walk(weights(index, Graz=0.1), nothing(index))]
     query = graphs.asked(index, SECOND, *asked)
-    lead = fusion._lead(index, query, walks)
+    lead = lead_of(index, query, walks)
     # How much of a walk ended there does not matter: each forerunner has an answer of its own.
     assert lead[row(index, "Ulm")] == lead[row(index, "Graz")] == pytest.approx(0.5)
     turned = walk(index, graphs.asked(index, SECOND, *asked[::-1]), [], before=walks[::-1])
@@ -159,7 +163,7 @@ def test_only_the_best_entities_lead_and_the_better_the_more():
     stated = graphs.Stated("Many.", entities=[f"N{n}" for n in range(80)])
     index = graphs.index_of([stated], hashed.HashedEmbedder())
     before = Walk(np.arange(1, 81, dtype=np.float32), nothing(index))
-    lead = fusion._lead(index, graphs.asked(index, SECOND, graphs.asked(index, "Who?")), [before])
+    lead = lead_of(index, graphs.asked(index, SECOND, graphs.asked(index, "Who?")), [before])
     assert np.flatnonzero(lead).tolist() == list(range(30, 80))
     assert lead[79] / lead[39] == pytest.approx(4), "by the square"
 
@@ -240,7 +244,7 @@ def test_any_lead_leaves_sound_weights(index, entities, switches):
     assert len(index.entity_row) == len(entities)
     before = Walk(np.array(entities, np.float32), nothing(index))
     query = graphs.asked(index, SECOND, graphs.asked(index, "Who?"))
-    lead = fusion._lead(index, query, [before])
+    lead = lead_of(index, query, [before])
     assert lead.sum() == pytest.approx(1, abs=1e-4) or not lead.any()
     after = walk(index, query, [], switches, [before])
     assert np.isfinite(after.chunks).all()

@@ -13,7 +13,8 @@ Everything that rests on vectors is weighted by the trust in them (graph_store/v
 that an embedding model that is blind to a script does not drag a sound lexical channel down.
 """
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +23,7 @@ from ...schemas.retrieval import EVERYTHING, Evidence, Route, Switches
 from ..best import best_rows
 from ..index import RetrievalIndex
 from ..query import Query
-from ..spreading import Walkable
+from ..spreading import Seeds, Walkable
 from .beta import beta
 from .chunk_scores import Scores, chunk_scores
 
@@ -58,31 +59,43 @@ class Walk:
 def walk(index: RetrievalIndex, query: Query, evidence: Sequence[Evidence], switches: Switches = EVERYTHING,
          before: Sequence[Walk] = ()) -> Walk:
     """Spread the evidence for a sub-query over the entity-chunk graph."""
-    entities = len(index.entity_row)
-    restart = np.zeros(entities + len(index.chunks), np.float32)
+    weights: defaultdict[int, np.float32] = defaultdict(np.float32)
     graph_weight = beta(query) if switches.beta is None else switches.beta
     for route, share in _SHARES.items():
         # Names are matched by their letters; everything else by vectors.
         weight = share * graph_weight * (1.0 if route == "entity" else query.trust)
         for row, value in _entity_seeds(index, route, evidence).items():
-            restart[row] += weight * value
+            weights[row] += np.float32(weight * value)
     own = _sharpened(chunk_scores(index, query, evidence, graph_weight, switches, _CHUNK_SEEDS),
                      _CHUNK_SEEDS, _CHUNK_SHARPNESS)
     lead = _lead(index, query, before)
-    restart[:entities] += _LEAD_SHARE * lead
-    restart[entities:] = own
+    for row, value in zip(lead.nodes.tolist(), lead.weights, strict=True):
+        weights[row] += np.float32(_LEAD_SHARE) * value
+    entities = _seeds(weights)
+    restart = _beside(index, entities, own)
     # How far the lead reaches the chunks is seen only where both are walked.
     part = index.spreading.around(restart) if switches.spreading else None
-    if lead.any():
-        own = _reached(own, _spread(index, part, np.concatenate([lead, np.zeros(len(own), np.float32)])).chunks)
-        restart[entities:] = own
+    if len(lead.nodes):
+        restart = _beside(index, entities, _reached(own, _spread(index, part, lead).chunks))
     return _spread(index, part, restart)
 
 
-def _spread(index: RetrievalIndex, part: Walkable | None, restart: Scores) -> Walk:
+def _seeds(weights: Mapping[int, np.float32]) -> Seeds:
+    rows = sorted(weights)
+    return Seeds.of(np.array([weights[row] for row in rows], np.float32), np.array(rows, np.intp))
+
+
+def _beside(index: RetrievalIndex, entities: Seeds, chunks: Seeds) -> Seeds:
+    """The nodes of entities and of chunks, which are numbered behind them."""
+    return Seeds(np.concatenate([entities.nodes, chunks.nodes + len(index.entity_row)]),
+                 np.concatenate([entities.weights, chunks.weights]))
+
+
+def _spread(index: RetrievalIndex, part: Walkable | None, restart: Seeds) -> Walk:
     entities = len(index.entity_row)
     if part is None:
-        return Walk(restart[:entities], _handed_on(index, restart))
+        weights = restart.dense(entities + len(index.chunks))
+        return Walk(weights[:entities], _handed_on(index, weights))
     weights = part.spread(restart)
     return Walk(weights[:entities], weights[entities:])
 
@@ -97,23 +110,28 @@ def _handed_on(index: RetrievalIndex, restart: Scores) -> Scores:
     return weights
 
 
-def _lead(index: RetrievalIndex, query: Query, before: Sequence[Walk]) -> Scores:
-    """The entities that stand in for the answers a query waits for, weights summing to 1 or 0.
+def _lead(index: RetrievalIndex, query: Query, before: Sequence[Walk]) -> Seeds:
+    """The entities that stand in for the answers a query waits for, weights summing to 1, or none.
 
     What the earlier query named itself is not its answer.
     """
-    lead = np.zeros(len(index.entity_row), np.float32)
+    lead: defaultdict[int, np.float32] = defaultdict(np.float32)
     for earlier, walked in zip(query.follows, before, strict=True):
-        reached = walked.entities.copy()
-        reached[[index.entity_row[node] for named in earlier.meaning.names for node in named.entities]] = 0
-        lead += _sharpened(reached, _LEAD_SEEDS, _LEAD_SHARPNESS)
-    return _shared_out(lead)
+        named = [index.entity_row[node] for name in earlier.meaning.names for node in name.entities]
+        best = best_rows(walked.entities, _LEAD_SEEDS + len(named))
+        best = np.sort(best[~np.isin(best, named)][:_LEAD_SEEDS])
+        for row, weight in zip(best.tolist(), _shared_out(walked.entities[best] ** _LEAD_SHARPNESS), strict=True):
+            lead[row] += weight
+    nodes, weights = _seeds(lead)
+    return Seeds(nodes, _shared_out(weights))
 
 
-def _reached(own: Scores, reach: Scores) -> Scores:
+def _reached(own: Seeds, reach: Scores) -> Seeds:
     """Chunks' weights by how far the lead reaches them, summing to 1."""
     best = float(reach.max(initial=0.0))
-    return _shared_out(own * (reach / best + _UNREACHED) ** _LEAD_POWER) if best > 0 else own
+    if best <= 0:
+        return own
+    return Seeds.of(_shared_out(own.weights * (reach[own.nodes] / best + _UNREACHED) ** _LEAD_POWER), own.nodes)
 
 
 def _entity_seeds(index: RetrievalIndex, route: Route, evidence: Iterable[Evidence]) -> dict[int, float]:
@@ -136,12 +154,10 @@ def _entity_seeds(index: RetrievalIndex, route: Route, evidence: Iterable[Eviden
     return {row: weight / total for row, weight in sorted(weights.items())} if total > 0 else {}
 
 
-def _sharpened(scores: Scores, kept: int, power: float) -> Scores:
-    """A power of the best scores, summing to 1 or 0; the others 0."""
-    sharp = np.zeros(len(scores), np.float32)
+def _sharpened(scores: Scores, kept: int, power: float) -> Seeds:
+    """A power of the best scores, summing to 1, or none."""
     best = np.sort(best_rows(scores, kept))
-    sharp[best] = _shared_out(scores[best] ** power)
-    return sharp
+    return Seeds.of(_shared_out(scores[best] ** power), best)
 
 
 def _shared_out(weights: Scores) -> Scores:
