@@ -212,7 +212,8 @@ class Resources:
             with kb.database.transaction():  # one that was killed before its end is asked for again by the same id
                 for document_id in document_ids:
                     kb.documents.delete(document_id)
-            audit.record(self.settings.home, "delete", name, _counted(document_ids))
+            audit.record(self.settings.home, "delete", name,
+                         f"{len(document_ids)} document{'s' * (len(document_ids) != 1)}: {', '.join(document_ids)}")
             bring_up_to_date(kb, self.reasoner(name), self.thresholds)
             kb.documents.finish_deletion()
 
@@ -350,10 +351,6 @@ class Resources:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _counted(document_ids: Sequence[str]) -> str:
-    return f"{len(document_ids)} document{'s' * (len(document_ids) != 1)}: {', '.join(document_ids)}"
 
 
 @once

@@ -46,7 +46,7 @@ class Spending:
         prices, settings = self.prices, self._settings
         if max_cost is None or not settings.uses_llm:
             return
-        for model in _building_models(settings):
+        for model in sorted({settings.model_of(step) for step in _BUILDING_STEPS}):
             if model not in prices:
                 where = f"in {settings.prices}" if settings.prices else "because no price file is set"
                 raise PricesError(f"--max-cost cannot be kept: the price of the model {model!r} is not known, {where}; "
@@ -75,8 +75,3 @@ class Spending:
         """Drop the budget of a run that has ended."""
         with self._lock:
             self._budgets.pop(run, None)
-
-
-def _building_models(settings: Settings) -> list[str]:
-    """The models that a build may ask."""
-    return sorted({settings.model_of(step) for step in _BUILDING_STEPS})

@@ -84,8 +84,9 @@ def compared(name: str, records: Sequence[QuestionRecord], default: Sequence[Que
 
 def _group(records: Sequence[QuestionRecord], ks: Sequence[int]) -> Group:
     values = _recalls(records, ks)
+    times = [record.milliseconds for record in records]
     return Group(questions=len(records), recall=_means(values, ks), interval=_intervals(values, ks),
-                 latency_ms=_percentiles([record.milliseconds for record in records]))
+                 latency_ms={name: rounded(np.percentile(times, share)) for name, share in (("p50", 50), ("p95", 95))})
 
 
 def _recalls(records: Sequence[QuestionRecord], ks: Sequence[int]) -> Values:
@@ -100,10 +101,6 @@ def _means(values: Values, ks: Sequence[int]) -> Percent:
 
 def _intervals(values: Values, ks: Sequence[int]) -> Interval:
     return {str(k): (rounded(low), rounded(high)) for k, (low, high) in zip(ks, intervals(values), strict=True)}
-
-
-def _percentiles(times: Sequence[float]) -> Percentiles:
-    return {name: rounded(np.percentile(times, share)) for name, share in (("p50", 50), ("p95", 95))}
 
 
 def rounded(value: float) -> float:

@@ -65,7 +65,6 @@ def show(
 
 
 def _show_diff(kb: str, before: int, after: int, *, as_json: bool) -> None:
-
     if not kb:
         raise CommandError("--diff compares versions of a knowledge base: name it with --kb")
     with opened(reasons=False) as resources:
@@ -91,7 +90,6 @@ def _value(value: Any) -> str:
 
 
 def _write(schema: GraphSchema, path: Path, form: Literal["json", "yaml"] | None) -> None:
-
     written = form or ("yaml" if path.suffix.lower() in YAML_SUFFIXES else "json")
     path.write_text(dump_schema(schema, written), "utf-8")
     err.print(f"written to {escape(str(path))}", soft_wrap=True)
@@ -190,7 +188,6 @@ def _waiting(resources: Resources, kb: str, most: int | None) -> list[Candidate]
 
 
 def _review_at_once(resources: Resources, kb: str, file: Path | None, everything: Verdict | None, who: str) -> None:
-
     answers = load_review(file) if file is not None else read_review({"all": everything})
     taken = answers.on(_waiting(resources, kb, None))
     changed = resources.decide(kb, taken, answers.who if answers.who != "reviewer" else who)
@@ -199,7 +196,6 @@ def _review_at_once(resources: Resources, kb: str, file: Path | None, everything
 
 
 def _review_one_by_one(resources: Resources, kb: str, who: str) -> None:
-
     passed: set[tuple[str, str]] = set()
     while True:
         page = [c for c in _waiting(resources, kb, len(passed) + REVIEWED_AT_ONCE) if (c.kind, c.name) not in passed]

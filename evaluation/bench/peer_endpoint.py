@@ -85,7 +85,7 @@ class PeerEndpoint:
     @contextmanager
     def served(self) -> Iterator[str]:
         """Serve on a free port of this machine; gives the base URL."""
-        with ThreadingHTTPServer(("127.0.0.1", 0), _handler(self)) as server:
+        with ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"endpoint": self})) as server:
             thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
             thread.start()
             try:
@@ -94,10 +94,6 @@ class PeerEndpoint:
                 server.shutdown()
                 thread.join()
                 self._client.close()
-
-
-def _handler(endpoint: PeerEndpoint) -> type[BaseHTTPRequestHandler]:
-    return type("Handler", (_Handler,), {"endpoint": endpoint})
 
 
 class _Handler(BaseHTTPRequestHandler):

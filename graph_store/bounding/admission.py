@@ -97,7 +97,7 @@ class _Bounding:
             mentions=tuple(self._mention(key) for key in sorted(self._mentioned)),
             facts=tuple(self._facts[key] for key in sorted(self._facts)),
             attributes=tuple(self._attributes[key] for key in sorted(self._attributes)),
-            rejections=tuple(sorted(self._rejections, key=_in_order)),
+            rejections=tuple(sorted(self._rejections, key=Rejection.model_dump_json)),
             asks=tuple(self._asks[key] for key in sorted(self._asks)),
             repairs={kind: repaired.count(kind) for kind in dict.fromkeys(repaired)})
 
@@ -383,10 +383,6 @@ class _Bounding:
         """The words of the source that support a fact: the evidence said, else the closest sentence."""
         place = self._source.find(evidence) if evidence else None
         return self._source.sentence_around(place) if place else self._source.sentence(*hints)
-
-
-def _in_order(rejection: Rejection) -> str:
-    return rejection.model_dump_json()
 
 
 def _preference(fact: Fact | AttributeFact) -> tuple[float, int, int, str]:

@@ -10,7 +10,7 @@ from typing import Literal
 from cachetools import LRUCache
 
 from ...models.embedding.embedder import Embedder, RememberingEmbedder
-from ...schemas.delta import Candidate, Decided, Decision, Example, LabelKind
+from ...schemas.delta import Candidate, Decided, Decision, LabelKind
 from ...schemas.documents import Chunk
 from ...schemas.edits import decided_types
 from ...schemas.extraction import BoundedExtraction
@@ -211,8 +211,7 @@ class SchemaControl:
     def _grounds(self, embedder: Embedder | None = None) -> Grounds:
         similar = self._similar(self._history.base(), embedder)
         return Grounds(counts=self.asks.counts(), declined=self._history.declined(), similar=similar,
-                       embedder=embedder or self._embedder, examples=self._examples)
+                       embedder=embedder or self._embedder, examples=lambda candidate: self.asks.examples(
+                           candidate.kind, candidate.labels, _CONTEXTS))
 
-    def _examples(self, candidate: Candidate) -> list[Example]:
-        return self.asks.examples(candidate.kind, candidate.labels, _CONTEXTS)
 

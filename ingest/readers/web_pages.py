@@ -68,7 +68,7 @@ def read_html(data: bytes) -> Content:
     blocks = []
     for preformatted, pieces in groupby(_pieces(soup, title), key=itemgetter(1)):
         block = "".join(text for text, _ in pieces)
-        blocks.append(_fenced(block) if preformatted else _tidy(block))
+        blocks.append(_fenced(block) if preformatted else _GAP.sub(lambda gap: _gap(gap[0]), block).strip())
     return Content("\n\n".join(block for block in blocks if block), title, dict(_metadata(soup)))
 
 
@@ -133,10 +133,6 @@ def _line(tag: Tag) -> str:
 def _fenced(block: str) -> str:
     block = block.replace(_LINE, "\n").strip("\n")
     return f"```\n{block}\n```" if block.strip() else ""
-
-
-def _tidy(block: str) -> str:
-    return _GAP.sub(lambda gap: _gap(gap[0]), block).strip()
 
 
 def _gap(white_space: str) -> str:
