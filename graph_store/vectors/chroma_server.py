@@ -100,9 +100,12 @@ class ServerGeneration(Generation):
     def prepare(self) -> None:
         """Create the collections that do not exist yet."""
         for kind in KINDS:
-            self._connection.ask(lambda client, kind=kind: client.get_or_create_collection(
-                f"{self._prefix}-{kind}", embedding_function=None, metadata={"knowledge_base": self._name},
-                configuration={"hnsw": index_settings(kind)}))
+            self._make(kind)
+
+    def _make(self, kind: Kind) -> None:
+        self._connection.ask(lambda client: client.get_or_create_collection(
+            f"{self._prefix}-{kind}", embedding_function=None, metadata={"knowledge_base": self._name},
+            configuration={"hnsw": index_settings(kind)}))
 
     def is_sound(self) -> bool:
         """Whether the server has all collections."""

@@ -1,6 +1,7 @@
 """Names, types, facts and values that persons change: they last, they can be taken back, and bounding stays pure."""
 
 import itertools
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -45,13 +46,21 @@ def read_two(kb: KnowledgeBase) -> None:
         entities={"Apple": "Fruit", "Ada": "Person", "Turku": "City"}, triples=[("Apple", "founded_by", "Ada")])
 
 
-@pytest.fixture
-def kb(tmp_path: Path) -> Any:
-    with create(tmp_path, "kb", HashedEmbedder(), SCHEMA) as made, made.writing():
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("made")
+    with create(home, "kb", HashedEmbedder(), SCHEMA) as made, made.writing():
         read_one(made)
         read_two(made)
         finish(made)
-        yield made
+    return home / "kb"
+
+
+@pytest.fixture
+def kb(made: Path, tmp_path: Path) -> Any:
+    shutil.copytree(made, tmp_path / "kb")
+    with KnowledgeBase.create(tmp_path, "kb", HashedEmbedder()) as copied, copied.writing():
+        yield copied
 
 
 def facts(kb: KnowledgeBase) -> set[str]:

@@ -7,13 +7,12 @@ from banyan.config import Settings
 from banyan.tools.langchain_tools import route_tools
 
 
-@pytest.fixture
-def tools(tmp_path, hashed_embedder):
-    folder = tmp_path / "documents"
-    folder.mkdir()
+@pytest.fixture(scope="module")
+def tools(tmp_path_factory, hashed_embedder):
+    folder = tmp_path_factory.mktemp("documents")
     (folder / "curie.md").write_text("# Marie Curie\n\nMarie Curie was born in Warsaw in 1867.")
     (folder / "warsaw.md").write_text("# Warsaw\n\nWarsaw is the capital of Poland.")
-    with Resources(Settings(home=tmp_path / "home", llm_base_url=None), hashed_embedder) as resources:
+    with Resources(Settings(home=tmp_path_factory.mktemp("home"), llm_base_url=None), hashed_embedder) as resources:
         build_graph(resources).invoke({"knowledge_base": "kb", "paths": [str(folder)]})
         yield {tool.name: tool for tool in route_tools(resources.retriever("kb"))}
 
