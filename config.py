@@ -20,6 +20,7 @@ from pydantic_settings import (
 )
 
 from .schemas.chroma_server import ChromaServer, ChromaUrl, HeaderName, HeaderToken
+from .schemas.database_url import DatabaseUrl
 from .schemas.errors import BanyanError
 
 DEFAULT_EMBEDDING_MODEL = "all-MiniLM-L6-v2"
@@ -48,11 +49,16 @@ class SettingsError(BanyanError):
 class Settings(BaseSettings):
     """All that can be set. Every field is the variable BANYAN_<NAME> in the environment."""
 
-    model_config = SettingsConfigDict(env_prefix="BANYAN_", env_file=_BY_RULE, extra="ignore")
+    model_config = SettingsConfigDict(env_prefix="BANYAN_", env_file=_BY_RULE, extra="ignore",
+                                      hide_input_in_errors=True)  # there may be a secret in it
 
     home: Path = Field(default_factory=default_home, description="folder of the knowledge bases")
 
     kb: str = Field("", description="knowledge base of commands that name none; empty: the only one there is")
+
+    database_url: DatabaseUrl = Field(SecretStr(""), description="PostgreSQL database that holds the ledgers, as "
+                                      "`postgresql+psycopg://USER:PASSWORD@HOST/DATABASE`; empty: SQLite in the home "
+                                      "folder; its password is never logged or stored")
 
     chroma_url: ChromaUrl = Field("", description="Chroma server that holds the vectors; empty: they are in the home "
                                                   "folder")
@@ -158,6 +164,11 @@ class Settings(BaseSettings):
                                                             "it is on this machine")
     reranker_api_key: SecretStr = Field(SecretStr("none"), description="its key; never logged or stored")
     rerank_passages: int = Field(30, ge=1, description="best passages that the cross-encoder reorders")
+
+    @property
+    def database(self) -> SecretStr | None:
+        """The address of the database that holds the ledgers; None: they are in the home folder."""
+        return self.database_url if self.database_url.get_secret_value() else None
 
     @property
     def chroma_server(self) -> ChromaServer | None:

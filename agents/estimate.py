@@ -108,7 +108,7 @@ def estimate_build(resources: Resources, name: str, paths: Sequence[Path | Addre
 def estimate_documents(resources: Resources, name: str, given: Iterable[Document], schema: str) -> BuildEstimate:
     """As `estimate_build`, of documents."""
     settings = resources.settings
-    stored = resources.knowledge_base(name) if Layout.of(settings.home, name).ledger.is_file() else None
+    stored = resources.knowledge_base(name) if Layout.by(settings, name).exists() else None
     known = stored.documents.extracted() if stored else set[str]()
     graph_schema = stored.schemas.base() if stored else load_schema(schema or DEFAULT_SCHEMA)
     documents, chunks = 0, list[Chunk]()

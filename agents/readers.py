@@ -54,7 +54,8 @@ class Readers:
                     or published(opened.database) != published(self.ledger(name))):
                 settings = self._settings
                 self._opened[name] = opened = KnowledgeBase.open(settings.home, name, self._embedder(),
-                                                                 server=settings.chroma_server)
+                                                                 server=settings.chroma_server,
+                                                                 database=settings.database)
                 opened.freeze()
                 self._let_go()
             return opened
@@ -85,7 +86,7 @@ class Readers:
             self._forget_if_gone(name)
             ledger = self._ledgers.pop(name, None)
             if ledger is None:
-                ledger = Database(Layout.of(self._settings.home, name).require().ledger)
+                ledger = Database(Layout.by(self._settings, name).require().ledger)
                 while len(self._ledgers) >= self._settings.open_bases:
                     self.forget(next(iter(self._ledgers)))
             self._ledgers[name] = ledger  # the last one is the one used last

@@ -128,8 +128,9 @@ class Resources:
         settings = self.settings
         if any_embedding:
             return KnowledgeBase.open(settings.home, name, self.embedder, any_embedding=True,
-                                      server=settings.chroma_server)
-        return KnowledgeBase.create(settings.home, name, self.embedder, server=settings.chroma_server)
+                                      server=settings.chroma_server, database=settings.database)
+        return KnowledgeBase.create(settings.home, name, self.embedder, server=settings.chroma_server,
+                                    database=settings.database)
 
     def budget(self, name: str, run: str, max_tokens: int | None, max_cost: float | None) -> Budget | None:
         """What a run may spend, less what it has spent; None: any amount."""
@@ -264,7 +265,7 @@ class Resources:
         Raises:
             DecisionError: it cannot be put there; nothing has changed.
         """
-        if name not in knowledge_bases(self.settings.home):
+        if name not in knowledge_bases(self.settings):
             with self.runs.single_step(name) as kb:
                 kb.schemas.append(schema, (), "seed")
                 audit.record(self.settings.home, "schema", name)
@@ -315,7 +316,7 @@ class Resources:
             WriterBusyError: something is writing to it.
         """
         self._let_go(name)
-        moving.drop(Layout.of(self.settings.home, name, self.settings.chroma_server))
+        moving.drop(Layout.by(self.settings, name))
 
     def rename(self, old: str, new: str) -> None:
         """Give a knowledge base another name.
@@ -326,7 +327,7 @@ class Resources:
             WriterBusyError: something is writing to it.
         """
         self._let_go(old)
-        moving.rename(Layout.of(self.settings.home, old), new)
+        moving.rename(Layout.by(self.settings, old), new)
 
     def _let_go(self, name: str) -> None:
         self.readers.forget(name)

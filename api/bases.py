@@ -33,7 +33,7 @@ def open_base(name: str, *, resources: Resources | None = None, **settings: Any)
 
 def list_bases(**settings: Any) -> list[str]:
     """The names of the knowledge bases there are, sorted; `settings` as for `open`."""
-    return knowledge_bases(_resources(settings).settings.home)
+    return knowledge_bases(_resources(settings).settings)
 
 
 def drop_base(name: str, **settings: Any) -> None:

@@ -6,7 +6,6 @@ parent must have one thread only, so it embeds nothing and opens no store: child
 
 import os
 import signal
-import sqlite3
 import sys
 import threading
 import time
@@ -34,6 +33,7 @@ from banyan.graph_store.graph import snapshot
 from banyan.graph_store.vectors.store import VectorStore
 from crash_world import scripted
 from hashed_embedding import HashedEmbedder
+from sqlalchemy import Engine, event
 
 __all__ = ["Child", "Fault", "run_command", "start"]
 
@@ -79,15 +79,11 @@ class _Points:
 
 
 def _watch(points: _Points) -> None:
-    connect = sqlite3.connect
+    def executed(_connection: Any, _cursor: Any, sql: str, values: Any, _context: Any, _many: bool) -> None:
+        if sql.lstrip().startswith(_WRITES):
+            points(f"{sql} {values}")
 
-    def traced(path: Any, *arguments: Any, **named: Any) -> sqlite3.Connection:
-        connection: sqlite3.Connection = connect(path, *arguments, **named)
-        if str(path).endswith("ledger.sqlite"):
-            connection.set_trace_callback(lambda sql: points(sql) if sql.lstrip().startswith(_WRITES) else None)
-        return connection
-
-    sqlite3.connect = traced  # type: ignore[assignment]
+    event.listen(Engine, "before_cursor_execute", executed)
     for name in ("put", "drop", "move"):
         points.around(VectorStore, name)
     points.around(snapshot, "save")

@@ -38,10 +38,13 @@ for _name in [name for name in os.environ if name.startswith("BANYAN_")]:
 
 from banyan.agents.resources import Resources  # noqa: E402
 from banyan.config import Settings  # noqa: E402
+from banyan.graph_store.postgresql import LedgerSchema, connect  # noqa: E402
 from banyan.schemas.retrieval import ROUTES, SubQuery  # noqa: E402
 from crash_child import Child, Fault, run_command, start  # noqa: E402
 from crash_world import FIRST, KB, OPERATIONS, SETTINGS, CountingServer, Operation, write_documents  # noqa: E402
 from hashed_embedding import HashedEmbedder  # noqa: E402
+from pydantic import SecretStr  # noqa: E402
+from sqlalchemy import make_url  # noqa: E402
 from store_state import differences, store_state  # noqa: E402
 
 _DELAY = 0.02  # seconds that the endpoint takes: some calls are in flight at any time
@@ -74,17 +77,20 @@ class Laboratory:
     Args:
         folder: where all of it is.
         base_url: the endpoint.
+        database: the address of a PostgreSQL server, whose user may make databases; empty: ledgers are in SQLite.
     """
 
-    def __init__(self, folder: Path, base_url: str) -> None:
+    def __init__(self, folder: Path, base_url: str, database: str) -> None:
         self._folder = folder
         self._url = base_url
+        self._server = database
         self.references: dict[str, Reference] = {}
 
     def prepare(self, names: list[str]) -> None:
         """Make the stores that operations begin with, then run each operation undisturbed."""
         for start_name, fault in (("built", Fault()), ("unindexed", Fault(word="tree_position"))):
             home = self._folder / start_name
+            self._make_database(start_name)
             write_documents(home, FIRST)
             child = self._command(home, OPERATIONS["build"], start_name, fault)
             code = child.wait()
@@ -102,6 +108,7 @@ class Laboratory:
 
     def _copy(self, name: str, place: str) -> Path:
         operation, folder = OPERATIONS[name], self._folder / place
+        self._make_database(place, "" if operation.start == "nothing" else operation.start)
         if operation.start == "nothing":
             folder.mkdir()
         else:
@@ -110,17 +117,43 @@ class Laboratory:
         return folder
 
     def _command(self, folder: Path, operation: Operation, key: str, fault: Fault) -> Child:
-        return start(folder, self._environment(key), lambda: run_command(operation.arguments, fault))
+        return start(folder, self._environment(folder, key), lambda: run_command(operation.arguments, fault))
 
-    def _environment(self, key: str) -> dict[str, str]:
-        return {**SETTINGS, "BANYAN_LLM_BASE_URL": self._url, "BANYAN_LLM_API_KEY": key, "NO_COLOR": "1"}
+    def _environment(self, folder: Path, key: str) -> dict[str, str]:
+        return {**SETTINGS, "BANYAN_LLM_BASE_URL": self._url, "BANYAN_LLM_API_KEY": key, "NO_COLOR": "1",
+                "BANYAN_DATABASE_URL": self._database(folder)}
+
+    # Each folder's ledger is in a database of its own, if there are any.
+
+    def _database(self, folder: Path) -> str:
+        return make_url(self._server).set(database=_name(folder.name)).render_as_string(
+            hide_password=False) if self._server else ""
+
+    def _run_sql(self, statement: str) -> None:
+        with closing(connect(SecretStr(self._server))) as connection:
+            connection.exec_driver_sql(statement)
+
+    def _make_database(self, place: str, start: str = "") -> None:
+        if self._server:
+            self._drop_database(place)
+            template = f' TEMPLATE "{_name(start)}"' if start else ""
+            self._run_sql(f'CREATE DATABASE "{_name(place)}"{template}')
+
+    def _drop_database(self, place: str) -> None:
+        if self._server:
+            self._run_sql(f'DROP DATABASE IF EXISTS "{_name(place)}" WITH (FORCE)')
+
+    def close(self) -> None:
+        """Remove the databases that were made."""
+        for folder in self._folder.iterdir():
+            self._drop_database(folder.name)
 
     def _state(self, folder: Path) -> dict[str, Any]:
         def write() -> None:
-            state = store_state(Path("home"), KB, HashedEmbedder())
+            state = store_state(Path("home"), KB, HashedEmbedder(), Settings().database)
             Path("state.json").write_text(json.dumps(state), "utf-8")
 
-        child = start(folder, {}, write)
+        child = start(folder, {"BANYAN_DATABASE_URL": self._database(folder)}, write)
         if child.wait():
             return {"unreadable": child.output()[-600:]}
         return dict(json.loads((folder / "state.json").read_text("utf-8")))
@@ -129,7 +162,7 @@ class Laboratory:
         """Kill an operation at one random point, run it again, and compare."""
         reference, operation = self.references[name], OPERATIONS[name]
         folder = self._copy(name, f"point-{number}")
-        key, stood = f"point-{number}", _recorded(folder)
+        key, stood = f"point-{number}", self._recorded(folder) or set()
         if rng.random() < 0.5:
             after = rng.uniform(0, reference.seconds)
             outcome = Outcome(name, f"after {after:.3f} s of {reference.seconds:.3f}")
@@ -140,8 +173,9 @@ class Laboratory:
             outcome.killed = self._command(folder, operation, key, Fault(number=at)).wait() == -9
         looked = rng.random() < 0.5
         outcome.where += ", read before it was run again" if looked else ""
-        recorded, asked = _recorded(folder), self._asked(key)
-        if looked and (folder / "home" / KB / "ledger.sqlite").is_file():
+        there, asked = self._recorded(folder), self._asked(key)
+        recorded = there or set()
+        if looked and there is not None:
             outcome.problems += self._read(folder)
         again = self._command(folder, operation, key, Fault())
         if again.wait() and not (operation.done and operation.done in again.output()):
@@ -150,11 +184,12 @@ class Laboratory:
         self._count(outcome, asked, self._asked(key)[len(asked):], stood, recorded)
         if not outcome.problems:
             shutil.rmtree(folder)
+            self._drop_database(folder.name)
         return outcome
 
     def _read(self, folder: Path) -> list[str]:
         """What goes wrong for a reader of a store whose writer was killed."""
-        child = start(folder, SETTINGS, read_store)
+        child = start(folder, {**SETTINGS, "BANYAN_DATABASE_URL": self._database(folder)}, read_store)
         return [f"reading after the kill: {child.output()[-600:]}"] if child.wait() else []
 
     def _asked(self, key: str) -> list[str]:
@@ -170,11 +205,28 @@ class Laboratory:
         outcome.unrecorded_again = len(set(before) & set(after) - recorded)
 
 
-def _recorded(folder: Path) -> set[str]:
-    """The prompts whose responses are in a ledger. Read from a copy: opening it would fix what a kill left."""
+    def _recorded(self, folder: Path) -> set[str] | None:
+        """The prompts whose responses are in a ledger; None: there is none."""
+        if not self._server:
+            return _recorded_in_file(folder)
+        with closing(connect(SecretStr(self._database(folder)))) as connection:
+            place = LedgerSchema(SecretStr(""), KB)
+            if place.about(connection) is None:
+                return None
+            found = connection.exec_driver_sql(f'SELECT response FROM "{place.name}".calls').fetchall()
+            return {json.loads(row[0])["prompt"] for row in found}
+
+
+def _name(place: str) -> str:
+    """A folder's database."""
+    return f"banyan_kill_{place}"
+
+
+def _recorded_in_file(folder: Path) -> set[str] | None:
+    """As of a file. Read from a copy: opening it would fix what a kill left."""
     found = folder / "home" / KB
     if not (found / "ledger.sqlite").is_file():
-        return set()
+        return None
     with tempfile.TemporaryDirectory() as place:
         for file in found.glob("ledger.sqlite*"):
             shutil.copy(file, place)
@@ -257,14 +309,17 @@ def main() -> None:
     parser.add_argument("--operations", nargs="+", choices=list(OPERATIONS), default=list(OPERATIONS))
     parser.add_argument("--only", type=int, help="one point of these, by number")
     parser.add_argument("--keep", type=Path, help="folder to work in; stores that differ are left there")
+    parser.add_argument("--database-url", default="", help="a PostgreSQL server whose user may make databases: ledgers "
+                                                           "are there")
     arguments = parser.parse_args()
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as place, counting_server() as url:
         folder = (arguments.keep or Path(place)).resolve()
         folder.mkdir(parents=True, exist_ok=True)
-        laboratory = Laboratory(folder, url)
-        laboratory.prepare(arguments.operations)
-        outcomes = _run(laboratory, arguments)
+        laboratory = Laboratory(folder, url, arguments.database_url)
+        with closing(laboratory):
+            laboratory.prepare(arguments.operations)
+            outcomes = _run(laboratory, arguments)
         sound = _report(outcomes, laboratory, arguments.seed, time.monotonic() - started)
     raise SystemExit(0 if sound else 1)
 

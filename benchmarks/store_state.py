@@ -10,6 +10,7 @@ from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.vectors.store import KINDS
 from banyan.models.embedding.embedder import Embedder
+from pydantic import SecretStr
 
 # Of each table what does not say when something was done, nor under which running number.
 _TABLES = {
@@ -25,18 +26,19 @@ _TABLES = {
 }
 
 
-def store_state(home: Path, name: str, embedder: Embedder) -> dict[str, Any]:
+def store_state(home: Path, name: str, embedder: Embedder, database: SecretStr | None = None) -> dict[str, Any]:
     """A knowledge base as a reader finds it: ledger, graph, vectors, what `verify` says.
 
     Args:
         home: the folder of knowledge bases.
         name: which.
         embedder: the model that it was built with.
+        database: holds its ledger; None: its folder does.
 
     Returns:
         JSON data by part; the vectors' values by id, as digests of their bytes.
     """
-    with KnowledgeBase.open(home, name, embedder) as kb:
+    with KnowledgeBase.open(home, name, embedder, database=database) as kb:
         state: dict[str, Any] = {
             table: sorted(json.dumps([*row]) for row in kb.database.rows(f"SELECT {columns} FROM {table}"))
             for table, columns in _TABLES.items()}

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from pydantic import ValidationError
 
-from ..graph_store.errors import UnknownKnowledgeBaseError
+from ..graph_store.errors import DatabaseError, UnknownKnowledgeBaseError
 from ..schemas.errors import BanyanError
 from .console import err, escape
 
@@ -24,7 +24,7 @@ def explained() -> Iterator[None]:
     try:
         yield
     except BanyanError as error:
-        _show(error.here if isinstance(error, UnknownKnowledgeBaseError) else str(error))
+        _show(error.here if isinstance(error, UnknownKnowledgeBaseError | DatabaseError) else str(error))
     except ValidationError as error:
         first = error.errors()[0]
         _show(f"setting {'.'.join(str(part) for part in first['loc'])}: {first['msg']}")

@@ -22,7 +22,7 @@ def default_kb() -> str:
         CommandError: there is none, or more than one; names them.
     """
     settings = Settings()
-    known = [settings.kb] if settings.kb else knowledge_bases(settings.home)
+    known = [settings.kb] if settings.kb else knowledge_bases(settings)
     if not known:
         raise CommandError(f"there is no knowledge base in {settings.home} yet: make one with `banyan build PATH --kb "
                            "NAME`")

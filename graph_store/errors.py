@@ -53,6 +53,14 @@ class LedgerDamagedError(StoreError):
                          "--kb NAME --force`; without one, move its folder away and build again")
 
 
+class DatabaseError(StoreError):
+    """The database server that holds the ledger is not there, or refused. `here` adds which one, and what it says."""
+
+    def __init__(self, what: str, cause: str = "") -> None:
+        super().__init__(what)
+        self.here = f"{what} ({cause})" if cause else what
+
+
 class EntityDecisionError(StoreError):
     """A person's decision on two entities that cannot be carried out."""
 

@@ -8,7 +8,8 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
 
-from filelock import FileLock, Timeout
+from filelock import BaseFileLock, FileLock, Timeout
+from pydantic import SecretStr
 
 from ..ingest.chunking import chunk_document
 from ..models.embedding.embedder import Embedder
@@ -24,6 +25,7 @@ from .index.contents import Source
 from .index.store import Index, IndexStore
 from .layout import Layout
 from .ledger.accounts import Calls
+from .ledger.advisory_lock import AdvisoryLock
 from .ledger.aliases import AliasTable
 from .ledger.communities import CommunityTable
 from .ledger.database import Database
@@ -72,10 +74,12 @@ class KnowledgeBase:
             EmbeddingMismatchError: its vectors come from another model.
         """
         layout.check_ledger()
-        layout.root.mkdir(parents=True, exist_ok=True)
+        if isinstance(layout.ledger, Path):
+            layout.make("")
         self.layout = layout
         self.embedder = embedder
         self.database = Database(layout.ledger)
+        layout.make(self.database.identity)
         self.documents = Documents(self.database)
         self.extractions = Extractions(self.database)
         self.schemas = SchemaHistory(self.database)
@@ -96,7 +100,8 @@ class KnowledgeBase:
             self.graph_synchroniser, self.schemas, self.reliability)
         self._index_store = IndexStore(layout.index, embedder)
         self._index: tuple[Version, Index] | None = None
-        self._lock = FileLock(layout.lock, timeout=0, thread_local=False)
+        self._lock = (FileLock(layout.lock, timeout=0, thread_local=False) if isinstance(layout.ledger, Path)
+                      else AdvisoryLock(self.database))
         self._published = 0
         self._took_over = False
         # A reader that nobody refers to any more closes its files by itself.
@@ -110,19 +115,28 @@ class KnowledgeBase:
             raise
 
     @classmethod
-    def create(cls, home: Path, name: str, embedder: Embedder, *, server: ChromaServer | None = None) -> Self:
-        """Open the knowledge base of that name, making it if there is none; `server` holds its vectors, if any does."""
-        return cls(Layout.of(home, name, server), embedder)
+    def create(cls, home: Path, name: str, embedder: Embedder, *, server: ChromaServer | None = None,
+               database: SecretStr | None = None) -> Self:
+        """Open the knowledge base of that name, making it if there is none.
+
+        Args:
+            home: the folder of knowledge bases.
+            name: which.
+            embedder: the embedding model.
+            server: holds its vectors; None: its folder does.
+            database: holds its ledger; None: its folder does.
+        """
+        return cls(Layout.of(home, name, server, database), embedder)
 
     @classmethod
     def open(cls, home: Path, name: str, embedder: Embedder, *, any_embedding: bool = False,
-             server: ChromaServer | None = None) -> Self:
-        """Open an existing knowledge base, bringing its derived files up to date where that is due.
+             server: ChromaServer | None = None, database: SecretStr | None = None) -> Self:
+        """Open an existing knowledge base, bringing its derived files up to date where that is due; see `create`.
 
         Raises:
             UnknownKnowledgeBaseError: there is none of that name.
         """
-        opened = cls(Layout.of(home, name, server).require(), embedder, any_embedding=any_embedding)
+        opened = cls(Layout.of(home, name, server, database).require(), embedder, any_embedding=any_embedding)
         if not any_embedding:
             try:
                 opened._make_up()
@@ -328,7 +342,7 @@ def _is_past(database: Database, state: Sequence[int]) -> bool:
     return not state or Version(*state[:-1]).folder <= version_of(database).folder
 
 
-def _close_all(lock: FileLock, vectors: VectorSynchroniser, database: Database) -> None:
+def _close_all(lock: BaseFileLock | AdvisoryLock, vectors: VectorSynchroniser, database: Database) -> None:
     try:
         vectors.close()
     finally:

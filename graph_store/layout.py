@@ -1,6 +1,7 @@
 """Names and folders of knowledge bases."""
 
 import re
+import shutil
 import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,10 +9,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from filelock import FileLock, Timeout
+from pydantic import SecretStr
 
+from ..config import Settings
 from ..schemas.chroma_server import ChromaServer
-from .errors import KnowledgeBaseNameError, LedgerDamagedError, UnknownKnowledgeBaseError, WriterBusyError, named
+from .errors import (
+    DatabaseError,
+    KnowledgeBaseNameError,
+    LedgerDamagedError,
+    UnknownKnowledgeBaseError,
+    WriterBusyError,
+    named,
+)
+from .postgresql import LedgerSchema, ledgers, opened
 
+_LEDGER = "ledger.sqlite"
 MAX_NAME = 64
 MAX_NAME_BYTES = 200
 """A folder's name has at most 255 bytes on the usual file systems; a backup or temporary copy adds to it."""
@@ -58,10 +70,19 @@ class Layout:
     server: ChromaServer | None = None
     """The Chroma server that holds the vectors; None: they are in the folder `vectors`."""
 
+    database: SecretStr | None = None
+    """The address of the PostgreSQL database that holds the ledger; None: it is in the folder."""
+
     @classmethod
-    def of(cls, home: Path, name: str, server: ChromaServer | None = None) -> "Layout":
+    def of(cls, home: Path, name: str, server: ChromaServer | None = None,
+           database: SecretStr | None = None) -> "Layout":
         """The layout of the knowledge base `name` under `home`; nothing is created."""
-        return cls(home / check_name(name), server)
+        return cls(home / check_name(name), server, database)
+
+    @classmethod
+    def by(cls, settings: Settings, name: str) -> "Layout":
+        """The layout of the knowledge base `name` by the settings; nothing is created."""
+        return cls.of(settings.home, name, settings.chroma_server, settings.database)
 
     @property
     def name(self) -> str:
@@ -69,9 +90,14 @@ class Layout:
         return self.root.name
 
     @property
-    def ledger(self) -> Path:
-        """The SQLite ledger: the one source of truth."""
-        return self.root / "ledger.sqlite"
+    def ledger(self) -> Path | LedgerSchema:
+        """The ledger: the one source of truth."""
+        return self.ledger_file if self.database is None else LedgerSchema(self.database, self.name)
+
+    @property
+    def ledger_file(self) -> Path:
+        """The ledger where it is in SQLite."""
+        return self.root / _LEDGER
 
     @property
     def graph(self) -> Path:
@@ -100,28 +126,48 @@ class Layout:
         Raises:
             WriterBusyError: something is writing to it.
         """
+        busy = f"another process is writing to {self.name!r}; wait until it has ended, or end it, and try again"
+        if isinstance(self.ledger, LedgerSchema):
+            with opened(self.ledger.url) as connection:
+                if not self.ledger.try_lock(connection):
+                    raise WriterBusyError(busy)
+                yield
+            return
         lock = FileLock(self.lock, timeout=0)
         try:
             lock.acquire()
         except Timeout as error:
-            raise WriterBusyError(f"another process is writing to {self.name!r}; wait until it has ended, or end it, "
-                                  "and try again") from error
+            raise WriterBusyError(busy) from error
         try:
             yield
         finally:
             lock.release()
+
+    def exists(self) -> bool:
+        """Whether there is such a knowledge base."""
+        if self.database is None:
+            return self.ledger_file.is_file()
+        return self.name in ledgers(self.database)
 
     def check_ledger(self) -> None:
         """Check that the ledger is not lost: an empty one must never replace it.
 
         Raises:
             LedgerDamagedError: the ledger is missing or empty, although files that were made from it exist.
+            DatabaseError: ledgers are in PostgreSQL, and here is one in SQLite.
         """
-        size, logged = _size(self.ledger), _size(self.ledger.with_name(f"{self.ledger.name}-wal"))
+        file = self.ledger_file
+        if self.database is not None:
+            if file.exists():
+                raise DatabaseError(
+                    f"{named(file)} is there, and BANYAN_DATABASE_URL says that ledgers are in PostgreSQL: to take it "
+                    "there, back it up without that setting, move its folder away, and restore it with the setting")
+            return
+        size, logged = _size(file), _size(file.with_name(f"{file.name}-wal"))
         if size or (size is not None and logged):
             return
         if logged or self.graph.exists() or self.vectors.exists():
-            raise LedgerDamagedError(f"{named(self.ledger)} is {'missing' if size is None else 'empty'}, and what "
+            raise LedgerDamagedError(f"{named(file)} is {'missing' if size is None else 'empty'}, and what "
                                      "was made from it is there")
 
     def require(self) -> "Layout":
@@ -132,16 +178,45 @@ class Layout:
             LedgerDamagedError: only a part of it exists.
         """
         self.check_ledger()
-        if not self.ledger.is_file():
-            raise UnknownKnowledgeBaseError(self.name, self.root.parent, knowledge_bases(self.root.parent))
+        if not self.exists():
+            raise UnknownKnowledgeBaseError(self.name, self.root.parent, _names(self.root.parent, self.database))
         return self
 
+    def make(self, identity: str) -> None:
+        """Make the folder, without what was derived there of another ledger.
 
-def knowledge_bases(home: Path) -> list[str]:
-    """The names of the knowledge bases under `home`, sorted."""
+        Args:
+            identity: the ledger's, where it is not in the folder itself.
+        """
+        self.root.mkdir(parents=True, exist_ok=True)
+        note = self.root / "ledger.id"
+        if not identity or _text(note) == identity:
+            return
+        with FileLock(self.lock):
+            if _text(note) != identity:
+                for entry in self.root.iterdir():
+                    if entry.is_dir():
+                        shutil.rmtree(entry)
+                    elif entry != self.lock:
+                        entry.unlink()
+                note.write_text(identity, "utf-8")
+
+
+def knowledge_bases(settings: Settings) -> list[str]:
+    """The names of the knowledge bases that the settings lead to, sorted."""
+    return _names(settings.home, settings.database)
+
+
+def _names(home: Path, database: SecretStr | None) -> list[str]:
+    if database is not None:
+        return ledgers(database)
     if not home.is_dir():
         return []
-    return sorted(entry.name for entry in home.iterdir() if (entry / "ledger.sqlite").is_file())
+    return sorted(entry.name for entry in home.iterdir() if (entry / _LEDGER).is_file())
+
+
+def _text(file: Path) -> str:
+    return file.read_text("utf-8") if file.is_file() else ""
 
 
 def _size(path: Path) -> int | None:

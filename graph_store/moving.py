@@ -3,6 +3,7 @@
 import shutil
 import uuid
 from contextlib import closing, suppress
+from pathlib import Path
 
 from ..runtime import audit
 from .errors import FormatError, KnowledgeBaseNameError, LedgerDamagedError, UnknownKnowledgeBaseError
@@ -27,9 +28,12 @@ def drop(layout: Layout) -> None:
             with suppress(LedgerDamagedError, FormatError), closing(Database(layout.ledger)) as database:
                 VectorGenerations(layout, database).remove_all()
         # Below a folder that is no knowledge base: if this is killed, half a one is not taken for one.
+        if not isinstance(layout.ledger, Path):
+            layout.ledger.drop()
         grave = layout.root.parent / f".dropped-{uuid.uuid4().hex}"
-        grave.mkdir()
-        layout.root.rename(grave / layout.name)
+        grave.mkdir(parents=True)
+        if layout.root.is_dir():
+            layout.root.rename(grave / layout.name)
         audit.record(layout.root.parent, "drop", layout.name)
     shutil.rmtree(grave)
 
@@ -43,14 +47,17 @@ def rename(layout: Layout, new: str) -> Layout:
         WriterBusyError: something is writing to it.
         OSError: its folder cannot be moved.
     """
-    renamed = Layout.of(layout.root.parent, new, layout.server)
+    renamed = Layout.of(layout.root.parent, new, layout.server, layout.database)
     _check_there(layout)
-    if renamed.root.exists():
+    if renamed.exists() or renamed.root.exists():
         raise KnowledgeBaseNameError(f"there is a knowledge base {new!r} already: choose another name, or drop "
                                      "it first")
     with layout.alone():
         layout.graph.unlink(missing_ok=True)  # it has the name in it, and is made again when it is opened
-        layout.root.rename(renamed.root)
+        if not isinstance(layout.ledger, Path):
+            layout.ledger.rename(new)
+        if layout.root.is_dir():
+            layout.root.rename(renamed.root)
         audit.record(renamed.root.parent, "rename", layout.name, f"to {renamed.name}")
     return renamed
 
@@ -58,5 +65,5 @@ def rename(layout: Layout, new: str) -> Layout:
 def _check_there(layout: Layout) -> None:
     with suppress(LedgerDamagedError):  # whoever has half a knowledge base may want to be rid of it
         layout.require()
-    if not layout.root.is_dir():
+    if not (layout.root.is_dir() if layout.database is None else layout.exists()):
         raise UnknownKnowledgeBaseError(layout.name, layout.root.parent)

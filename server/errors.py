@@ -11,7 +11,13 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from ..config import Settings
-from ..graph_store.errors import KnowledgeBaseNameError, StoreError, UnknownDocumentError, UnknownKnowledgeBaseError
+from ..graph_store.errors import (
+    DatabaseError,
+    KnowledgeBaseNameError,
+    StoreError,
+    UnknownDocumentError,
+    UnknownKnowledgeBaseError,
+)
 from ..models.embedding.embedder import EmbeddingError
 from ..models.reasoner import ReasonerError
 from ..runtime.cancellation import CallCancelled
@@ -95,7 +101,7 @@ class DeadlineError(RefusedError):
 
 _STATUS: dict[type[BaseException], int] = {
     UnknownKnowledgeBaseError: 404, UnknownDocumentError: 404, StoreError: 409, KnowledgeBaseNameError: 422,
-    BanyanError: 422, KeysError: 503, ReasonerError: 503, EmbeddingError: 503, CallCancelled: 503,
+    DatabaseError: 503, BanyanError: 422, KeysError: 503, ReasonerError: 503, EmbeddingError: 503, CallCancelled: 503,
     sqlite3.OperationalError: 503, OSError: 503}
 _TYPES = {404: "NotFoundError", 405: "MethodNotAllowedError", 413: "TooLargeError"}
 
@@ -138,8 +144,8 @@ def error_told(error: Exception, request: Request) -> ErrorDetail:
     """The detail of an error that ended a request; errors that are not the client's are logged."""
     if not isinstance(error, BanyanError):
         _LOG.error("request %s failed", request_id(request), exc_info=error)
-    elif isinstance(error, ReasonerError):
-        _LOG.warning("request %s failed: %s", request_id(request), error)
+    elif isinstance(error, ReasonerError | DatabaseError):
+        _LOG.warning("request %s failed: %s", request_id(request), getattr(error, "here", error))
     return detail_of(error, request.app.state.service.resources.settings, request_id(request))
 
 

@@ -107,7 +107,7 @@ class Tools:
 
     def _known(self, ctx: Ctx) -> tuple[str, ...]:
         """The names of the knowledge bases that there are, as far as the request may know."""
-        return tuple(name for name in knowledge_bases(self._resources.settings.home)
+        return tuple(name for name in knowledge_bases(self._resources.settings)
                      if self._sees(ctx.request_context.request, name))
 
     def list_knowledge_bases(self, ctx: Ctx) -> KnowledgeBases:
@@ -225,7 +225,7 @@ class Tools:
 
     def _growth(self, name: str) -> BuildContext:
         """Where persons decide on the schema, adding a document does not change it."""
-        if name not in knowledge_bases(self._resources.settings.home):
+        if name not in knowledge_bases(self._resources.settings):
             return BuildContext()
         return BuildContext(evolve=self._resources.knowledge_base(name).schema_control.policy == "auto")
 

@@ -10,6 +10,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -24,6 +25,9 @@ DATA = TESTS.parent.parent / "shared" / "data"
 
 EXAMPLES = int(os.environ.get("BANYAN_TEST_EXAMPLES", "1"))
 """How many times as many examples property tests try: `BANYAN_TEST_EXAMPLES=20 make test` for a long look."""
+
+POSTGRESQL = bool(os.environ.get("BANYAN_TEST_POSTGRESQL"))
+"""Whether ledgers are in PostgreSQL, in all tests that open knowledge bases in their own process."""
 
 # A shared machine may be slow at any moment, which says nothing of the code. Every run tries the same examples, so
 # that it fails by what was changed alone; the long look tries new ones each time.
@@ -72,6 +76,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         pytest_socket.enable_socket()
     else:
         pytest_socket.disable_socket(allow_unix_socket=True)
+    if item.get_closest_marker("sqlite") and POSTGRESQL:
+        pytest.skip("it is about a ledger's file")
     if item.get_closest_marker("data") and not DATA.is_dir():
         pytest.skip(f"the measuring data is not at {DATA}")
 
@@ -80,6 +86,25 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def hashed_embedder():
     """A fast embedder without a model: equal trigrams, similar vectors."""
     return load_test_module("hashed_embedding").HashedEmbedder()
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[Any]:
+    """A PostgreSQL server of the tests' own, started by the first to ask."""
+    pytest_socket.enable_socket()
+    with ExitStack() as stack:
+        try:
+            server = stack.enter_context(load_test_module("postgresql").cluster())
+        except LookupError as error:
+            pytest.skip(str(error))
+        yield server
+
+
+@pytest.fixture(scope="session", autouse=POSTGRESQL)
+def in_postgresql(postgresql: Any) -> Iterator[None]:
+    """All ledgers of the tests of this process are on that server."""
+    with load_test_module("postgresql").holding_ledgers(postgresql):
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -270,7 +270,7 @@ class Shell(Workshop):
         return True
 
     def kbs(self) -> list[str]:
-        return knowledge_bases(self.folder / "home")
+        return knowledge_bases(Settings(_env_file=None, home=self.folder / "home"))
 
 
 @pytest.fixture

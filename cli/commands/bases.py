@@ -2,7 +2,6 @@
 
 import sys
 from contextlib import closing
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -26,8 +25,9 @@ Name = Annotated[str, typer.Argument(help="The knowledge base's name.")]
 @app.command(name="list")
 def list_bases(*, as_json: AsJson = False) -> None:
     """List the knowledge bases there are, and where."""
-    home = Settings().home
-    entries = [_entry(home, name) for name in knowledge_bases(home)]
+    settings = Settings()
+    home = settings.home
+    entries = [_entry(settings, name) for name in knowledge_bases(settings)]
     if as_json:
         print_json(entries)
         return
@@ -43,10 +43,10 @@ def list_bases(*, as_json: AsJson = False) -> None:
     out.print(f"[dim]in {on_a_line(str(home.absolute()))}[/dim]", soft_wrap=True)
 
 
-def _entry(home: Path, name: str) -> dict[str, Any]:
+def _entry(settings: Settings, name: str) -> dict[str, Any]:
     """A knowledge base in numbers; a damaged one says why it has none."""
     try:
-        with closing(Database(Layout.of(home, name).require().ledger)) as database:
+        with closing(Database(Layout.by(settings, name).require().ledger)) as database:
             documents = Documents(database)
             return {"kb": name, "documents": documents.count_documents(), "chunks": documents.count(), "problem": ""}
     except StoreError as error:
@@ -57,7 +57,7 @@ def _entry(home: Path, name: str) -> dict[str, Any]:
 def rename(old: Name, new: Annotated[str, typer.Argument(help="The new name.")]) -> None:
     """Give a knowledge base another name."""
     settings = Settings()
-    moving.rename(Layout.of(settings.home, old, settings.chroma_server), new)
+    moving.rename(Layout.by(settings, old), new)
     out.print(f"renamed {on_a_line(old)} to {on_a_line(new)}", soft_wrap=True)
 
 
@@ -65,11 +65,11 @@ def rename(old: Name, new: Annotated[str, typer.Argument(help="The new name.")])
 def drop(name: Name, *, yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False) -> None:
     """Delete a knowledge base with all that was stored of it; asks first."""
     settings = Settings()
-    layout = Layout.of(settings.home, name, settings.chroma_server)
+    layout = Layout.by(settings, name)
     if not yes:
         if not sys.stdin.isatty():
             raise CommandError(f"nobody can be asked whether {name!r} may go: say so with --yes")
-        documents = counted(_entry(settings.home, name)["documents"], "document")
+        documents = counted(_entry(settings, name)["documents"], "document")
         typer.confirm(f"Delete {name} with {documents} and all that was made of them? Your files stay.", abort=True)
     moving.drop(layout)
     out.print(f"dropped {on_a_line(name)}", soft_wrap=True)

@@ -48,7 +48,7 @@ def key(
         if not scope or len(wanted) != len(set(scope)):
             raise CommandError(f"name what the key may do: --scope with one of {', '.join(SCOPES)}; may be repeated")
         secret = keys.make(name, wanted, kb or (), per_minute)
-        for missing in sorted({*(kb or ())} - {*knowledge_bases(settings.home)}):
+        for missing in sorted({*(kb or ())} - {*knowledge_bases(settings)}):
             err.print(f"there is no knowledge base {on_a_line(missing)} yet; the key is for it when there is",
                       soft_wrap=True)
         err.print("send it as `Authorization: Bearer KEY`; it is not shown again:")

@@ -32,7 +32,7 @@ def documents(kb: Kb, *, as_json: AsJson = False) -> None:
 def verify(kb: Kb, *, as_json: AsJson = False) -> None:
     """Check a knowledge base against its invariants; exits 1 if something is wrong."""
     with opened(reasons=False) as resources:
-        damages = damages_on_disk(Layout.of(resources.settings.home, kb, resources.settings.chroma_server).require())
+        damages = damages_on_disk(Layout.by(resources.settings, kb).require())
         problems = [*damages, *find_problems(resources.knowledge_base(kb))]
     if as_json:
         print_json({"kb": kb, "problems": [problem.model_dump() for problem in problems]})

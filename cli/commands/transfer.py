@@ -58,7 +58,7 @@ def backup(kb: Kb, output: Annotated[Path, typer.Option("--output", "-o", help="
     manifest.json with its size and SHA-256. Graph and vectors are not in it: restoring rebuilds them from the ledger,
     without a call to an LLM. Your source files and settings are not in it either.
     """
-    layout = Layout.of(Settings().home, kb).require()
+    layout = Layout.by(Settings(), kb).require()
     with track(err, "copying") as progress:
         manifest = back_up(layout, output, progress, force=force)
     size = output.stat().st_size
@@ -79,7 +79,7 @@ def restore(file: Annotated[Path, typer.Argument(help="A file that `banyan backu
     the old knowledge base or the new one is in effect.
     """
     with opened(reasons=False) as resources:
-        layout = Layout.of(resources.settings.home, kb)
+        layout = Layout.by(resources.settings, kb)
         with track(err, "restoring") as progress:
             manifest = restore_ledger(file, layout, resources.embedder, progress, force=force)
         fix = _derive(resources, kb)

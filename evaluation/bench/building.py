@@ -52,7 +52,7 @@ def build(resources: Resources, dataset: Dataset, schema: str, results: Results,
         BudgetExceeded: the budget is reached; what was paid for is kept.
     """
     name = base_name(resources.settings, dataset, schema, recorded)
-    if name in results.bases and name in knowledge_bases(resources.settings.home):
+    if name in results.bases and name in knowledge_bases(resources.settings):
         return results.bases[name]
     given: BuildInput = {"knowledge_base": name, "schema": schema}
     if recorded:

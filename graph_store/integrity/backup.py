@@ -20,6 +20,8 @@ from pydantic import Field
 from ...schemas.documents import Frozen
 from ..errors import LedgerDamagedError, StoreError, named
 from ..layout import Layout
+from ..ledger.copying import copy_rows
+from ..ledger.database import Database
 
 FORMAT: Literal["banyan-backup-1"] = "banyan-backup-1"
 LEDGER = "ledger.sqlite"
@@ -68,7 +70,12 @@ def back_up(layout: Layout, target: Path, progress: Progress, *, force: bool = F
                                      ignore_cleanup_errors=True) as name:
         folder = Path(name)
         copy = folder / LEDGER
-        _copy_ledger(layout.ledger, copy, progress)
+        if isinstance(layout.ledger, Path):
+            _copy_file(layout.ledger, copy, progress)
+        else:
+            with closing(Database(layout.ledger)) as source, closing(Database(copy)) as file:
+                copy_rows(source, file, progress)
+                file.execute("PRAGMA journal_mode=DELETE")
         manifest = _describe(layout, copy)
         packed = folder / "backup.zip"
         with zipfile.ZipFile(packed, "x", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
@@ -95,7 +102,7 @@ def _check_target(layout: Layout, target: Path, *, force: bool) -> None:
         raise BackupError(f"{target} cannot be written: there is no folder {resolved.parent}; make it, or name another")
 
 
-def _copy_ledger(ledger: Path, copy: Path, progress: Progress) -> None:
+def _copy_file(ledger: Path, copy: Path, progress: Progress) -> None:
     try:
         with closing(sqlite3.connect(ledger, isolation_level=None, timeout=30)) as source, \
                 closing(sqlite3.connect(copy, isolation_level=None)) as target:

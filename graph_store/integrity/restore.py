@@ -21,6 +21,7 @@ from ...runtime import audit
 from ..errors import LedgerDamagedError, StoreError
 from ..knowledge_base import KnowledgeBase
 from ..layout import Layout
+from ..ledger.copying import copy_rows
 from ..ledger.database import FORMAT, Database
 from ..ledger.version import published
 from ..vectors.generations import IDENTITY, VectorGenerations
@@ -106,7 +107,11 @@ def restore(file: Path, layout: Layout, embedder: Embedder, progress: Progress, 
     manifest = read_manifest(file)
     if file.resolve().is_relative_to(layout.root.resolve()):
         raise BackupError(f"{file} lies in the folder of {layout.name!r} itself: move it elsewhere first")
-    exists = layout.root.exists() and any(entry != layout.lock for entry in layout.root.iterdir())
+    if layout.database is not None:
+        layout.check_ledger()
+        exists = layout.exists()
+    else:
+        exists = layout.root.exists() and any(entry != layout.lock for entry in layout.root.iterdir())
     if exists and not force:
         raise BackupError(f"there is a knowledge base {layout.name!r} in {layout.root.parent}: choose another name, or "
                           "replace it with --force")
@@ -118,10 +123,10 @@ def restore(file: Path, layout: Layout, embedder: Embedder, progress: Progress, 
     apart = Layout.of(layout.root.parent / f".{layout.name}.{uuid.uuid4().hex}.restore", layout.name)
     try:
         apart.root.mkdir(parents=True)
-        _unpack(file, manifest, apart.ledger, progress)
-        _check(file, apart.ledger, manifest)
+        _unpack(file, manifest, apart.ledger_file, progress)
+        _check(file, apart.ledger_file, manifest)
         _read(file, apart, embedder)
-        _install(apart.ledger, layout)
+        _install(apart.ledger_file, layout, progress)
         audit.record(layout.root.parent, "restore", layout.name, f"a backup of {manifest.created}")
     finally:
         shutil.rmtree(apart.root.parent, ignore_errors=True)
@@ -188,13 +193,17 @@ def _read(file: Path, apart: Layout, embedder: Embedder) -> None:
         raise _none(file, f"its ledger: {problems[0].what}"[:_MESSAGE])
 
 
-def _install(unpacked: Path, layout: Layout) -> None:
+def _install(unpacked: Path, layout: Layout, progress: Progress) -> None:
     layout.root.mkdir(exist_ok=True)
     with layout.alone():
         _number_vectors(unpacked, layout)
         layout.graph.unlink(missing_ok=True)
         layout.index.unlink(missing_ok=True)
-        _replace(unpacked, layout)
+        if layout.database is None:
+            _replace(unpacked, layout.ledger_file)
+        else:
+            with closing(Database(unpacked)) as source, closing(Database(layout.ledger)) as target:
+                copy_rows(source, target, progress)
 
 
 def _number_vectors(unpacked: Path, layout: Layout) -> None:
@@ -206,7 +215,7 @@ def _number_vectors(unpacked: Path, layout: Layout) -> None:
              if entry.name.rpartition("-")[2].isdigit()]
     identity = None
     with suppress(StoreError, sqlite3.Error):  # the old ledger may be damaged: that is what backups are for
-        if layout.ledger.is_file():
+        if layout.exists():
             with closing(Database(layout.ledger)) as old:
                 taken.append(VectorGenerations(layout, old).current())
                 identity = old.get_meta(IDENTITY)
@@ -219,17 +228,18 @@ def _number_vectors(unpacked: Path, layout: Layout) -> None:
             new.set_meta(IDENTITY, identity)
         new.execute("PRAGMA journal_mode=DELETE")
         # Written over the old ledger page by page, it needs pages of its size.
-        size = int.from_bytes(_head(layout.ledger)[16:18], "big") if layout.ledger.is_file() else 0
+        file = layout.ledger_file
+        size = int.from_bytes(_head(file)[16:18], "big") if file.is_file() else 0
         if size in _PAGE_SIZES:
             new.execute(f"PRAGMA page_size={size}")
             new.execute("VACUUM")
 
 
-def _replace(unpacked: Path, layout: Layout) -> None:
+def _replace(unpacked: Path, ledger: Path) -> None:
     """Make the unpacked ledger the knowledge base's, at once."""
-    if layout.ledger.is_file() and _head(layout.ledger) == _head(unpacked):
+    if ledger.is_file() and _head(ledger) == _head(unpacked):
         try:
-            _copy_into(unpacked, layout.ledger)
+            _copy_into(unpacked, ledger)
         except sqlite3.OperationalError:
             raise
         except sqlite3.DatabaseError:
@@ -238,8 +248,8 @@ def _replace(unpacked: Path, layout: Layout) -> None:
             return
     # The log of the old ledger would be taken for the new one's.
     for name in (f"{LEDGER}-wal", f"{LEDGER}-shm", f"{LEDGER}-journal"):
-        (layout.root / name).unlink(missing_ok=True)
-    unpacked.replace(layout.ledger)
+        ledger.with_name(name).unlink(missing_ok=True)
+    unpacked.replace(ledger)
 
 
 def _head(ledger: Path) -> bytes:

@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
 
-from ..errors import StoreError
+from ..errors import DatabaseError, StoreError
 from ..index.store import damages as index_damages
 from ..knowledge_base import KnowledgeBase
 from ..layout import Layout
@@ -74,6 +74,8 @@ def verify(knowledge_base: KnowledgeBase) -> list[Problem]:
     for name, check, fix in _CHECKS:
         try:
             problems += some(check(knowledge_base))
+        except DatabaseError:
+            raise  # of the server: nothing can be said of what it holds
         except (StoreError, sqlite3.DatabaseError, ValueError, KeyError, TypeError) as error:
             # Rows that were damaged may be anything, and the other checks go on.
             problems.append(Problem(what=f"{name} cannot be read ({type(error).__name__}: {error})", fix=fix))

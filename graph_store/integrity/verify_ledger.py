@@ -17,14 +17,14 @@ Column = tuple[str, str, str, int, int]
 
 
 def file(kb: KnowledgeBase) -> Iterator[Problem]:
-    """The database's own checks: in SQLite those of pages, indexes and foreign keys."""
+    """SQLite's own checks of pages, indexes and foreign keys; in PostgreSQL, the columns of the tables."""
     for line in kb.database.problems():
         yield Problem(what=f"the ledger: {line}", fix=RESTORE)
 
 
 def tables(kb: KnowledgeBase) -> Iterator[Problem]:
     """The tables and indexes are those of the format, and there is no view or trigger that could act by itself."""
-    for line in foreign_objects(kb.database):
+    for line in foreign_objects(kb.database) if kb.layout.database is None else ():
         yield Problem(what=f"the ledger: {line}", fix=RESTORE)
 
 

@@ -8,15 +8,18 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import CursorResult, Row, Table, TextClause, text
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy import CursorResult, Row, Table, TextClause, select, text
+from sqlalchemy.exc import DBAPIError, PendingRollbackError
 
 from ..errors import FormatError
+from ..postgresql import LedgerSchema
 from .sqlite import SqliteLedger
-from .tables import METADATA, insertion, replacement
+from .tables import insertion, replacement
 
 if TYPE_CHECKING:
     from alembic.operations import Operations
+
+    from .postgresql import PostgresqlLedger
 
 Record = Row[*tuple[Any, ...]]
 """A row of a result: its values in order, and as attributes by the columns' names."""
@@ -24,6 +27,8 @@ Migration = Callable[["Operations"], None]
 MIGRATIONS: Sequence[Migration] = ()
 """What makes format 2 of format 1, format 3 of format 2, and so on, in Alembic's operations."""
 FORMAT = 1 + len(MIGRATIONS)
+_AT_ONCE = 1000
+"""Rows that are copied at once; documents are among them."""
 
 
 class Database:
@@ -32,17 +37,22 @@ class Database:
     A re-entrant lock keeps this process's threads from mixing their statements in one transaction.
     """
 
-    def __init__(self, path: Path, migrations: Sequence[Migration] = MIGRATIONS) -> None:
+    def __init__(self, place: Path | LedgerSchema, migrations: Sequence[Migration] = MIGRATIONS) -> None:
         """Open a ledger, creating its tables in a new one, and bringing those of an older format up.
+
+        Args:
+            place: a file of SQLite's, or a schema of PostgreSQL's.
+            migrations: what makes each format of the one before.
 
         Raises:
             FormatError: it has a later format.
             LedgerDamagedError: it is not a ledger.
+            DatabaseError: PostgreSQL cannot be reached.
         """
         self._lock = threading.RLock()
         self._depth = 0
         self._changes = 0
-        self._ledger = SqliteLedger(path)
+        self._ledger = _opened(place)
         try:
             self._prepare(migrations)
         except BaseException:
@@ -51,8 +61,14 @@ class Database:
 
     @property
     def gone(self) -> bool:
-        """Whether there is no ledger in its place any more, or another one: it was dropped or renamed."""
-        return self._ledger.gone
+        """Whether it has to be opened again: there is no ledger in its place or another one, or the server was lost."""
+        with self._lock:
+            return self._ledger.gone
+
+    @property
+    def identity(self) -> str:
+        """What tells the ledger from others that were in its place; empty where its folder does."""
+        return self._ledger.identity
 
     def _prepare(self, migrations: Sequence[Migration]) -> None:
         version, formats = self._ledger.format(), 1 + len(migrations)
@@ -68,7 +84,7 @@ class Database:
         version = self._ledger.format()  # Again, inside: another process may have been quicker.
         connection = self._ledger.connection
         if not version:
-            METADATA.create_all(connection, checkfirst=False)
+            self._ledger.create()
         elif version <= len(migrations):
             # Only here, for it takes a tenth of a second.
             from alembic.migration import MigrationContext  # noqa: PLC0415
@@ -88,10 +104,10 @@ class Database:
     def transaction(self) -> Iterator[None]:
         """All or nothing: commits at the end, rolls back on any exception. May be nested."""
         with self._lock:
-            if self._depth == 0:
-                self._command(self._ledger.begin)
             self._depth += 1
             try:
+                if self._depth == 1:
+                    self._command(self._ledger.begin)
                 yield
                 if self._depth == 1:
                     self._command("COMMIT")
@@ -112,7 +128,7 @@ class Database:
     def _explained(self) -> Iterator[None]:
         try:
             yield
-        except DBAPIError as error:
+        except (DBAPIError, PendingRollbackError) as error:
             raise self._ledger.explained(error) from None
 
     def _command(self, sql: str) -> None:
@@ -126,6 +142,12 @@ class Database:
         """The rows of a query; `values` are those that it names `:so`."""
         with self._lock, self._explained():
             return self._run(sql, values).fetchall()
+
+    def batches(self, table: Table) -> Iterator[Sequence[Record]]:
+        """All rows of a table, some at a time; inside a transaction or a frozen ledger."""
+        with self._lock, self._explained():
+            result = self._ledger.connection.execute(select(table), execution_options={"stream_results": True})
+            yield from result.partitions(_AT_ONCE)
 
     def scalar(self, sql: str, **values: object) -> object:
         """The first column of the first row of a query, or None."""
@@ -168,11 +190,6 @@ class Database:
         """A number that grows with each row that this connection changes."""
         return self._changes
 
-    def state(self) -> int | None:
-        """A number that changes when another connection commits; None inside a transaction of ours."""
-        with self._lock, self._explained():
-            return None if self._depth else self._ledger.state()
-
     def get_meta(self, key: str) -> str | None:
         """A stored setting of the knowledge base, or None."""
         value = self.scalar("SELECT value FROM meta WHERE key = :key", key=key)
@@ -183,10 +200,40 @@ class Database:
         self.execute("INSERT INTO meta VALUES (:key, :value) ON CONFLICT (key) DO UPDATE SET value = excluded.value "
                      "WHERE meta.value <> excluded.value", key=key, value=value)
 
+    def go_on_counting(self) -> None:
+        """Let the numbers that the database gives go on behind those that were inserted."""
+        with self._lock, self._explained():
+            self._ledger.go_on_counting()
+
     def problems(self) -> list[str]:
         """What the database's own checks find wrong with what is stored; empty when sound."""
         with self._lock, self._explained():
             return self._ledger.problems()
+
+
+    def lock(self) -> None:
+        """Hold the writer's lock of a ledger that is in no file, through this connection.
+
+        Raises:
+            Timeout: another connection holds it.
+        """
+        assert not isinstance(self._ledger, SqliteLedger)  # noqa: S101
+        with self._lock, self._explained():
+            self._ledger.lock()
+
+    def unlock(self) -> None:
+        """Let go of the writer's lock."""
+        assert not isinstance(self._ledger, SqliteLedger)  # noqa: S101
+        with self._lock, self._explained():
+            self._ledger.unlock()
+
+
+def _opened(place: Path | LedgerSchema) -> "SqliteLedger | PostgresqlLedger":
+    if isinstance(place, Path):
+        return SqliteLedger(place)
+    from .postgresql import PostgresqlLedger  # noqa: PLC0415  (psycopg is an extra)
+
+    return PostgresqlLedger(place)
 
 
 @lru_cache(maxsize=512)

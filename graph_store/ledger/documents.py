@@ -1,6 +1,7 @@
 """The ledger's documents and chunks, and how far each chunk has come in a build."""
 
 import json
+import uuid
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Sequence
 from typing import Literal, NamedTuple, cast
@@ -36,16 +37,12 @@ class ChunkText(NamedTuple):
 
 
 class Documents:
-    """Documents and their chunks. A chunk whose text did not change keeps its id and extraction.
-
-    One for each database: it keeps the last text read, and hears of no changes but its own and other processes'.
-    """
+    """Documents and their chunks. A chunk whose text did not change keeps its id and extraction."""
 
     def __init__(self, database: Database) -> None:
         self._db = database
         self.revisions = Revisions(database)
-        self._edits = 0
-        self._last: tuple[tuple[str, bool, int, int], Document] | None = None
+        self._last: tuple[tuple[str, bool, str | None], Document] | None = None
 
     def put(self, document: Document, chunks: Sequence[Chunk]) -> bool:
         """Store a document, or its new content under the same id.
@@ -62,13 +59,13 @@ class Documents:
         """
         new = {chunk.id: (chunk.ordinal, chunk.start) for chunk in chunks}
         with self._db.transaction():
-            self._edits += 1
             before = self._db.rows(f"SELECT {CONTENTS} FROM documents WHERE id = :id", id=document.id)  # noqa: S608
             old = {chunk: (ordinal, start) for chunk, ordinal, start in self._db.rows(
                 "SELECT id, ordinal, start FROM chunks WHERE document = :document AND revision = 0",
                 document=document.id)}
             if before and tuple(before[0]) == contents_of(document) and old == new:
                 return self.revisions.drop(document.id)
+            self._edited()
             if self.revisions.is_wanted(document.id, new):
                 return self.revisions.hold(document, chunks)
             self.revisions.drop(document.id)
@@ -87,7 +84,7 @@ class Documents:
     def put_in_service(self, document_id: str) -> list[str]:
         """Replace a document's content by its revision (see `Revisions.put_in_service`)."""
         with self._db.transaction():
-            self._edits += 1
+            self._edited()
             return self.revisions.put_in_service(document_id)
 
     def in_service(self, chunk_ids: Sequence[str]) -> list[str]:
@@ -109,7 +106,7 @@ class Documents:
             if self._db.get_meta(_DELETING) == document_id and not self.known(document_id):
                 return
             self._db.set_meta(_DELETING, document_id)
-            self._edits += 1
+            self._edited()
             self._drop_chunks([str(row[0]) for row in
                                self._db.rows("SELECT id FROM chunks WHERE document = :id", id=document_id)])
             if not self._db.execute("DELETE FROM documents WHERE id = :id", id=document_id):
@@ -123,6 +120,10 @@ class Documents:
     def _drop_chunks(self, chunk_ids: list[str]) -> None:
         self._changed(chunk_ids)
         self._db.execute_many("DELETE FROM chunks WHERE id = :id", [{"id": chunk} for chunk in chunk_ids])
+
+    def _edited(self) -> None:
+        """Let everyone, of other processes too, read texts again."""
+        self._db.set_meta(_EDITION, uuid.uuid4().hex)
 
     def _changed(self, chunk_ids: Iterable[str]) -> None:
         self._db.insert(CHANGES, [(chunk,) for chunk in chunk_ids], "chunk")
@@ -201,14 +202,12 @@ class Documents:
 
         Otherwise a large text would be read again for each of its thousands of chunks.
         """
-        state = self._db.state()
-        key = (document_id, revised, self._edits, -1 if state is None else state)
+        key = (document_id, revised, self._db.get_meta(_EDITION))
         last = self._last
         if last is not None and last[0] == key:
             return last[1]
         document = (self.revisions.get(document_id) if revised else None) or self.get(document_id)
-        if state is not None:
-            self._last = key, document
+        self._last = key, document
         return document
 
     def count(self, status: Status | None = None) -> int:
@@ -266,6 +265,7 @@ class Documents:
 
 
 _DELETING = "deleting"
+_EDITION = "edition"
 _DOCUMENT = f"SELECT id, {CONTENTS} FROM documents"  # noqa: S608
 _CHUNK = 'SELECT id, document, ordinal, start, "end", heading, revision FROM chunks'
 

@@ -173,7 +173,7 @@ def rejection_row(document_id: str, chunk_id: str, rejection: Rejection) -> tupl
 
 
 def _from(field: str) -> str:
-    return f"extractions JOIN json_each(extraction, '$.{field.partition('.')[0]}') item"
+    return f"extractions CROSS JOIN json_each(extraction, '$.{field.partition('.')[0]}') item"
 
 
 def _value(field: str) -> str:

@@ -5,10 +5,11 @@ import time
 from pathlib import Path
 
 from sqlalchemy import Connection, create_engine
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.pool import StaticPool
 
 from ..errors import LedgerDamagedError, named
+from .tables import METADATA
 
 _PAGE_BYTES = 1024
 _TIMEOUT = 30  # seconds that one process waits for the others
@@ -18,6 +19,8 @@ class SqliteLedger:
     """One connection to a file. SQLite's own locking separates processes: WAL lets readers read while one writes."""
 
     begin = "BEGIN IMMEDIATE"
+    identity = ""
+    """What tells the ledger from others; empty: its folder does."""
 
     def __init__(self, path: Path) -> None:
         """Open a file, or a new one.
@@ -72,13 +75,20 @@ class SqliteLedger:
         """Whether a transaction is open."""
         return self._file.in_transaction
 
-    def explained(self, error: DBAPIError) -> BaseException:
+    def explained(self, error: SQLAlchemyError) -> BaseException:
         """What went wrong, as the rest of Banyan is to hear it."""
-        cause = error.orig or error
+        cause = (error.orig if isinstance(error, DBAPIError) else None) or error
         # A malformed file is of no subclass; text that is no UTF-8 was damaged after it was written.
         if type(cause) is sqlite3.DatabaseError or "decode to UTF-8" in str(cause):
             return LedgerDamagedError(f"the ledger {self.name} is damaged ({str(cause).partition(' with text')[0]})")
         return cause
+
+    def create(self) -> None:
+        """Make the tables."""
+        METADATA.create_all(self.connection, checkfirst=False)
+
+    def go_on_counting(self) -> None:
+        """SQLite does so by itself."""
 
     def format(self) -> int:
         """The number of its format; 0: it has no tables yet."""
@@ -93,10 +103,6 @@ class SqliteLedger:
         self.connection.exec_driver_sql("BEGIN")
         # SQLite fixes the moment at the first read.
         self._number("SELECT count(*) FROM meta")
-
-    def state(self) -> int:
-        """A number that changes when another connection commits."""
-        return self._number("PRAGMA data_version")
 
     def problems(self) -> list[str]:
         """What SQLite's own checks find wrong with the file; it fills up a cut last page without a word."""

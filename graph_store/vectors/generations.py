@@ -47,13 +47,15 @@ class VectorGenerations:
     def _scope(self) -> str:
         """An id that distinguishes this knowledge base from all others on a server, whatever their names.
 
-        A copy of its folder has the same ledger, but not the same inode: it gets vectors of its own.
+        A copy of its folder has the same ledger, but not the same inode: it gets vectors of its own. So does a ledger
+        that is restored in a database.
         """
         if self._db.get_meta(IDENTITY) is None:
             with self._db.transaction():
                 # Looked for again inside: another process may have been quicker.
                 self._db.set_meta(IDENTITY, self._db.get_meta(IDENTITY) or uuid.uuid4().hex)
-        return content_id("vectors", str(self._db.get_meta(IDENTITY)), str(self._layout.root.stat().st_ino))
+        return content_id("vectors", str(self._db.get_meta(IDENTITY)),
+                          self._db.identity or str(self._layout.root.stat().st_ino))
 
     def current(self) -> int:
         """The number of the generation in service; the first is 0."""

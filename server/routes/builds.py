@@ -58,7 +58,7 @@ async def start_build(  # noqa: PLR0913  (its options)
     if seed not in {"", OPEN_SCHEMA, *seed_names()}:
         raise SchemaError(f"there is no seed schema {seed!r}; there are: {', '.join([OPEN_SCHEMA, *seed_names()])}")
     if not files:
-        Layout.of(service.resources.settings.home, kb).require()
+        Layout.by(service.resources.settings, kb).require()
     context = BuildContext(review=review, evolve=evolve, resolve=resolve, retry_failed=retry_failed,
                            max_tokens=max_tokens, max_cost=max_cost)
     uploads = [Upload(file.filename or "", file.file) for file in files]

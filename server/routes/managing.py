@@ -60,7 +60,7 @@ def drop_knowledge_base(kb: KbName, service: Serving) -> None:
 @router.get("/backup", responses=errors(404, 409), response_class=FileResponse, dependencies=[may("read")])
 def back_up_knowledge_base(kb: KbName, service: Serving) -> FileResponse:
     """A zip file from which `banyan restore` makes the knowledge base again."""
-    layout = Layout.of(service.resources.settings.home, kb).require()
+    layout = Layout.by(service.resources.settings, kb).require()
     folder = Path(tempfile.mkdtemp(prefix="banyan-backup-"))
     target = folder / "backup.zip"
     try:

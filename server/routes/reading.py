@@ -38,7 +38,7 @@ def list_knowledge_bases(service: Serving, bases: Seeing) -> Items[KnowledgeBase
     """The knowledge bases that the key is for, in numbers."""
     building = service.builds.building()
     return Items(items=[_entry(name, building.get(name), service)
-                        for name in knowledge_bases(service.resources.settings.home) if bases.hold(name)])
+                        for name in knowledge_bases(service.resources.settings) if bases.hold(name)])
 
 
 def _entry(name: str, building: str | None, service: Service) -> KnowledgeBaseEntry:

@@ -64,7 +64,7 @@ def set_schema(kb: KbName, given: SchemaFile, service: Serving) -> SchemaReplace
     """Put a schema in the place of the one in force, with all that follows; a new knowledge base begins with it."""
     check_name(kb)
     schema, resources = parse_schema(given.text, given.file), service.resources
-    known = kb in knowledge_bases(resources.settings.home)
+    known = kb in knowledge_bases(resources.settings)
     current = resources.knowledge_base(kb).schemas.current() if known else None
     changes = diff(current, schema) if current else []
     if given.dry_run:

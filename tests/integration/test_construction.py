@@ -259,6 +259,7 @@ with FileLock(sys.argv[1], timeout=0):
 """
 
 
+@pytest.mark.sqlite
 def test_another_process_that_writes_keeps_a_build_out_and_not_a_reader(shop):
     paths = shop.write(TEXTS)
     shop.build(paths)

@@ -15,6 +15,8 @@ from banyan.schemas.graph_schema import GraphSchema
 
 from ..conftest import load_test_module
 
+pytestmark = pytest.mark.sqlite  # its tests copy the folder with the ledger
+
 scripted = load_test_module("scripted")
 small_base = load_test_module("small_base")
 

@@ -260,6 +260,7 @@ def test_a_snapshot_ahead_of_its_ledger_is_not_believed(home, caplog):
     assert "ahead of the ledger" in caplog.text
 
 
+@pytest.mark.sqlite
 def test_a_ledger_of_another_format_is_refused(home):
     with home() as kb:
         kb.database.execute("PRAGMA user_version=99")

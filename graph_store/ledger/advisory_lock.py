@@ -1,0 +1,45 @@
+"""The writer's lock of a ledger that is in no file."""
+
+from types import TracebackType
+from typing import Self
+
+from .database import Database
+
+
+class AdvisoryLock:
+    """The lock that a connection to a database server holds, used like a `FileLock`: may be nested."""
+
+    def __init__(self, database: Database) -> None:
+        """Hold nothing yet."""
+        self._db = database
+        self.lock_counter = 0
+
+    @property
+    def is_locked(self) -> bool:
+        """Whether it is held."""
+        return self.lock_counter > 0
+
+    def acquire(self) -> None:
+        """Hold it once more.
+
+        Raises:
+            Timeout: another connection holds it.
+        """
+        if not self.lock_counter:
+            self._db.lock()
+        self.lock_counter += 1
+
+    def release(self, force: bool = False) -> None:
+        """Hold it once less; with `force` not at all."""
+        if self.lock_counter:
+            self.lock_counter = 0 if force else self.lock_counter - 1
+            if not self.lock_counter:
+                self._db.unlock()
+
+    def __enter__(self) -> Self:
+        self.acquire()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 traceback: TracebackType | None) -> None:
+        self.release()

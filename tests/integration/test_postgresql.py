@@ -1,0 +1,265 @@
+"""Ledgers in PostgreSQL: a real server, its failures, and the way between it and SQLite.
+
+All other tests that open knowledge bases in their own process run on it with BANYAN_TEST_POSTGRESQL=1.
+"""
+
+import hashlib
+import json
+import logging
+import signal
+import zipfile
+from contextlib import closing
+
+import psycopg
+import pytest
+from banyan.config import Settings
+from banyan.graph_store.errors import (
+    DatabaseError,
+    FormatError,
+    KnowledgeBaseNameError,
+    UnknownKnowledgeBaseError,
+    WriterBusyError,
+)
+from banyan.graph_store.integrity.backup import back_up
+from banyan.graph_store.integrity.restore import restore
+from banyan.graph_store.integrity.verify import verify
+from banyan.graph_store.knowledge_base import KnowledgeBase
+from banyan.graph_store.layout import Layout, knowledge_bases
+from banyan.graph_store.ledger.database import Database
+from banyan.graph_store.ledger.extractions import Extractions
+from banyan.graph_store.ledger.tables import METADATA
+from banyan.graph_store.postgresql import LedgerSchema
+from banyan.server.errors import status_of
+from pydantic import SecretStr, ValidationError
+from sqlalchemy import make_url
+
+from ..conftest import load_test_module
+
+pytestmark = pytest.mark.integration
+
+scripted = load_test_module("scripted")
+shell = scripted.shell
+PASSWORD = load_test_module("postgresql").PASSWORD
+TEXTS = scripted.TEXTS | scripted.WAITING
+
+
+@pytest.fixture
+def database(postgresql, request):
+    return SecretStr(postgresql.database(f"test-{hashlib.sha1(request.node.name.encode()).hexdigest()}"))
+
+
+@pytest.fixture
+def shop(tmp_path, hashed_embedder, database):
+    return scripted.Workshop(tmp_path / "shop", hashed_embedder, database_url=database)
+
+
+def silent(*_):
+    pass
+
+
+def rows(layout):
+    """All that a ledger holds, but what is different each time it is made."""
+    with closing(Database(layout.ledger)) as ledger:
+        return {table.name: sorted(repr(tuple(row)) for row in ledger.rows(f"SELECT * FROM {table.name}")
+                                   if row[0] not in {"edition", "vectors_since", "vectors_identity"})
+                for table in METADATA.sorted_tables}
+
+
+def without_times(tables):
+    return {name: [row.rpartition("'20")[0] or row for row in found] for name, found in tables.items()
+            if name != "tokens"}
+
+
+def test_builds_updates_and_deletions_give_the_same_as_in_sqlite(tmp_path, hashed_embedder, database):
+    found = []
+    for settings in ({}, {"database_url": database}):
+        shop = scripted.Workshop(tmp_path / str(len(found)), hashed_embedder, **settings)
+        shop.build(shop.write(TEXTS))
+        shop.build(shop.write({"c.txt": "Bob:Person --employer--> Zeta:Organization.", "e.txt": TEXTS["a.txt"]}))
+        with shop.resources() as resources:
+            resources.delete_document("kb", resources.knowledge_base("kb").documents.entries()[0].id)
+            paths = rows(Layout.by(shop.settings, "kb"))
+            found.append((shop.dump(), shop.vectors(), shop.problems(),
+                          json.loads(json.dumps(without_times(paths)).replace(str(shop.folder), ""))))
+    assert found[0][2] == []
+    assert found[1] == found[0]
+
+
+def test_a_backup_goes_from_one_database_to_the_other_and_back(shop, tmp_path, hashed_embedder):
+    shop.build(shop.write(TEXTS))
+    there, here = Layout.by(shop.settings, "kb"), Layout.of(tmp_path / "sqlite", "kb")
+    written, seen = rows(there), []
+    manifest = back_up(there, tmp_path / "1.zip", lambda done, total: seen.append((done, total)))
+    assert seen[-1][0] == seen[-1][1] > 0
+    assert manifest.documents == len(TEXTS)
+    with zipfile.ZipFile(tmp_path / "1.zip") as archive:
+        assert sorted(archive.namelist()) == ["ledger.sqlite", "manifest.json"]
+    restore(tmp_path / "1.zip", here, hashed_embedder, silent)
+    back_up(here, tmp_path / "2.zip", silent)
+    again = Layout.by(shop.settings, "again")
+    restore(tmp_path / "2.zip", again, hashed_embedder, silent)
+    restore(tmp_path / "1.zip", there, hashed_embedder, silent, force=True)
+    for layout in (here, again, there):
+        kept = {name: found for name, found in rows(layout).items() if name not in {"meta", "cached_vectors"}}
+        assert kept == {name: found for name, found in written.items() if name in kept}
+    graph = shop.dump()
+    report = shop.build(shop.write({"z.txt": "Zoe:Person --employer--> Acme:Organization."}))
+    assert report["documents"] == len(TEXTS) + 1
+    with KnowledgeBase.open(shop.settings.home, "again", hashed_embedder, database=shop.settings.database) as kb:
+        assert verify(kb) == []
+        assert kb.graph.dump() == graph
+        with kb.writing():
+            kb.documents.delete(kb.documents.entries()[0].id)
+        assert kb.database.count("SELECT max(seq) FROM changes") > kb.database.count(
+            "SELECT min(seq) FROM changes") + len(written["changes"]) - 2, "numbers go on behind those restored"
+
+
+def test_one_writes_at_a_time_and_readers_go_on_to_what_was_written(shop, hashed_embedder):
+    shop.build(shop.write({"a.txt": TEXTS["a.txt"]}))
+    settings = shop.settings
+    with shop.resources() as resources:
+        before = resources.knowledge_base("kb")
+        with KnowledgeBase.open(settings.home, "kb", hashed_embedder, database=settings.database) as other, \
+                other.writing():
+            with pytest.raises(WriterBusyError, match="another process is writing to 'kb'"):
+                resources.delete_document("kb", before.documents.entries()[0].id)
+            with pytest.raises(WriterBusyError, match="another process is writing to 'kb'"):
+                resources.drop("kb")
+        shop.build(shop.write({"b.txt": TEXTS["b.txt"]}))
+        assert before.documents.count_documents() == 1, "one moment"
+        assert resources.knowledge_base("kb").documents.count_documents() == 2
+        resources.drop("kb")
+        with pytest.raises(UnknownKnowledgeBaseError):
+            resources.knowledge_base("kb")
+
+
+def test_knowledge_bases_are_listed_renamed_and_dropped_with_their_folders(shop, database):
+    shop.build(shop.write(TEXTS))
+    graph = shop.dump()
+    with shop.resources() as resources:
+        resources.rename("kb", "Größe-2")
+        assert knowledge_bases(shop.settings) == ["Größe-2"]
+        assert resources.knowledge_base("Größe-2").graph.dump() == graph
+        with pytest.raises(KnowledgeBaseNameError, match="at most 56 fit a schema's name"):
+            resources.rename("Größe-2", "long" * 16)
+        resources.rename("Größe-2", "kb")
+        resources.drop("kb")
+        assert knowledge_bases(shop.settings) == []
+    # Another one of its name is made elsewhere: what is derived of the first is not taken for its own.
+    other = scripted.Workshop(shop.folder.with_name("other"), shop.embedder, database_url=database)
+    shop.build(shop.write({"a.txt": TEXTS["a.txt"]}))
+    with other.resources() as resources:
+        resources.drop("kb")
+    other.build(other.write({"b.txt": TEXTS["b.txt"]}))
+    assert shop.dump() == other.dump()
+    assert shop.problems() == []
+
+
+def test_a_server_that_stops_in_the_midst_of_a_build_is_named_and_the_next_run_goes_on(
+        shop, tmp_path, hashed_embedder, postgresql, monkeypatch):
+    plain = scripted.Workshop(tmp_path / "plain", hashed_embedder)
+    plain.build(plain.write(TEXTS))
+    save, stopped = Extractions.save, []
+
+    def saving(self, chunk, *rest):
+        if len(stopped) == 1:
+            postgresql.stop()
+        stopped.append(chunk)
+        save(self, chunk, *rest)
+
+    with shop.resources() as resources:
+        with monkeypatch.context() as patch:
+            patch.setattr(Extractions, "save", saving)
+            with pytest.raises(DatabaseError, match=r"connection to the PostgreSQL server .* lost: what was committed"):
+                scripted.run_build(resources, shop.given(shop.write(TEXTS)))
+        with pytest.raises(DatabaseError, match="cannot be reached: check that it runs") as told:
+            resources.knowledge_base("kb")
+        assert status_of(told.value) == 503
+        assert f"127.0.0.1:{postgresql.port}" in told.value.here
+        assert f"127.0.0.1:{postgresql.port}" not in str(told.value), "where it is, is not every client's business"
+        postgresql.start()
+        scripted.run_build(resources, shop.given(shop.write(TEXTS)))
+        assert resources.knowledge_base("kb").graph.dump() == plain.dump()
+    assert max(shop.scripted.extracted.values()) <= 2, "one was extracted and not stored"
+    assert shop.problems() == []
+
+
+def test_questions_go_on_after_the_server_was_restarted(shop, postgresql):
+    shop.build(shop.write(TEXTS))
+    with shop.resources() as resources:
+        reader = resources.knowledge_base("kb")
+        postgresql.stop(signal.SIGINT)
+        postgresql.start()
+        with pytest.raises(DatabaseError, match="was lost"):
+            reader.documents.entries()
+        assert len(resources.knowledge_base("kb").documents.entries()) == len(TEXTS)
+
+
+@pytest.mark.parametrize(("change", "said"), [
+    ({"password": "secret-of-mine"}, "password authentication failed"),
+    ({"database": "nowhere"}, 'database "nowhere" does not exist'),
+    ({"port": 1}, "refused"),
+    ({"username": "stranger", "password": "p/w@:1"}, "authentication failed"),
+])
+def test_why_there_is_no_way_to_the_server_is_said_without_the_password(postgresql, tmp_path, capsys, monkeypatch,
+                                                                        change, said, caplog):
+    caplog.set_level(logging.DEBUG)
+    url = make_url(postgresql.url()).set(**change).render_as_string(hide_password=False)
+    monkeypatch.setenv("BANYAN_DATABASE_URL", url)
+    shell = scripted.Shell(tmp_path, load_test_module("hashed_embedding").HashedEmbedder(), monkeypatch, capsys)
+    for command in (("list",), ("build", tmp_path, "--kb", "kb"), ("ask", "Who?", "--kb", "kb"),
+                    ("backup", "--kb", "kb", "-o", "x.zip")):
+        result = shell(*command)
+        assert result.code == 1
+        assert said in result.err
+        assert "BANYAN_DATABASE_URL" in result.err
+        for secret in (PASSWORD, "secret-of-mine", "p/w@:1", "p%2Fw"):
+            assert secret not in result.err + result.out + caplog.text
+
+
+@pytest.mark.parametrize("url", ["mysql://u:secret@h/d", "postgresql://u:secret@h", "postgresql://u:secret@h:x/d", "x"])
+def test_an_address_that_is_none_is_refused_without_repeating_it(shell, monkeypatch, url):
+    monkeypatch.setenv("BANYAN_DATABASE_URL", url)
+    result = shell("list")
+    assert (result.code, "it should be the address of a PostgreSQL database" in result.err) == (1, True)
+    with pytest.raises(ValidationError) as told:
+        Settings()
+    assert "secret" not in result.err + str(told.value)
+
+
+def test_what_is_there_already_is_not_taken_for_a_ledger(shop, tmp_path, postgresql, database, hashed_embedder):
+    session = psycopg.connect(database.get_secret_value().replace("+psycopg", ""), autocommit=True)
+    with closing(session):
+        session.execute("CREATE SCHEMA banyan_kb")
+        with pytest.raises(DatabaseError, match="is no ledger of Banyan's: choose another name"):
+            shop.build(shop.write(TEXTS))
+        assert knowledge_bases(shop.settings) == []
+        session.execute("DROP SCHEMA banyan_kb")
+        shop.build(shop.write(TEXTS))
+        with closing(Database(LedgerSchema(database, "kb"))) as ledger:
+            identity = ledger.identity
+        session.execute(f"COMMENT ON SCHEMA banyan_kb IS 'Banyan ledger, format 99, id {identity}'")
+        with pytest.raises(FormatError, match="the ledger of 'kb' has format 99"):
+            shop.dump()
+    plain = scripted.Workshop(tmp_path / "plain", hashed_embedder)
+    plain.build(plain.write(TEXTS))
+    with pytest.raises(DatabaseError, match=r"kb/ledger.sqlite is there, and BANYAN_DATABASE_URL says"):
+        KnowledgeBase.create(plain.settings.home, "kb", hashed_embedder, database=database)
+    assert plain.problems() == []
+
+
+def test_a_character_that_postgresql_has_not_is_named(shop):
+    with shop.resources() as resources, resources.runs.single_step("kb") as kb, \
+            pytest.raises(DatabaseError) as told:
+        kb.database.set_meta("x", "a\x00b")
+    assert "NUL" in told.value.here
+
+
+def test_columns_that_are_missing_or_strange_are_named(shop, database):
+    shop.build(shop.write(TEXTS))
+    with closing(Database(LedgerSchema(database, "kb"))) as ledger:
+        ledger.execute("ALTER TABLE tokens ADD COLUMN more TEXT")
+        ledger.execute("ALTER TABLE entity_verdicts DROP COLUMN reasoner")
+    assert {problem.what for problem in shop.problems()} >= {
+        "the ledger: the column tokens.more is not of this format",
+        "the ledger: the column entity_verdicts.reasoner is missing"}
