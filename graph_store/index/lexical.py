@@ -60,6 +60,9 @@ class LexicalIndex:
         """Index some texts."""
         return cls(postings("texts", [terms(text) for text in texts]), "texts", len(texts))
 
+    def __len__(self) -> int:
+        return self._size
+
     def knows(self, term: str) -> bool:
         """Whether any text has an index term."""
         return self._terms.get(term) is not None

@@ -105,8 +105,10 @@ def lexical_scores(index: RetrievalIndex, question: str) -> Scores:
     Returns:
         Shape (chunks,); 0 where neither shares a term with the question.
     """
-    documents, number = index.documents
-    return _reciprocal_rank(index.lexical.scores(question)) + _reciprocal_rank(documents.scores(question)[number])
+    ranks, (documents, number) = _reciprocal_rank(index.lexical.scores(question)), index.documents
+    if len(documents) == len(ranks):  # each document has one chunk, and their rankings are one
+        return ranks + ranks
+    return ranks + _reciprocal_rank(documents.scores(question)[number])
 
 
 def _reciprocal_rank(scores: Scores) -> Scores:
