@@ -45,7 +45,9 @@ def test_nor_does_chroma_read_one(elsewhere, tmp_path, hashed_embedder, monkeypa
     used, opened = [], chromadb.PersistentClient
     monkeypatch.setattr(chromadb, "PersistentClient",
                         lambda path, settings: used.append(settings) or opened(path, settings))
-    small_base.people(tmp_path, "people", hashed_embedder)
+    with small_base.create(tmp_path, "people", hashed_embedder) as kb, kb.writing():
+        small_base.put(kb, "ada", "Ada was born.", entities={"Ada": "Person"})
+        small_base.finish(kb)
     assert {settings.chroma_otel_collection_endpoint for settings in used} == {""}
 
 
