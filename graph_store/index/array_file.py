@@ -37,19 +37,24 @@ class ArrayFile(NamedTuple):
 
 
 def write(path: Path, about: Mapping[str, Any], arrays: Arrays) -> None:
-    """Write arrays: a reader sees the old file or the new one.
+    """Write arrays, equal ones once: a reader sees the old file or the new one.
 
     Raises:
         OSError: the disk is full or not writable; the old file is unchanged.
     """
-    places, end, digest = {}, 0, xxhash.xxh3_64()
+    places: dict[str, list[Any]] = {}
+    held: dict[tuple[Any, ...], list[Any]] = {}
+    end, digest = 0, xxhash.xxh3_64()
     parts: list[bytes | memoryview] = []
     for name, array in arrays.items():
         gap = bytes(-end % _ALIGNED)
         data = np.ascontiguousarray(array)
-        places[name] = [data.dtype.str, list(data.shape), end + len(gap)]
-        end += len(gap) + data.nbytes
-        parts += [gap, data.reshape(-1).view(np.uint8).data if data.size else b""]
+        content = data.reshape(-1).view(np.uint8).data if data.size else b""
+        key = data.dtype.str, data.shape, xxhash.xxh3_128_digest(content)
+        places[name] = held.setdefault(key, [data.dtype.str, list(data.shape), end + len(gap)])
+        if places[name][2] == end + len(gap):
+            end += len(gap) + data.nbytes
+            parts += [gap, content]
     for part in parts:
         digest.update(part)
     header = orjson.dumps({"format": _FORMAT, "about": dict(about), "arrays": places, "size": end,

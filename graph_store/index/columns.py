@@ -58,9 +58,14 @@ def inverted(name: str, owners: NDArray[Any], values: NDArray[Any], rows: int) -
             f"{name}.starts": starts(np.bincount(owners, minlength=rows))}
 
 
-def starts(lengths: Any) -> NDArray[np.int64]:
+def starts(lengths: Any) -> NDArray[Any]:
     """Where the lists of some lengths begin in one array, and where the last one ends."""
-    return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+    return narrow(np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]))
+
+
+def narrow(ascending: NDArray[Any]) -> NDArray[Any]:
+    """Whole numbers, the largest last, in 32 bits where they fit: half of what is written and mapped."""
+    return ascending.astype(np.int32) if ascending[-1] <= np.iinfo(np.int32).max else ascending
 
 
 class Texts(Sequence[str]):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ...schemas.naming import normalise
 from ...text.scripts import CJK
 from .array_file import Arrays
-from .columns import Words, words
+from .columns import Words, narrow, words
 
 _RUN = re.compile(rf"[{CJK}]+|[^\W_{CJK}]+")
 _CJK = re.compile(f"[{CJK}]")
@@ -36,13 +36,13 @@ def postings(name: str, lists: Sequence[list[str]]) -> dict[str, NDArray[Any]]:
     known = sorted({term for listed in lists for term in listed})
     number = {term: row for row, term in enumerate(known)}
     scores: dict[str, Any] = {"data": np.zeros(0, np.float32), "indices": np.zeros(0, np.int32),
-                              "indptr": np.zeros(1, np.int64)}
+                              "indptr": np.zeros(1, np.int32)}
     if known:
         import bm25s  # noqa: PLC0415  (it takes a twentieth of a second, and readers have no use for it)
 
         model = bm25s.BM25(method="lucene", k1=1.5, b=0.75)
         model.index(([[number[term] for term in listed] for listed in lists], number), show_progress=False)
-        scores = model.scores
+        scores = model.scores | {"indptr": narrow(model.scores["indptr"])}
     return {f"{name}.{part}": scores[part] for part in ("data", "indices", "indptr")} | words(f"{name}.terms", known)
 
 

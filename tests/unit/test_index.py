@@ -40,6 +40,25 @@ def test_arrays_come_back_as_they_were_written(tmp_path):
         found.arrays["numbers"][0] = 1
 
 
+def test_equal_arrays_are_written_once_and_both_come_back(tmp_path):
+    many = np.arange(5000, dtype=np.int64)
+    array_file.write(tmp_path / "one", {}, {"first": many})
+    array_file.write(tmp_path / "three", {}, {"first": many, "empty": many[:0], "second": many.copy(), "none": many[:0],
+                                              "other": many.astype(np.float64)})
+    found = array_file.load(tmp_path / "three").arrays
+    for name in ("first", "second", "other"):
+        np.testing.assert_array_equal(found[name], many)
+    assert found["other"].dtype == np.float64
+    assert not len(found["empty"]) and not len(found["none"])
+    sizes = [(tmp_path / name).stat().st_size for name in ("one", "three")]
+    assert sizes[0] + many.nbytes <= sizes[1] < sizes[0] + 1.1 * many.nbytes
+
+
+def test_numbers_that_need_64_bits_keep_them():
+    assert columns.starts([1, 2]).dtype == np.int32
+    assert columns.starts([2**30, 2**30, 2**30]).tolist() == [0, 2**30, 2**31, 3 * 2**30]
+
+
 @pytest.mark.parametrize("seed", range(60))
 def test_no_damage_of_a_file_of_arrays_is_missed(tmp_path, seed):
     path, chance = tmp_path / "x", random.Random(seed)
