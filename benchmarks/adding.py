@@ -1,6 +1,6 @@
 """What adding documents to a large store costs against a small one: processor time, bytes written and memory, by phase.
 
-Run `python benchmarks/adding.py --home FOLDER --sizes 17000 100000`: the stores are made there once (grown_stores.py)
+Run `python benchmarks/adding.py --home FOLDER --sizes 15800 100000`: the stores are made there once (grown_stores.py)
 and copied before they are added to. What is added are passages with recorded triples that none of the stores has; they
 are embedded by the model itself. Each addition is a process of its own, as `banyan import` is one. Seconds are those of
 the processor, bytes those that the process handed to `write()` by the kernel's count; both leave out what phases within
@@ -152,7 +152,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--home", type=Path, required=True, help="where the stores are, or are made")
     parser.add_argument("--recorded", type=Path, default=RECORDED, help="recorded triples in HippoRAG's format")
-    parser.add_argument("--sizes", type=int, nargs="+", default=[17_000, 100_000])
+    parser.add_argument("--sizes", type=int, nargs="+", default=[15_800, 100_000])
     parser.add_argument("--documents", type=int, default=100)
     parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
