@@ -14,6 +14,7 @@ from heapq import nsmallest
 import numpy as np
 
 from ...models.embedding.embedder import Vectors
+from ...runtime.one_thread import one_thread
 from ..graph.knowledge_graph import KnowledgeGraph
 from ..ledger.communities import Community
 from ..vectors.store import VectorStore
@@ -115,7 +116,8 @@ def _adopted(graph: KnowledgeGraph, vectors: VectorStore, found: Sequence[Commun
             alone.append(community)
     if alone:
         ordered = sorted(parents, key=lambda c: c.id)
-        cosines = _meanings(graph, vectors, alone) @ _meanings(graph, vectors, ordered).T
+        with one_thread():  # sums in the same order on any number of cores
+            cosines = _meanings(graph, vectors, alone) @ _meanings(graph, vectors, ordered).T
         adopted += [_under(community, ordered[best].id)
                     for community, best in zip(alone, np.round(cosines, DECIMALS).argmax(axis=1).tolist(), strict=True)]
     return adopted
