@@ -246,5 +246,6 @@ def tiled(home: Path, recorded: Path, triples: int, first: Sequence[int]) -> str
         file.add(np.concatenate(list(tiling.vectors(kind, stored[kind]))))
         noted[kind] = file.write()
         arrays[f"{kind}.places"] = np.arange(len(rows), dtype=np.int32)
-    array_file.write(made.index, found.about | {"vectors": noted}, arrays)
+    array_file.write(made.index, found.about | {
+        "vectors": noted, "counts": arrays["counts"].tolist()}, arrays)
     return name

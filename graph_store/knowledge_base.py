@@ -272,10 +272,10 @@ class KnowledgeBase:
         return self._index_store.differs(self.version(), self._index_source())
 
     def counts(self) -> Counts:
-        """How much there is, from the index where it is of this state; otherwise the graph is loaded."""
-        index = self.written_index()
-        if index is not None:
-            return Counts(*index.arrays["counts"].tolist())
+        """How much there is, from the index's header where it is of this state; otherwise the graph is loaded."""
+        noted = self._index_store.counts(self.version())
+        if noted is not None:
+            return Counts(*noted)
         network = self.graph.network
         return Counts(network.number_of_nodes(), network.number_of_edges(), self.graph.count_attributes())
 

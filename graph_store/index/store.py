@@ -44,8 +44,7 @@ class IndexStore:
     def load(self, version: Version) -> Index | None:
         """Map the index of a state; None where it is of another one, missing or damaged."""
         try:
-            about = array_file.about(self._path)
-            if any(about.get(key) != value for key, value in self._about(version).items()):
+            if self._noted(version) is None:
                 return None
             found, files = _opened(self._path)
         except FileNotFoundError:
@@ -54,6 +53,19 @@ class IndexStore:
             _LOG.warning("%s; it is made again", error)
             return None
         return Index(found.arrays, {kind: files[kind].all() for kind in _KINDS})
+
+    def counts(self, version: Version) -> list[int] | None:
+        """How many entities, triples and attributes a state has; None where the index is not of it."""
+        try:
+            noted = self._noted(version)
+        except (FileNotFoundError, IndexDamagedError):
+            return None
+        return noted.get("counts") if noted else None
+
+    def _noted(self, version: Version) -> dict[str, Any] | None:
+        """What the index's header says, which is read alone; None where it is of another state."""
+        noted = array_file.about(self._path)
+        return noted if all(noted.get(key) == value for key, value in self._about(version).items()) else None
 
     def save(self, version: Version, source: Source) -> None:
         """Write the index of a state. Only vectors that are new are written, whatever their number.
@@ -64,7 +76,8 @@ class IndexStore:
         """
         vectors = self._go_on(version)
         arrays = contents(source, vectors)
-        array_file.write(self._path, self._about(version) | {"vectors": vectors.write()}, arrays)
+        array_file.write(self._path, self._about(version) | {
+            "vectors": vectors.write(), "counts": arrays["counts"].tolist()}, arrays)
         used = {path for file in vectors.files.values() for path in file.paths}
         for path in self._path.parent.glob("index-*-*.*"):
             if path not in used:

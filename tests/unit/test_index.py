@@ -187,6 +187,17 @@ def grown(kb):
         kb.save_index()
 
 
+def test_how_much_there_is_stands_in_the_header_of_the_index(opened):
+    with opened() as kb:
+        found(kb)
+        counted = kb.counts()
+    with opened() as kb:
+        kb._index = None
+        assert kb.counts() == counted
+        assert kb._index is None
+        assert not kb.graph_synchroniser.is_loaded
+
+
 def test_a_question_needs_neither_the_graph_nor_chroma(opened):
     with opened() as kb:
         first = found(kb)
