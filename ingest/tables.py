@@ -61,8 +61,18 @@ def table_lines(header: Sequence[str], rows: Iterable[Sequence[str]], title: str
 
 
 def has_header(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether the first of some rows names columns: none of its cells is a number or a date, but years may be names."""
-    return not any(_is_value(cell.strip()) and not _YEAR.fullmatch(cell.strip()) for cell in rows[0])
+    """Whether the first of some rows names columns: none of its cells is a number or a date.
+
+    Years may be names, and so may what is no plain number above plain numbers ("2023 (kg)").
+    """
+    return not any(_is_value(name) and not _YEAR.fullmatch(name) and not _is_above_numbers(rows, at)
+                   for at, name in enumerate(cell.strip() for cell in rows[0]))
+
+
+def _is_above_numbers(rows: Sequence[Sequence[str]], at: int) -> bool:
+    """Whether a column opens with what is no plain number, and goes on with plain numbers alone."""
+    below = [cell for row in rows[1:] if at < len(row) and (cell := row[at].strip())]
+    return bool(below) and not _PLAIN_NUMBER.fullmatch(rows[0][at].strip()) and all(map(_PLAIN_NUMBER.fullmatch, below))
 
 
 def _is_of_properties(header: Sequence[str], sample: Sequence[Sequence[str]]) -> bool:

@@ -56,6 +56,7 @@ ENGLISH_CONCEPTS = {
     "employs": "employ", "employees": "employ", "staff": "employ",
     "pay": "price", "pays": "price", "paid": "price", "fee": "price", "fees": "price", "charge": "price",
     "attended": "present", "attendees": "present", "attend": "present", "sent": "send", "sender": "send",
+    "cc": "copy", "copied": "copy", "copies": "copy", "job": "role", "position": "role", "post": "role",
     "acquired": "acquire", "starring": "star", "starred": "star", "stars": "star",
 }
 """English word forms that a suffix rule does not bring together, by the concept they stand for."""
@@ -110,8 +111,10 @@ NAME_NOUNS = words(
 
 SUMMARY_CUES = re.compile(
     r"\b(summari[sz]e|summary|overview|main (themes?|topics?|points?|ideas?)|overall|in general|"
-    r"key (themes?|topics?)|what (is|are) (this|these|the) (documents?|texts?|corpus|collection)s? about)\b|"
-    r"总结|概括|概述|综述|总体|整体上|主要(主题|内容|议题|话题)|归纳",
+    r"key (themes?|topics?)|what (?:is|are) (?:all )?(?:this|these|the) (?:(?:collection|folder|set|corpus)\b|"
+    r"(?:documents?|texts?|files?|papers?)\b)(?: of (?:documents|texts|files|papers))?(?: all)? about)\b|"
+    r"总结|概括|概述|综述|总体|整体上|主要(主题|内容|议题|话题)|归纳|"
+    r"(?:文件|文档|资料|文章|材料)(?:都|主要)*(?:是)?(?:关于|讲|说|写|谈)[^，,。？?]{0,6}什么",
     re.IGNORECASE,
 )
 """What asks for the whole rather than for a fact: such questions go to the communities."""

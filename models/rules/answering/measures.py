@@ -2,6 +2,12 @@
 
 from ....text.dates import calendar_day, find_dates, parse_date
 from ....text.quantities import find_numbers, measured, parse_number
+from ..questions.answer_types import Question
+
+_MEASURES = frozenset({"length", "area", "mass", "time"})
+_MONEY = "money"
+_ASKED = {"price": _MONEY, "salary": _MONEY, "revenue": _MONEY, "profit": _MONEY, "budget": _MONEY, "weight": "mass"}
+"""What is measured, by the word for it."""
 
 Amount = tuple[str, tuple[float, ...]]
 """What is measured, and how much: only amounts of one measure can be compared."""
@@ -35,3 +41,27 @@ def comparable(left: tuple[float, ...], right: tuple[float, ...]) -> tuple[tuple
     known = [bool(a) and bool(b) for a, b in zip(left, right, strict=True)]
     kept = known.index(False) if False in known and len(left) > 1 else len(left)
     return left[:kept], right[:kept]
+
+
+def of_another_measure(question: Question, words: str) -> bool:
+    """Whether a number measures something else than an English question asks for: years, where it asks how many people.
+
+    Args:
+        question: a question for a number.
+        words: the number with its unit; a bare one may measure anything.
+    """
+    size, wanted = measured(parse_number(words)), _measure_asked(question)
+    if size is None or not size[0] or wanted is None:
+        return False
+    measure = _MONEY if size[0].isupper() or size[0] == "¥" else size[0]
+    return measure != wanted and (wanted == _MONEY or measure == _MONEY or bool({measure, wanted} & _MEASURES))
+
+
+def _measure_asked(question: Question) -> str | None:
+    """What a question asks to be measured or counted; None where its words do not tell."""
+    for word in question.words:
+        if word in _ASKED:
+            return _ASKED[word]
+    counted = next((token.head for token in question.parse or () if token.lower_ == "many" and token.head != token), None)
+    size = measured(parse_number(f"1 {counted.text}")) if counted is not None and counted.pos_ == "NOUN" else None
+    return size[0] if size else None

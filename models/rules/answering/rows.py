@@ -42,6 +42,8 @@ def cell_candidates(question: Question, row: Row) -> list[Candidate]:
     """
     spoken = frozenset(content_words(question.text))
     found: list[Candidate] = []
+    if row.cells[0].header == DOCUMENT and not _asks_of_document(row, spoken):
+        return []
     for position, cell in enumerate(row.cells):
         if _is_said(cell.value, question, spoken):
             continue
@@ -54,6 +56,12 @@ def cell_candidates(question: Question, row: Row) -> list[Candidate]:
         if numeric and (asked or fits or naming):
             found.append(Candidate(_with_unit(cell), UNDER_HEADER * asked + 1.0 * fits + 0.5 * naming))
     return sorted(found, key=lambda candidate: -candidate.fit)
+
+
+def _asks_of_document(row: Row, spoken: frozenset[str]) -> bool:
+    """Whether a question speaks of a document: by such a word, or by its format."""
+    return bool(spoken & _OF_DOCUMENTS) or any(row.cells[0].value.endswith(_OF_FORMATS.get(word, "?"))
+                                               for word in spoken)
 
 
 def akin(word: str, other: str) -> bool:

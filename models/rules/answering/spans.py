@@ -15,6 +15,7 @@ from ..name_words import CHINESE_SURNAMES
 from ..questions.answer_types import Expected, Question
 from ..questions.names import find_names, mentions
 from ..questions.unfolding_english import asks
+from .measures import of_another_measure
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span, Token
@@ -90,6 +91,8 @@ def candidates(question: Question, sentence: str, title: str, known: Sequence[st
         if not key or _stands_in(question, words):
             continue
         span = parse.char_span(start, end, alignment_mode="expand") if parse is not None else None
+        if not _may_answer(question, words, span, known):
+            continue
         looks = fit = _fit(question, sentence, start, end, words)
         if span is None or not len(span):
             fit -= _distance(question, anchors, start, end) / _NEAR
@@ -102,6 +105,15 @@ def candidates(question: Question, sentence: str, title: str, known: Sequence[st
         if key not in best or fit > best[key].fit:
             best[key] = Candidate(words, fit, fact.normal if fact else "", looks)
     return sorted(best.values(), key=lambda candidate: -candidate.fit)
+
+
+def _may_answer(question: Question, words: str, span: "Span | None", known: Sequence[str]) -> bool:
+    """Whether a number measures what is asked for, and a name is one by its parse ('Report' that opens a line is not)."""
+    if question.expected is Expected.NUMBER:
+        return not of_another_measure(question, words)
+    if question.expected is Expected.DATE or span is None or words in known:
+        return True
+    return any(token.ent_type_ or token.pos_ in {"PROPN", "PRON"} for token in span)
 
 
 def _label_fit(question: Question, span: "Span") -> float:
