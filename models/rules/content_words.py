@@ -66,6 +66,12 @@ def content_words(text: str) -> tuple[str, ...]:
     return tuple(words)
 
 
+@functools.lru_cache(maxsize=4096)
+def spoken_words(text: str) -> tuple[str, ...]:
+    """The words of an English text as it has them, in lower case, but those that all texts have."""
+    return tuple(word for word in re.findall(r"[^\W_]+", normalise(text)) if word not in ENGLISH_STOP)
+
+
 def _chinese_words(run: str) -> list[str]:
     """Concepts and character bigrams of one run of characters; a lone character stands for itself."""
     words: list[str] = []

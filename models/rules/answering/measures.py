@@ -1,13 +1,19 @@
 """What dates and numbers amount to, for comparing them."""
 
+import re
+
 from ....text.dates import calendar_day, find_dates, parse_date
 from ....text.quantities import find_numbers, measured, parse_number
+from ..content_words import content_words
 from ..questions.answer_types import Question
 
 _MEASURES = frozenset({"length", "area", "mass", "time"})
 _MONEY = "money"
 _ASKED = {"price": _MONEY, "salary": _MONEY, "revenue": _MONEY, "profit": _MONEY, "budget": _MONEY, "weight": "mass"}
 """What is measured, by the word for it."""
+_WEEKDAY = re.compile(r"day|(?<!\d)\d{1,2}(?!\d)", re.IGNORECASE)
+_DATED = {"year": re.compile(r"\d{3}"), "years": re.compile(r"\d{3}"), "day": _WEEKDAY, "days": _WEEKDAY}
+"""What a date must have, by the noun asked for."""
 
 Amount = tuple[str, tuple[float, ...]]
 """What is measured, and how much: only amounts of one measure can be compared."""
@@ -51,17 +57,31 @@ def of_another_measure(question: Question, words: str) -> bool:
         words: the number with its unit; a bare one may measure anything.
     """
     size, wanted = measured(parse_number(words)), _measure_asked(question)
-    if size is None or not size[0] or wanted is None:
+    if size is None or not size[0]:
         return False
     measure = _MONEY if size[0].isupper() or size[0] == "¥" else size[0]
-    return measure != wanted and (wanted == _MONEY or measure == _MONEY or bool({measure, wanted} & _MEASURES))
+    if wanted is None:
+        return measure == "time" and "size" in question.words
+    return measure != wanted and bool({measure, wanted} & {_MONEY, *_MEASURES})
+
+
+def is_coarser_date(question: Question, words: str) -> bool:
+    """Whether a date lacks what an English question asks for: a month alone has no year."""
+    pattern = _DATED.get(question.focus)
+    return pattern is not None and pattern.search(words) is None
+
+
+def asks_for_measure(question: Question) -> bool:
+    """Whether a question asks for an amount, such as kilograms, and not how many things there are."""
+    return _measure_asked(question) in {*_MEASURES, _MONEY}
 
 
 def _measure_asked(question: Question) -> str | None:
     """What a question asks to be measured or counted; None where its words do not tell."""
-    for word in question.words:
+    for word in content_words(question.focus) or question.words:  # 'what share of the price': a share
         if word in _ASKED:
             return _ASKED[word]
-    counted = next((token.head for token in question.parse or () if token.lower_ == "many" and token.head != token), None)
+    many = (token for token in question.parse or () if token.lower_ == "many" and token.head != token)
+    counted = next((token.head for token in many), None)
     size = measured(parse_number(f"1 {counted.text}")) if counted is not None and counted.pos_ == "NOUN" else None
     return size[0] if size else None

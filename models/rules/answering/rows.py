@@ -1,12 +1,15 @@
 """Rows of tables as evidence: the cell that answers, and questions over all rows of a table."""
 
+import functools
 import re
 from collections.abc import Sequence
 
 from ....schemas.naming import canonical_name, normalise
 from ....text.quantities import measured, parse_number
 from ....text.table_rows import DOCUMENT, Cell, Row
-from ..content_words import content_words
+from ...embedding.embedder import products
+from ...embedding.word_vectors import word_vectors
+from ..content_words import content_words, spoken_words
 from ..lexicon import words
 from ..questions.answer_types import Expected, Question
 from ..questions.names import mentions
@@ -19,10 +22,13 @@ _COUNTS = re.compile(r"\b(?:quantity|count|amount|stock|units)\b|数量|库存",
 _PLACES = re.compile(r"\b(?:country|city|place|location|region|warehouse|site)\b|国家|城市|地点|地区", re.IGNORECASE)
 _DATES = re.compile(r"\b(?:date|year|since|until|by|when|founded|opened)\b|日期|时间|年份", re.IGNORECASE)
 _NAMED = frozenset({Expected.NAME, Expected.PERSON, Expected.ORGANISATION})
+_NAMES = frozenset({*_NAMED, Expected.PLACE})
 _HEADERS = {Expected.PERSON: _NAMING, Expected.NUMBER: _COUNTS, Expected.PLACE: _PLACES, Expected.DATE: _DATES}
 _MEASURELESS = words(
     "most least more less fewer fewest many much few little often high higher highest low lower lowest large larger "
     "largest big bigger biggest small smaller smallest great greater greatest good better best bad worse worst")
+_LEAST_ALIKE, _USED_ALIKE = 0.27, 0.4
+"""Cosines of words: pairs such as 'grow' and 'crop', 'earn' and 'salary' have .3 and more, others .25 and less."""
 _WHOLE, _IN_ANOTHER_CELL, _IN_PART = 1.0, 0.8, 0.7
 _OF_DOCUMENTS = frozenset(content_words("document file report minutes article page memo wrote sent published"))
 _OF_FORMATS = {word: suffix for suffix, named in (
@@ -40,18 +46,20 @@ def cell_candidates(question: Question, row: Row) -> list[Candidate]:
         question: the question taken apart.
         row: a row.
     """
-    spoken = frozenset(content_words(question.text))
+    spoken = frozenset((*content_words(question.text), *question.words))
     found: list[Candidate] = []
-    if row.cells[0].header == DOCUMENT and not _asks_of_document(row, spoken):
+    if question.expected is Expected.REASON or (row.cells[0].header == DOCUMENT and not _asks_of_document(row, spoken)):
         return []
     for position, cell in enumerate(row.cells):
         if _is_said(cell.value, question, spoken):
             continue
         header = frozenset(content_words(cell.header))
-        asked = bool(header) and any(akin(word, other) for word in header for other in spoken)
+        said = bool(header) and any(akin(word, other) for word in header for other in spoken)
+        asked = 1.0 if said else max((_alike(word, cell.header) for word in question.spoken), default=0.0)
         kind = _HEADERS.get(question.expected)
         fits = kind is not None and kind.search(cell.header) is not None
-        numeric = question.expected is not Expected.NUMBER or number_of(cell) is not None
+        amount = number_of(cell) is not None
+        numeric = amount if question.expected is Expected.NUMBER else not (amount and question.expected in _NAMES)
         naming = position == 0 and cell.header != DOCUMENT and question.expected in _NAMED
         if numeric and (asked or fits or naming):
             found.append(Candidate(_with_unit(cell), UNDER_HEADER * asked + 1.0 * fits + 0.5 * naming))
@@ -87,6 +95,28 @@ def named_in_row(row: Row, name: str) -> float:
     if same:
         return _IN_ANOTHER_CELL if same[0] else _WHOLE
     return _IN_PART if any(mentions(cell.value, name) for cell in row.cells) else 0.0
+
+
+@functools.lru_cache(4096)
+def _alike(word: str, header: str) -> float:
+    """How surely a header says an English word in another ('grow': 'Crop'), by how alike they are used; 0 to 1."""
+    names = spoken_words(header)
+    if not names or not word.isalpha() or not word.isascii():  # numbers are used alike, and are not each other
+        return 0.0
+    best = float(products(word_vectors([word]), word_vectors(names)).max())
+    return min(1.0, best / _USED_ALIKE) if best >= _LEAST_ALIKE else 0.0
+
+
+def header_says(row: Row, word: str) -> float:
+    """How surely one of a row's headers says an English word, or another that is used alike; 0 to 1."""
+    return max(_alike(word, cell.header) for cell in row.cells)
+
+
+def is_meant(row: Row, question: Question) -> bool:
+    """Whether a question says something that a cell says: its words may as well be the headers of all rows."""
+    values = [word for cell in row.cells for word in content_words(cell.value)]
+    return any(named_in_row(row, name) for name in question.names) or any(
+        akin(word, value) for word in question.words for value in values)
 
 
 def _is_said(value: str, question: Question, spoken: frozenset[str]) -> bool:

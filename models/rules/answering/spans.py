@@ -15,7 +15,7 @@ from ..name_words import CHINESE_SURNAMES
 from ..questions.answer_types import Expected, Question
 from ..questions.names import find_names, mentions
 from ..questions.unfolding_english import asks
-from .measures import of_another_measure
+from .measures import is_coarser_date, of_another_measure
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span, Token
@@ -108,10 +108,12 @@ def candidates(question: Question, sentence: str, title: str, known: Sequence[st
 
 
 def _may_answer(question: Question, words: str, span: "Span | None", known: Sequence[str]) -> bool:
-    """Whether a number measures what is asked for, and a name is one by its parse ('Report' that opens a line is not)."""
+    """Whether a number measures what is asked for, and a name is one by its parse: 'Report' at a line's start is not."""
     if question.expected is Expected.NUMBER:
         return not of_another_measure(question, words)
-    if question.expected is Expected.DATE or span is None or words in known:
+    if question.expected is Expected.DATE:
+        return not is_coarser_date(question, words)
+    if span is None or words in known:
         return True
     return any(token.ent_type_ or token.pos_ in {"PROPN", "PRON"} for token in span)
 

@@ -1,4 +1,4 @@
-"""Questions over all rows of a table: which is the most expensive, which of two is lighter, how many are Italian."""
+"""Questions over all rows of a table: which is the dearest, which of two is lighter, which or how many are red."""
 
 import re
 from collections.abc import Sequence
@@ -12,6 +12,7 @@ from ..content_words import content_words
 from ..lexicon import words
 from ..questions.answer_types import Expected, Question
 from .evidence import SentencePool
+from .measures import asks_for_measure
 from .rows import akin, column, named_in_row, number_of, value_under
 from .sentences import Sentence
 
@@ -35,7 +36,7 @@ class _Table:
 
 
 def answer_from_table(question: Question, sides: Sequence[str], pool: SentencePool) -> DraftAnswer | None:
-    """The answer of a comparison, superlative or count over the rows of one table; None where it is none of these.
+    """The answer of a comparison, superlative, list or count over the rows of a table; None where it is none of these.
 
     Args:
         question: the question taken apart.
@@ -47,7 +48,8 @@ def answer_from_table(question: Question, sides: Sequence[str], pool: SentencePo
     """
     for table in _tables(pool):
         degree = _degree(question) if sides or question.expected is not Expected.POLAR else None
-        draft = _extreme(question, sides, table, *degree) if degree else _count(question, table)
+        draft = _extreme(question, sides, table, *degree) if degree else (
+            _count(question, table) or _list(question, table))
         if draft is not None:
             return draft
     return None
@@ -71,7 +73,8 @@ def _degree(question: Question) -> tuple[str, bool] | None:
     # 'the five largest suppliers' says which table is meant; what asks is the predicate.
     for token in reversed(list(question.parse)):
         if token.tag_ in {"JJS", "JJR", "RBS", "RBR"} and not _is_condition(token):
-            word = token.head if token.lemma_ in {"most", "least", "more", "less", "many", "much"} else token
+            bare = token.lemma_ in {"most", "least", "more", "less", "many", "much"}
+            word = token.head if bare and token.head.pos_ != "VERB" else token
             least = token.lemma_ in {"least", "less", "few"} or word.lemma_.lower() in _LEAST
             return word.text, least
     return None
@@ -120,10 +123,8 @@ def _has(row: Row, name: str) -> bool:
                                               for cell in row.cells for other in content_words(cell.value))
 
 
-def _count(question: Question, table: _Table) -> DraftAnswer | None:
-    """How many rows have a cell that the question says: 'How many suppliers are Italian?'."""
-    if question.expected is not Expected.NUMBER or not _COUNTING.search(question.text) or not _about(question, table):
-        return None
+def _rows_that(question: Question, table: _Table) -> list[Sentence]:
+    """The rows with a cell that the question says ('Italian'); none where it says more than that, or nothing of it."""
     headers = {word for sentence in table.rows for cell in (sentence.row.cells if sentence.row else ())
                for word in content_words(cell.header)}
     conditions = [word for word in question.words if not any(akin(word, header) for header in headers)]
@@ -134,12 +135,36 @@ def _count(question: Question, table: _Table) -> DraftAnswer | None:
                 for name in question.names}
     kinds = {word: rows for word, rows in meeting.items() if rows}
     # Beside what the rows are ('productions') each word must be a header, a value or above them: else another thing
-    # is counted.
+    # is asked for.
     others = [word for word, found in meeting.items() if not found and word not in table.rows[0].title_words]
-    columned = any(akin(word, header) for word in question.words for header in headers)
-    if len(others) > 1 or len(kinds) != 1 or not columned:
+    asked = (*question.words, *content_words(question.focus))
+    columned = any(akin(word, header) for word in asked for header in headers)
+    return next(iter(kinds.values())) if len(others) <= 1 and len(kinds) == 1 and columned else []
+
+
+def _count(question: Question, table: _Table) -> DraftAnswer | None:
+    """How many rows have a cell that the question says: 'How many suppliers are Italian?'."""
+    if question.expected is not Expected.NUMBER or not _COUNTING.search(question.text) or not _about(
+            question, table) or asks_for_measure(question):
         return None
-    (rows,) = kinds.values()
-    listed = "; ".join(sentence.row.cells[0].value for sentence in rows if sentence.row is not None)
-    return DraftAnswer(answerable=True, confidence=_SURE, short=str(len(rows)), claims=[
-        Claim(text=f"{len(rows)} ({listed})", quotes=[sentence.quote() for sentence in rows])])
+    rows = _rows_that(question, table)
+    return _listed(str(len(rows)), f"{len(rows)} ({_keys(rows, '; ')})", rows) if rows else None
+
+
+def _list(question: Question, table: _Table) -> DraftAnswer | None:
+    """Which rows have a cell that the question says: 'Which instruments are on board the Petrel?'."""
+    several = any(token.tag_ == "NNS" and token.lower_ == question.focus for token in question.parse or ())
+    if not several or question.expected is Expected.DATE or not _about(question, table):
+        return None
+    rows = _rows_that(question, table)
+    return _listed(_keys(rows, ", "), _keys(rows, ", "), rows) if rows else None
+
+
+def _keys(rows: Sequence[Sentence], joint: str) -> str:
+    """What the rows are about."""
+    return joint.join(sentence.row.cells[0].value for sentence in rows if sentence.row is not None)
+
+
+def _listed(short: str, text: str, rows: Sequence[Sentence]) -> DraftAnswer:
+    return DraftAnswer(answerable=True, confidence=_SURE, short=short, claims=[
+        Claim(text=text, quotes=[sentence.quote() for sentence in rows])])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ....schemas.naming import normalise
 from ...parsing.parser import Parser
-from ..content_words import Language, content_words, language_of
+from ..content_words import Language, content_words, language_of, spoken_words, stem
 from ..lexicon import (
     DATE_NOUNS,
     NAME_NOUNS,
@@ -60,8 +60,16 @@ class Question:
     figures: frozenset[str] = frozenset()
     parse: "Doc | None" = None
 
+    @property
+    def spoken(self) -> tuple[str, ...]:
+        """The words that `words` are of, as an English question has them, without prepositions."""
+        linking = {token.lower_ for token in self.parse or () if token.pos_ in {"ADP", "SCONJ", "AUX", "PART"}}
+        return tuple(word for word in spoken_words(self.text) if stem(word) in self.words and word not in linking
+                     ) if self.parse is not None else ()
+
 
 _WHERE_IS = content_words("located")
+_ROLE = content_words("role")
 _LONGEST = 1_000
 """Characters of a question that are looked at: what follows is text."""
 _NOUNS = (
@@ -122,6 +130,8 @@ def analyse(question: str, parser: Parser, titles: Sequence[str] = ()) -> Questi
     asked = _property(text, names) if language == "zh" else ()
     if parse is not None and expected is Expected.PLACE and not spoken:
         others = _WHERE_IS
+    if parse is not None and names and _asks_what_one_does(parse):
+        others = (*others, *_ROLE)
     return Question(text, language, expected, focus, names, others or spoken, asked,
                     figures(_asked(text, names)), parse)
 
@@ -129,6 +139,11 @@ def analyse(question: str, parser: Parser, titles: Sequence[str] = ()) -> Questi
 def _asks_who_is(question: str, names: tuple[str, ...]) -> bool:
     """Whether a question names a person and asks who that is: it wants a description."""
     return re.fullmatch(r"\s*who (?:is|was|are|were)\W*", _asked(question, names), re.IGNORECASE) is not None
+
+
+def _asks_what_one_does(doc: "Doc") -> bool:
+    """Whether a question asks what somebody does ('What does Ada Byron do at the club?'): for a role."""
+    return any(token.lower_ == "what" and token.dep_ == "dobj" and token.head.lemma_ == "do" for token in doc)
 
 
 def figures(text: str) -> frozenset[str]:
