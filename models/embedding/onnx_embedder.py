@@ -1,6 +1,5 @@
 """The default embedder: the bundled MiniLM model in onnxruntime, without torch."""
 
-import functools
 import os
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -26,13 +25,7 @@ TokenIds = NDArray[np.int64]
 
 def load_bundled(batch: int) -> "OnnxEmbedder":
     """Load the bundled model; the first time on a machine it is exported to ONNX."""
-    return OnnxEmbedder(bundled_session(), bundled_tokenizer(), batch)
-
-
-@functools.cache
-def bundled_session() -> onnxruntime.InferenceSession:
-    """The bundled model, loaded once in a process; threads share it."""
-    return _session(bundled_export())
+    return OnnxEmbedder(bundled_export(), bundled_tokenizer(), batch)
 
 
 class OnnxEmbedder:
@@ -45,10 +38,10 @@ class OnnxEmbedder:
     name = DEFAULT_EMBEDDING_MODEL
     fingerprint = f"{DEFAULT_EMBEDDING_MODEL}:{SHA256[WEIGHTS][:20]}"
 
-    def __init__(self, session: onnxruntime.InferenceSession, tokenizer: Tokenizer, batch: int) -> None:
+    def __init__(self, onnx_file: Path, tokenizer: Tokenizer, batch: int) -> None:
         self._batch = batch
         self._tokenizer = tokenizer
-        self._session = session
+        self._session = _session(onnx_file)
         self.dimension: int = self._session.get_outputs()[0].shape[1]
 
     def encode(self, texts: Sequence[str]) -> Vectors:
@@ -66,8 +59,7 @@ class OnnxEmbedder:
                    for start in range(0, len(rows), self._batch)]
 
         def run(batch: list[int]) -> None:
-            ids = np.stack([token_ids[row] for row in batch])
-            vectors[batch] = self._session.run(["vectors"], {"input_ids": ids})[0]
+            vectors[batch] = self._session.run(None, {"input_ids": np.stack([token_ids[row] for row in batch])})[0]
 
         if len(batches) == 1:  # as of one question
             run(batches[0])

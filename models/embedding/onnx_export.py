@@ -28,7 +28,7 @@ SHA256 = {
     CONFIG: "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
     TOKENIZER: "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 }
-EXPORT_VERSION = 4  # raised whenever `export_model` comes to write another graph
+EXPORT_VERSION = 3  # raised whenever `export_model` comes to write another graph
 ONNX_FILE = "model.onnx"
 _DATA_FILE = f"{ONNX_FILE}.data"
 _DIMENSION = 384
@@ -129,7 +129,7 @@ def export_model(model: Path, onnx_file: Path) -> None:
     """Write encoder, mean pooling and normalisation as one ONNX graph. Needs torch; takes about 10 s.
 
     The graph takes `input_ids`, int64 of shape (batch, tokens), without padding, and returns
-    `vectors`, float32 of shape (batch, 384), and `tokens`, (batch, tokens, 384), rows of unit length.
+    `vectors`, float32 of shape (batch, 384), rows of unit length.
     """
     # torch's exporter warns of its own deprecated internals and logs that torchvision is missing: nothing a
     # user can act on.
@@ -146,7 +146,7 @@ def export_model(model: Path, onnx_file: Path) -> None:
             (example,),
             onnx_file,
             input_names=["input_ids"],
-            output_names=["vectors", "tokens"],
+            output_names=["vectors"],
             dynamic_shapes=({0: torch.export.Dim("batch"), 1: torch.export.Dim("tokens", max=512)},),
             dynamo=True,
             external_data=True,  # weights beside the graph are mapped, not read and copied

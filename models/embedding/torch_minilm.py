@@ -8,28 +8,27 @@ from transformers import BertConfig, BertModel
 
 
 class MiniLM(torch.nn.Module):
-    """The encoder; its tokens' states and the mean over them, both of unit length."""
+    """The encoder, the mean over its tokens, and normalisation to unit length."""
 
     def __init__(self, encoder: BertModel) -> None:
         super().__init__()
         self.encoder = encoder
 
-    def forward(self, input_ids: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """The vectors of texts with equally many tokens, and of each token as it stands in its text.
+    def forward(self, input_ids: torch.Tensor) -> torch.Tensor:
+        """The vectors of texts with equally many tokens.
 
         Args:
             input_ids: shape (batch, tokens), no padding.
 
         Returns:
-            Unit vectors, shapes (batch, d) and (batch, tokens, d).
+            Unit vectors, shape (batch, d).
         """
         states = self.encoder(input_ids=input_ids).last_hidden_state
         # A product with ones, not mean(): onnxruntime sums over an axis in an order that depends on
         # the batch's size, and a text's vector must not depend on the texts beside it. The mean's
         # divisor is left out: normalisation cancels it.
         ones = torch.ones_like(states[:, :, 0]).unsqueeze(1)
-        vectors = torch.nn.functional.normalize(torch.matmul(ones, states).squeeze(1), p=2.0, dim=1)
-        return vectors, torch.nn.functional.normalize(states, p=2.0, dim=2)
+        return torch.nn.functional.normalize(torch.matmul(ones, states).squeeze(1), p=2.0, dim=1)
 
 
 def load_minilm(config: Path, weights: Path) -> MiniLM:

@@ -130,6 +130,8 @@ def test_a_csv_without_text_is_one_document_of_rows(tmp_path):
     assert document.text == "| Name: X200 | Price: 5 EUR |\n| Name: X300 | Price: 6 EUR |"
     (document,), _ = load(tmp_path / "bare.csv", "X200,5,red\nX300,6,blue\n")
     assert document.text.startswith("| Column 1: X200 | Column 2: 5 | Column 3: red |")
+    (document,), _ = load(tmp_path / "years.csv", "Crop,2022 (kg),2023 (kg)\nPeas,1240,1310\n")
+    assert document.text == "| Crop: Peas | 2022: 1240 kg | 2023: 1310 kg |"
     assert load(tmp_path / "wide.csv", "a,b,c\n1,2,3\n", table_columns=2) == (
         [], ["3 columns in a row, at most 2 are read: split it"])
 

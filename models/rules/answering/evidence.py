@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from ....schemas.retrieval import Passage
 from ....text.dates import months_named, overlap
 from ...embedding.embedder import Embedder, products
-from ...embedding.late_interaction import late_interaction
 from ...embedding.word_vectors import word_vectors
 from ...parsing.parser import Parser
 from ..content_words import Language, content_words, language_of, spoken_words, stem
@@ -27,24 +26,26 @@ from .spans import Candidate, candidates
 if TYPE_CHECKING:
     from spacy.tokens import Doc
 
-MOST_EMBEDDED = 16
+MOST_EMBEDDED = 12
 """Sentences embedded for one question: encoding is the only slow step."""
 
 ANSWERED = 0.5
 """Calibrated probability from which a sentence counts as the answer."""
 
-# The English ones are fitted and calibrated by benchmarks/answer_weights.py. The Chinese ones are fits by logistic
-# regression on questions written for it, with their biases moved by hand.
+# The English ones order sentences, and were not bettered by weights fitted anew; their calibration is. The Chinese ones
+# are fits by logistic regression on questions written for it, with their biases moved by hand.
 _WEIGHTS: dict[str, dict[str, float]] = {
-    "en": {"bias": -3.75, "late": 3.8, "covered": 1.4, "named": 0.5, "typed": 0.2, "fits": 0.75},
+    "en": {"bias": -9.8, "cosine": 5.5, "covered": 2.5, "soft": 2.0, "named": 3.0, "typed": 2.2},
     "zh": {"bias": -8.8, "cosine": 1.8, "covered": 4.0, "named": 4.0, "asked": 3.0},
     "zh formless": {"bias": -4.2, "cosine": 0.9, "covered": 0.7, "named": 1.5, "whole": 4.7},
 }
+_SCALE, _BIAS = 0.65, -0.43
+"""Of an English sentence's logit: the calibration, which benchmarks/answer_weights.py makes."""
 # Set by hand: rules, not tendencies; see `_ruled_out`. The rest orders sentences of near equal probability.
 _NO_VALUE, _ANOTHER_TIME, _ABSENT = 3.0, 2.0, 2.0
 _NO_NAME: dict[Language, float] = {"en": 2.0, "zh": 1.0}
 _FIT_WEIGHT = 1.0
-_PASSAGE_WEIGHT: dict[Language, float] = {"en": 0.15, "zh": 0.3}
+_PASSAGE_WEIGHT = 0.3
 _BESIDE_ITS_OWNER = 0.1
 _OF_ALL = 0.4
 """The share of several documents that must name what then goes without saying in a sentence: their owner."""
@@ -66,14 +67,14 @@ _PARENTHESES = re.compile(r"(?:(?<!\s)\s++)?+[(（][^()（）]*+[)）]\s*+$")
 class Support:
     """A sentence as evidence for a question.
 
-    `values` are its `features`, `probability` the calibrated chance that it answers the question, `covered`
+    `probability` is the calibrated chance that the sentence answers the question (`logit` before that), `covered`
     the share of the question's content words it holds, `named` how surely it is about the
     question's names (0..1), `rank` orders the sentences of one search, and
     `spans` are the candidate answers in it, best first.
     """
 
     sentence: Sentence
-    values: dict[str, float]
+    logit: float
     probability: float
     covered: float
     named: float
@@ -92,7 +93,6 @@ class SentencePool:
         self.sentences = [sentence for number, passage in enumerate(passages)
                           for sentence in sentences_of(number, passage)]
         best = max((passage.score for passage in passages), default=0.0)
-        self._headed = [_headed(sentence) for sentence in self.sentences]
         self._trust = [passage.score / best if best > 0 else 0.0 for passage in passages]
         self._searched: dict[tuple[str, int], list[Support]] = {}
         self._titles = tuple(dict.fromkeys(_PARENTHESES.sub("", passage.title).strip() for passage in passages))
@@ -124,10 +124,10 @@ class SentencePool:
         if not nearest:
             return []
         chosen = [self.sentences[i] for _, i in nearest]
-        likenesses = self._likenesses(question, chosen)
-        weighed = [sum(found) + likeness for (found, _), likeness in zip(nearest, likenesses, strict=True)]
+        cosines = self._cosines(question, chosen)
+        weighed = [sum(found) + cosine for (found, _), cosine in zip(nearest, cosines, strict=True)]
         parses = self._parses(question, chosen, weighed)
-        near = [(likeness, *found) for likeness, (found, _) in zip(likenesses, nearest, strict=True)]
+        near = [(cosine, *found) for cosine, (found, _) in zip(cosines, nearest, strict=True)]
         supports = [self._support(question, sentence, near[i], parses.get(sentence.text))
                     for i, sentence in enumerate(chosen)]
         return sorted(supports, key=lambda support: (-support.rank, support.sentence.passage, support.sentence.start))
@@ -138,7 +138,7 @@ class SentencePool:
         soft = self._soft(question, weights)
         found = [((*_lexical(question, sentence, weights, usual), soft[i]), i)
                  for i, sentence in enumerate(self.sentences)]
-        found.sort(key=lambda item: (-(2 * max(item[0][0], item[0][2]) + item[0][1]), item[1]))
+        found.sort(key=lambda item: (-(2 * item[0][0] + item[0][1]), item[1]))
         return [((covered, alike, named), i) for (covered, named, alike), i in found[:most]]
 
     def _soft(self, question: Question, weights: dict[str, float]) -> list[float]:
@@ -147,8 +147,8 @@ class SentencePool:
         Words under the same heading and of the sentences beside count less. Chinese, whose words have no vectors,
         gets 0.
         """
-        asked = question.spoken
-        if not asked:
+        asked = [word for word in spoken_words(question.text) if stem(word) in weights]
+        if question.language != "en" or not asked:
             return [float(not weights and question.parse is not None)] * len(self.sentences)
         share = np.array([weights[stem(word)] for word in asked])
         known = list(dict.fromkeys(word for sentence in self.sentences
@@ -198,11 +198,9 @@ class SentencePool:
         whole = sum(weights.values())
         return {word: weight / whole for word, weight in weights.items()}
 
-    def _likenesses(self, question: Question, sentences: list[Sentence]) -> list[float]:
-        """How near each sentence under its headings is to the question: in English word by word, else as a whole."""
-        texts = [_headed(sentence) for sentence in sentences]
-        if question.language == "en":
-            return late_interaction(question.text, texts, self._headed)
+    def _cosines(self, question: Question, sentences: list[Sentence]) -> list[float]:
+        texts = [f"{sentence.heading}: {sentence.text}" if sentence.heading else sentence.text
+                 for sentence in sentences]
         vectors = self._embedder.encode([question.text, *texts])
         return [float(value) for value in np.clip(products(vectors[:1], vectors[1:])[0], 0.0, 1.0)]
 
@@ -213,14 +211,12 @@ class SentencePool:
             question, sentence.text, sentence.title, self._titles, sentence.facts, parse))
         values = features(question, sentence, near, spans)
         logit = weigh(values, question, sentence) - values["ruled out"]
-        rank = logit + _PASSAGE_WEIGHT[question.language] * self._trust[sentence.passage]
-        if question.language == "zh" or sentence.row is not None:
-            rank += _FIT_WEIGHT * values["fits"] + values.get("late", 0.0)  # of like rows the nearer one
-        return Support(sentence, values, 1 / (1 + math.exp(-logit)), near[1], near[3], rank, spans)
-
-
-def _headed(sentence: Sentence) -> str:
-    return f"{sentence.heading}: {sentence.text}" if sentence.heading else sentence.text
+        fits = min(1.0, max(0.0, 1 + spans[0].fit / _FIT_RANGE)) if spans else 0.0
+        rank = logit + _PASSAGE_WEIGHT * self._trust[sentence.passage] + _FIT_WEIGHT * fits
+        sure = logit
+        if question.language == "en" and sentence.row is None:  # what rules take is taken in full
+            sure = _SCALE * (logit + values["ruled out"]) + _BIAS - values["ruled out"]
+        return Support(sentence, logit, 1 / (1 + math.exp(-sure)), near[1], near[3], rank, spans)
 
 
 class Pools:
@@ -248,13 +244,13 @@ def features(question: Question, sentence: Sentence, near: tuple[float, float, f
              spans: Sequence[Candidate]) -> dict[str, float]:
     """What the calibration weighs, each 0 to 1, and what rules take from its logit.
 
-    `late` or, in Chinese, `cosine`: how near the sentence under its headings is to the question; `covered`, the
-    idf-weighted share of the question's content words in the sentence; `named`, how surely it is about the question's
-    names; `fits`, how well the best of its spans does; `typed`, whether it has a span of the expected kind (of a row: a
-    cell under a header that is asked for), neither here nor there where the answer has no form (why, how); `asked`, the
-    share of the words of the property asked for; `whole`, that of the question's words in its passage.
+    `cosine` of question and sentence under its headings; `covered`, the idf-weighted share of the question's content
+    words in the sentence; `soft`, the same by the nearest words; `named`, how surely it is about the question's names;
+    `typed`, whether it has a span of the expected kind (of a row: a cell under a header that is asked for), neither
+    here nor there where the answer has no form (why, how); `asked`, the share of the words of the property asked for;
+    `whole`, that of the question's words in its passage.
     """
-    likeness, covered, _, named = near
+    cosine, covered, soft, named = near
     if sentence.row is not None:
         typed = min(1.0, spans[0].fit / UNDER_HEADER) if spans and is_meant(sentence.row, question) else 0.0
         if typed == 1.0 and set(question.words) <= _LOCATED:
@@ -265,9 +261,7 @@ def features(question: Question, sentence: Sentence, near: tuple[float, float, f
         typed = min(1.0, max(0.0, 1 + max(span.looks for span in spans) / 2)) if spans else 0.0
     asked = [holds(sentence, word) for word in question.asked]
     whole = [sentence.passage_holds(word) for word in question.words]
-    return {"late" if question.language == "en" else "cosine": likeness, "covered": covered, "named": named,
-            "typed": typed,
-            "fits": min(1.0, max(0.0, 1 + spans[0].fit / _FIT_RANGE)) if spans else 0.0,
+    return {"cosine": cosine, "covered": covered, "soft": soft, "named": named, "typed": typed,
             "asked": sum(asked) / len(asked) if asked else _NEUTRAL, "whole": sum(whole) / max(1, len(whole)),
             "ruled out": _ruled_out(question, sentence, spans) if sentence.row is None else 0.0}
 

@@ -9,7 +9,8 @@ from ..questions.answer_types import Question
 
 _MEASURES = frozenset({"length", "area", "mass", "time"})
 _MONEY = "money"
-_ASKED = {"price": _MONEY, "salary": _MONEY, "revenue": _MONEY, "profit": _MONEY, "budget": _MONEY, "weight": "mass"}
+_ASKED = {"price": _MONEY, "salary": _MONEY, "revenue": _MONEY, "profit": _MONEY, "budget": _MONEY,
+          "money": _MONEY, "weight": "mass"}
 """What is measured, by the word for it."""
 _WEEKDAY = re.compile(r"day|(?<!\d)\d{1,2}(?!\d)", re.IGNORECASE)
 _DATED = {"year": re.compile(r"\d{3}"), "years": re.compile(r"\d{3}"), "day": _WEEKDAY, "days": _WEEKDAY}

@@ -108,7 +108,7 @@ def candidates(question: Question, sentence: str, title: str, known: Sequence[st
 
 
 def _may_answer(question: Question, words: str, span: "Span | None", known: Sequence[str]) -> bool:
-    """Whether a number measures what is asked for, and a name is one by its parse: 'Report' at a line's start is not."""
+    """Whether a number measures what is asked for, and a name is one by its parse; 'Report' opening a line is none."""
     if question.expected is Expected.NUMBER:
         return not of_another_measure(question, words)
     if question.expected is Expected.DATE:

@@ -46,7 +46,7 @@ def answer_from_table(question: Question, sides: Sequence[str], pool: SentencePo
     Returns:
         A claim that names the winner or the number with the values compared, and quotes their rows.
     """
-    for table in _tables(pool):
+    for table in _tables(pool) if question.expected is not Expected.REASON else ():
         degree = _degree(question) if sides or question.expected is not Expected.POLAR else None
         draft = _extreme(question, sides, table, *degree) if degree else (
             _count(question, table) or _list(question, table))
@@ -145,10 +145,18 @@ def _rows_that(question: Question, table: _Table) -> list[Sentence]:
 def _count(question: Question, table: _Table) -> DraftAnswer | None:
     """How many rows have a cell that the question says: 'How many suppliers are Italian?'."""
     if question.expected is not Expected.NUMBER or not _COUNTING.search(question.text) or not _about(
-            question, table) or asks_for_measure(question):
+            question, table) or asks_for_measure(question) or _is_column(question, table):
         return None
     rows = _rows_that(question, table)
     return _listed(str(len(rows)), f"{len(rows)} ({_keys(rows, '; ')})", rows) if rows else None
+
+
+def _is_column(question: Question, table: _Table) -> bool:
+    """Whether a table has numbers of what is counted: 'How many cars can the Heron carry?' asks for one of them."""
+    numbers = {cell.header for sentence in table.rows for cell in (sentence.row.cells if sentence.row else ())
+               if number_of(cell) is not None}
+    counted = question.words[:1]
+    return any(akin(word, header) for word in counted for name in numbers for header in content_words(name))
 
 
 def _list(question: Question, table: _Table) -> DraftAnswer | None:
