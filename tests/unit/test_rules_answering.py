@@ -368,11 +368,13 @@ def test_what_a_newcomer_asks_is_answered(question, said, hashed_embedder):
 
 
 GARDEN = [
-    passage("Plots", "| Holder: Ann Ode | Since: 2021 | Main crop: Dahlias |\n| Holder: Bo Lin | Since: 2009 | Main crop: Peas |"),
+    passage("Plots", "| Holder: Ann Ode | Since: 2021 | Main crop: Dahlias |\n"
+                     "| Holder: Bo Lin | Since: 2009 | Main crop: Peas |"),
     passage("Harvest", "| Crop: Peas | 2022: 96 kg | 2023: 88 kg |\n| Crop: Beans | 2022: 40 kg | 2023: 91 kg |"),
     passage("Staff", "| Name: Mira Haddow | Job: treasurer |\n| Name: Tom Abel | Job: keeper |"),
-    passage("Waiting", "At the moment 37 households are waiting for a plot, and most wait about two years. It opened in July."),
-    passage("Mail", "| Document: swap.eml | Title: Swap | Author: Ida Lund | Cc: Tom Abel |\n\nReport of the swap: it rained."),
+    passage("Waiting", "At the moment 37 households are waiting for a plot, and most wait about two years."),
+    passage("Mail", "| Document: swap.eml | Title: Swap | Author: Ida Lund | Cc: Tom Abel |\n\n"
+                    "Report of the swap: it rained."),
 ]
 
 
@@ -390,7 +392,8 @@ def test_what_is_asked_for_chooses_row_cell_and_number(question, short, hashed_e
 
 def test_rows_of_documents_values_of_another_measure_and_words_that_are_no_names_do_not_answer(hashed_embedder):
     def spans(question: str, sentence: str) -> list[str]:
-        return [span.words for span in candidates(analyse(question, PARSER), sentence, "", (), (), PARSER.parse(sentence))]
+        found = candidates(analyse(question, PARSER), sentence, "", (), (), PARSER.parse(sentence))
+        return [span.words for span in found]
 
     assert spans("How much did the door cost?", "Only five members hold a key.") == []
     assert spans("In which year did it open?", "It opened in July.") == []
