@@ -27,7 +27,7 @@ EXAMPLES = int(os.environ.get("BANYAN_TEST_EXAMPLES", "1"))
 """How many times as many examples property tests try: `BANYAN_TEST_EXAMPLES=20 make test` for a long look."""
 
 POSTGRESQL = bool(os.environ.get("BANYAN_TEST_POSTGRESQL"))
-"""Whether ledgers are in PostgreSQL, in all tests that open knowledge bases in their own process."""
+"""Whether ledgers are in PostgreSQL in all tests that open knowledge bases in their own process, but those `sqlite`."""
 
 # A shared machine may be slow at any moment, which says nothing of the code. Every run tries the same examples, so
 # that it fails by what was changed alone; the long look tries new ones each time.

@@ -25,6 +25,8 @@ from .. import backups
 from ..backups import TEXTS, changed, left, silent, tables
 from ..conftest import load_test_module
 
+pytestmark = pytest.mark.sqlite  # files with ledgers are copied and broken
+
 scripted = load_test_module("scripted")
 small_base = load_test_module("small_base")
 base, stored, shell = backups.base, backups.stored, backups.shell

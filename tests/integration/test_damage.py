@@ -23,6 +23,8 @@ from banyan.graph_store.vectors.chroma_folder import ChromaFolder
 
 from ..conftest import TESTS, load_test_module
 
+pytestmark = pytest.mark.sqlite  # files with ledgers are copied and broken
+
 command_line = load_test_module("command_line")
 scripted = load_test_module("scripted")
 warm_start = load_test_module("warm_start")

@@ -63,6 +63,7 @@ def test_a_full_disk_in_the_middle_of_a_build(shell, monkeypatch, owner, name, c
     after(shell, not_stored=int(owner is Extractions and name == "save"))
 
 
+@pytest.mark.sqlite
 def test_a_ledger_that_really_cannot_grow(shell, monkeypatch):
     """SQLite's own failure, at a size that it may not exceed."""
     first, *rest = shell.write(TEXTS)

@@ -111,6 +111,7 @@ def test_knowledge_bases_are_listed_renamed_and_dropped(two, monkeypatch):
     assert "there is no knowledge base 'new'" in two("drop", "new", "--yes").err
 
 
+@pytest.mark.sqlite
 def test_the_list_names_the_place_and_shows_a_damaged_one(two):
     (two.folder / "home" / "kb" / "ledger.sqlite").write_bytes(b"no ledger" * 200)
     shown = two("list").out

@@ -268,6 +268,7 @@ def test_one_that_is_written_to_stays(kb, shop):
     kb.resources.drop("busy")
 
 
+@pytest.mark.sqlite
 def test_one_with_a_damaged_ledger_can_be_dropped(tmp_path):
     (tmp_path / "kb").mkdir()
     (tmp_path / "kb" / "ledger.sqlite").write_text("no ledger")
