@@ -1,6 +1,7 @@
 """The ledger's database: statements and transactions, whichever database it is in."""
 
 import threading
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -53,10 +54,12 @@ class Database:
         self._depth = 0
         self._changes = 0
         self._ledger = _opened(place)
+        # SQLAlchemy holds on to connections that are in use: one that nobody refers to any more would stay open.
+        self._close = weakref.finalize(self, self._ledger.close)
         try:
             self._prepare(migrations)
         except BaseException:
-            self._ledger.close()
+            self._close()
             raise
 
     @property
@@ -98,7 +101,7 @@ class Database:
     def close(self) -> None:
         """Close the connection; further use is an error."""
         with self._lock:
-            self._ledger.close()
+            self._close()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
