@@ -2,7 +2,7 @@
 
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -18,14 +18,12 @@ from .sqlite import SqliteLedger
 from .tables import insertion, replacement
 
 if TYPE_CHECKING:
-    from alembic.operations import Operations
-
+    from .migrating import Migration
     from .postgresql import PostgresqlLedger
 
 Record = Row[*tuple[Any, ...]]
 """A row of a result: its values in order, and as attributes by the columns' names."""
-Migration = Callable[["Operations"], None]
-MIGRATIONS: Sequence[Migration] = ()
+MIGRATIONS: Sequence["Migration"] = ()
 """What makes format 2 of format 1, format 3 of format 2, and so on, in Alembic's operations."""
 FORMAT = 1 + len(MIGRATIONS)
 _AT_ONCE = 1000
@@ -38,7 +36,7 @@ class Database:
     A re-entrant lock keeps this process's threads from mixing their statements in one transaction.
     """
 
-    def __init__(self, place: Path | LedgerSchema, migrations: Sequence[Migration] = MIGRATIONS) -> None:
+    def __init__(self, place: Path | LedgerSchema, migrations: Sequence["Migration"] = MIGRATIONS) -> None:
         """Open a ledger, creating its tables in a new one, and bringing those of an older format up.
 
         Args:
@@ -73,7 +71,7 @@ class Database:
         """What tells the ledger from others that were in its place; empty where its folder does."""
         return self._ledger.identity
 
-    def _prepare(self, migrations: Sequence[Migration]) -> None:
+    def _prepare(self, migrations: Sequence["Migration"]) -> None:
         version, formats = self._ledger.format(), 1 + len(migrations)
         if version > formats:
             raise FormatError(f"{self._ledger.name} has format {version}; this version of Banyan reads formats up to "
@@ -82,20 +80,15 @@ class Database:
             with self.transaction(), self._explained():
                 self._bring_up(migrations)
 
-    def _bring_up(self, migrations: Sequence[Migration]) -> None:
+    def _bring_up(self, migrations: Sequence["Migration"]) -> None:
         """Make the tables of a new ledger, or those of an older one those of the present format."""
         version = self._ledger.format()  # Again, inside: another process may have been quicker.
-        connection = self._ledger.connection
         if not version:
             self._ledger.create()
         elif version <= len(migrations):
-            # Only here, for it takes a tenth of a second.
-            from alembic.migration import MigrationContext  # noqa: PLC0415
-            from alembic.operations import Operations  # noqa: PLC0415
+            from .migrating import bring_up  # noqa: PLC0415  (Alembic takes a tenth of a second)
 
-            operations = Operations(MigrationContext.configure(connection))
-            for step in migrations[version - 1:]:
-                step(operations)
+            bring_up(self._ledger.connection, migrations[version - 1:])
         self._ledger.set_format(1 + len(migrations))
 
     def close(self) -> None:

@@ -134,24 +134,11 @@ def export_model(model: Path, onnx_file: Path) -> None:
     # torch's exporter warns of its own deprecated internals and logs that torchvision is missing: nothing a
     # user can act on.
     with ignoring(Warning):
-        import torch  # noqa: PLC0415  (takes seconds, and is only needed here)
-
-        from .torch_minilm import load_minilm  # noqa: PLC0415  (imports torch)
+        from .torch_minilm import load_minilm, write_onnx  # noqa: PLC0415  (torch takes seconds, and only this needs it)
 
         logging.getLogger("torch.onnx").setLevel(logging.ERROR)  # importing torch would set it back
-        example = torch.ones((2, 7), dtype=torch.int64)
         minilm = load_minilm(model / CONFIG, model / WEIGHTS)
-        torch.onnx.export(
-            minilm,
-            (example,),
-            onnx_file,
-            input_names=["input_ids"],
-            output_names=["vectors"],
-            dynamic_shapes=({0: torch.export.Dim("batch"), 1: torch.export.Dim("tokens", max=512)},),
-            dynamo=True,
-            external_data=True,  # weights beside the graph are mapped, not read and copied
-            verbose=False,
-        )
+        write_onnx(minilm, onnx_file)
         words = minilm.state_dict()["encoder.embeddings.word_embeddings.weight"].numpy()
         if not np.array_equal(words, word_table(onnx_file, len(words))):
             raise EmbeddingError("The embedding model cannot be exported: this version of torch writes its weights in "

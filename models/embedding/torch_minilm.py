@@ -39,3 +39,18 @@ def load_minilm(config: Path, weights: Path) -> MiniLM:
     del tensors["embeddings.position_ids"]  # 0, 1, 2, ...: a constant that newer versions compute
     encoder.load_state_dict(tensors)
     return MiniLM(encoder).eval()
+
+
+def write_onnx(minilm: MiniLM, onnx_file: Path) -> None:
+    """Write the model as an ONNX graph from `input_ids` to `vectors`; see `MiniLM.forward`."""
+    torch.onnx.export(
+        minilm,
+        (torch.ones((2, 7), dtype=torch.int64),),
+        onnx_file,
+        input_names=["input_ids"],
+        output_names=["vectors"],
+        dynamic_shapes=({0: torch.export.Dim("batch"), 1: torch.export.Dim("tokens", max=512)},),
+        dynamo=True,
+        external_data=True,  # weights beside the graph are mapped, not read and copied
+        verbose=False,
+    )

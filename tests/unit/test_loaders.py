@@ -38,10 +38,9 @@ def write(path: Path, content: str | bytes) -> Path:
 
 
 def only(path: Path, limits: Limits = DEFAULT_LIMITS) -> Document:
-    documents, failures = load(path, limits=limits)
+    (document,), failures = load(path, limits=limits)
     assert failures == []
-    assert len(documents) == 1
-    return documents[0]
+    return document
 
 
 def failure(path: Path, limits: Limits = DEFAULT_LIMITS) -> str:
