@@ -70,17 +70,17 @@ def places(groups_sorted: Labels) -> Labels:
 
 
 def _k_means(points: Vectors, clusters: int, *, careful: bool = False) -> Labels:
-    from sklearn.cluster import KMeans  # noqa: PLC0415  (a second, and only commands that build communities need it)
+    from sklearn import cluster, exceptions  # noqa: PLC0415  (a second, and only what builds communities needs it)
 
     n = len(points)
     clusters = min(clusters, n)
     if clusters < 2:  # noqa: PLR2004  (one cluster needs no search)
         return np.zeros(n, np.intp)
-    search = KMeans(clusters, init="k-means++" if careful else "random", n_init=_REPEATS if careful else 1,
+    search = cluster.KMeans(clusters, init="k-means++" if careful else "random", n_init=_REPEATS if careful else 1,
                     random_state=_SEED, max_iter=_ITERATIONS)
     # Limited again: the import may have brought a library with threads of its own.
-    # Where points are alike there are fewer clusters than asked for, as there should be: scikit-learn warns of it.
-    with one_thread(), ignoring(UserWarning):
+    # Where points are alike there are fewer clusters than asked for, as there should be.
+    with one_thread(), ignoring(exceptions.ConvergenceWarning):
         labels = search.fit_predict(points)
     return renumbered(np.asarray(labels, np.intp))
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ....schemas.naming import normalise
@@ -60,7 +61,7 @@ class Question:
     figures: frozenset[str] = frozenset()
     parse: "Doc | None" = None
 
-    @property
+    @cached_property
     def spoken(self) -> tuple[str, ...]:
         """The words that `words` are of, as an English question has them, without prepositions."""
         linking = {token.lower_ for token in self.parse or () if token.pos_ in {"ADP", "SCONJ", "AUX", "PART"}}
