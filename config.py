@@ -7,10 +7,10 @@ that a command happens to be run in says nothing: whoever wrote its files is not
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Self, get_args
 
 from platformdirs import user_data_path
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, model_validator
 from pydantic_settings import (
     BaseSettings,
     DotEnvSettingsSource,
@@ -22,6 +22,7 @@ from pydantic_settings import (
 from .schemas.chroma_server import ChromaServer, ChromaUrl, HeaderName, HeaderToken
 from .schemas.database_url import DatabaseUrl
 from .schemas.errors import BanyanError
+from .schemas.issuer_url import IssuerUrl
 
 DEFAULT_EMBEDDING_MODEL = "all-MiniLM-L6-v2"
 OPENAI = "openai:"
@@ -32,6 +33,8 @@ LlmStep = Literal["extract", "resolve", "summarise", "decompose", "reflect", "an
 LLM_STEPS: tuple[LlmStep, ...] = get_args(LlmStep)
 ENV_FILE = "BANYAN_ENV_FILE"
 _BY_RULE = Path(".env")
+_BATCH_CHUNKS = 64
+"""More than the usual calls at once, so that none waits; few enough to tell progress often and to keep in memory."""
 _SECRETS = {"llm_api_key": "llm_base_url", "embedding_api_key": "embedding_base_url",
             "reranker_api_key": "reranker_base_url", "chroma_token": "chroma_url"}
 """Secrets, and the address that each is sent to."""
@@ -111,7 +114,8 @@ class Settings(BaseSettings):
 
     chunk_tokens: int = Field(400, ge=32, description="upper size of a chunk, estimated tokens")
     chunk_overlap: int = Field(60, ge=0, description="whole sentences repeated, up to these tokens")
-    batch_chunks: int = Field(64, ge=1, description="chunks between two commits of a build")
+    batch_chunks: int | None = Field(None, ge=1, description="chunks between two commits of a build; unset: 64, or "
+                                     "with a model two for each call at once if that is more")
 
     max_file_mb: float = Field(100.0, gt=0, description="largest file or record read, unpacked and as text too, in MB")
     max_documents: int = Field(1_000_000, ge=1, description="most documents that one build reads")
@@ -133,6 +137,16 @@ class Settings(BaseSettings):
 
     server_keys: Path | None = Field(None, description="JSON file of the server's API keys; none: server-keys.json in "
                                                        "the home folder")
+    oidc_issuer: IssuerUrl = Field("", description="OpenID Connect issuer whose bearer tokens the server accepts "
+                                                   "besides keys, as its tokens name it; empty: none")
+    oidc_audience: str = Field("", description="the server's name in the tokens' `aud`; needed with an issuer")
+    oidc_scopes_claim: str = Field("scope", description="claim with what a token's holder may do: read, ask, write, "
+                                                        "review, metrics; dots lead into others: `realm_access.roles`")
+    oidc_scope_prefix: str = Field("banyan:", description="what these begin with there: `banyan:ask`")
+    oidc_bases_claim: str = Field("", description="claim with the knowledge bases that a token's holder may know of, "
+                                                  "`*` for all; empty: all; whoever lacks the claim, none")
+    oidc_tokens_per_day: int | None = Field(None, ge=1, description="tokens of models that the holder of a token may "
+                                            "spend in a day of UTC; none: any number")
     server_documents: str = Field("", description="folders that builds through a LangGraph server may read, separated "
                                                   "as in PATH; empty: none, documents come as text")
     server_models: str = Field("", description="models that clients of a LangGraph server may choose for a question, "
@@ -164,6 +178,12 @@ class Settings(BaseSettings):
                                                             "it is on this machine")
     reranker_api_key: SecretStr = Field(SecretStr("none"), description="its key; never logged or stored")
     rerank_passages: int = Field(30, ge=1, description="best passages that the cross-encoder reorders")
+
+    @model_validator(mode="after")
+    def _check_oidc(self) -> Self:
+        if self.oidc_issuer and not self.oidc_audience:
+            raise ValueError("set BANYAN_OIDC_AUDIENCE, too: without it, tokens for other servers would count here")
+        return self
 
     @property
     def database(self) -> SecretStr | None:
@@ -203,6 +223,11 @@ class Settings(BaseSettings):
     def uses_llm(self) -> bool:
         """Whether a model is asked: an endpoint is set, or a provider's model; else the rules reasoner works."""
         return bool(self.llm_base_url) or ":" in self.llm_model
+
+    @property
+    def batch_size(self) -> int:
+        """Chunks of a batch. A batch waits for its last answer: no fewer than two for each call at once."""
+        return self.batch_chunks or max(_BATCH_CHUNKS, 2 * self.llm_concurrency if self.uses_llm else 0)
 
     def model_of(self, step: LlmStep) -> str:
         """The model that a step asks: its own where one is set, else `llm_model`."""

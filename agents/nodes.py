@@ -1,19 +1,49 @@
 """Nodes of a graph for synchronous and asynchronous runs alike, which end when their run is cancelled."""
 
 import asyncio
+import functools
 import inspect
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from langchain_core.runnables import RunnableLambda
 from langgraph.errors import GraphBubbleUp
 from langgraph.runtime import get_runtime
+from opentelemetry.trace import Span
 
 from ..runtime.cancellation import CallCancelled, cancellable, current
 from ..runtime.event_loop import process_loop
+from ..runtime.telemetry import span
+
+Within = Callable[[], AbstractContextManager[object]]
+"""Gives what is entered for each run of a node."""
 
 
-def as_node(step: Callable[..., Any], abandon: Callable[[Any], None]) -> RunnableLambda[Any, dict[str, Any]]:
+def traced_node(step: Callable[..., Any], name: str, within: Within = nullcontext) -> Callable[..., Any]:
+    """A step of a graph as it is, with a span around it.
+
+    Args:
+        step: takes the state first.
+        name: of the node.
+        within: entered, too.
+    """
+    @functools.wraps(step)
+    def run(state: Any, *arguments: Any, **named: Any) -> Any:
+        with _span(name, state), within():
+            return step(state, *arguments, **named)
+
+    return run
+
+
+def _span(name: str, state: Any) -> AbstractContextManager[Span]:
+    # A name that is not checked yet may be anything.
+    return span(f"step {name}", {"banyan.node": name, "banyan.knowledge_base": str(state.get("knowledge_base"))[:100]},
+                expected=(GraphBubbleUp,))
+
+
+def as_node(step: Callable[..., Any], abandon: Callable[[Any], None], within: Within = nullcontext,
+            ) -> RunnableLambda[Any, dict[str, Any]]:
     """A node from a step that is a function, or a coroutine function where it waits for an endpoint.
 
     In an asynchronous run a function works in a thread, which is told of a cancellation; in a synchronous one a
@@ -22,6 +52,7 @@ def as_node(step: Callable[..., Any], abandon: Callable[[Any], None]) -> Runnabl
     Args:
         step: takes the state, and the run's `runtime` if it has a parameter of that name.
         abandon: called with the state when the step failed or was cancelled: its run goes no further.
+        within: entered for each run of it.
     """
     takes_runtime = "runtime" in inspect.signature(step).parameters
     waits = inspect.iscoroutinefunction(step)
@@ -32,7 +63,8 @@ def as_node(step: Callable[..., Any], abandon: Callable[[Any], None]) -> Runnabl
     def run(state: Any) -> Any:
         try:
             current().check()
-            return process_loop().run(call(state)) if waits else call(state)
+            with _span(step.__name__, state), within():
+                return process_loop().run(call(state)) if waits else call(state)
         except GraphBubbleUp:  # an interrupt for a person's decision
             raise
         except BaseException:
@@ -41,7 +73,8 @@ def as_node(step: Callable[..., Any], abandon: Callable[[Any], None]) -> Runnabl
 
     async def arun(state: Any) -> Any:
         try:
-            return await (call(state) if waits else _in_thread(lambda: call(state)))
+            with _span(step.__name__, state), within():
+                return await (call(state) if waits else _in_thread(lambda: call(state)))
         except GraphBubbleUp:
             raise
         except BaseException:

@@ -1,17 +1,27 @@
 """The knowledge bases that this process reads."""
 
 import gc
+import logging
 import threading
 from collections.abc import Callable
+from contextlib import suppress
+from weakref import WeakValueDictionary
 
 from ..config import Settings
+from ..graph_store.errors import UnknownKnowledgeBaseError, WriterBusyError
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.layout import Layout, check_name
 from ..graph_store.ledger.accounts import Calls
 from ..graph_store.ledger.database import Database
 from ..graph_store.ledger.version import published
 from ..models.embedding.embedder import Embedder
+from ..schemas.errors import BanyanError
 from ..tools.retriever import Retriever
+
+_LOG = logging.getLogger("banyan")
+_SOON = 3.0
+"""Seconds that a question waits for what another home's writer has changed; then it is answered from the state before.
+"""
 
 
 class Readers:
@@ -34,6 +44,9 @@ class Readers:
         self._opened: dict[str, KnowledgeBase] = {}
         self._ledgers: dict[str, Database] = {}
         self._retrievers: dict[str, Retriever] = {}
+        self._turns: WeakValueDictionary[str, threading.RLock] = WeakValueDictionary()
+        self._made_up: set[str] = set()
+        """Those whose derived files are being brought up in the background."""
         self._lock = threading.RLock()
 
     def knowledge_base(self, name: str) -> KnowledgeBase:
@@ -45,20 +58,86 @@ class Readers:
         Raises:
             UnknownKnowledgeBaseError: there is none of that name.
         """
-        with self._lock:
-            self._forget_if_gone(check_name(name))
-            opened = self._opened.pop(name, None)
-            if opened is not None:
-                self._opened[name] = opened  # the last one is the one used last
-            if (opened is None or opened.vectors.generation.lost
-                    or published(opened.database) != published(self.ledger(name))):
-                settings = self._settings
-                self._opened[name] = opened = KnowledgeBase.open(settings.home, name, self._embedder(),
-                                                                 server=settings.chroma_server,
-                                                                 database=settings.database)
-                opened.freeze()
-                self._let_go()
+        return self._current(check_name(name))
+
+    def _current(self, name: str, *, mapped: bool = False) -> KnowledgeBase:
+        """The reader of a knowledge base; with `mapped` also another one, where its index is in memory alone."""
+        with self._turn(name):
+            with self._lock:
+                self._forget_if_gone(name)
+                opened = self._opened.pop(name, None)
+                if opened is not None:
+                    self._opened[name] = opened  # the last one is the one used last
+            if opened is None or self._is_behind(opened) or (mapped and not opened.is_mapped()):
+                newest = self._newest(name, opened)
+                if newest is not opened:
+                    with self._lock:
+                        self._opened[name] = opened = newest
+                        self._let_go()
             return opened
+
+    def _turn(self, name: str) -> threading.RLock:
+        """The lock of whoever opens a knowledge base, which may take a while: others are answered meanwhile."""
+        with self._lock:
+            return self._turns.setdefault(name, threading.RLock())
+
+    def _is_behind(self, opened: KnowledgeBase) -> bool:
+        return (opened.vectors.generation.lost
+                or published(opened.database) != published(self.ledger(opened.layout.name)))
+
+    def _newest(self, name: str, before: KnowledgeBase | None) -> KnowledgeBase:
+        """A reader of the newest state; where another home's writer made that, the one before until it is made up."""
+        settings = self._settings
+        layout = Layout.by(settings, name).require()
+        if before is None or before.vectors.generation.lost or layout.database is None:
+            opened = KnowledgeBase.open(settings.home, name, self._embedder(), server=settings.chroma_server,
+                                        database=settings.database)
+            opened.freeze()
+            return opened
+        if name in self._made_up:
+            return before
+        newest = KnowledgeBase(layout, self._embedder())
+        newest.freeze()
+        if newest.is_mapped():
+            return newest
+        newest.close()
+        self._made_up.add(name)
+        making = threading.Thread(target=self._make_up, args=(layout,), daemon=True)
+        making.start()
+        making.join(_SOON)
+        with self._lock:
+            return self._opened.get(name, before)
+
+    def _make_up(self, layout: Layout) -> None:
+        """In the background: derive the files of one moment, and go on to the reader of that moment."""
+        try:
+            newest = KnowledgeBase(layout, self._embedder())
+            try:
+                newest.make_up_vectors()
+                # A writer that is at work would be ahead of any files by the time that they are there.
+                newest.database.freeze()
+                newest.make_up()
+                newest.freeze()
+            except BaseException:
+                newest.close()
+                raise
+            with self._lock:
+                self._opened[layout.name] = newest
+        except WriterBusyError:
+            _LOG.info("another process derives the files of %s; until then it is answered from as it was", layout.name)
+        except (BanyanError, OSError) as error:
+            _LOG.warning("%s is answered from as it was: what has changed cannot be read now (%s)", layout.name, error)
+        finally:
+            self._made_up.discard(layout.name)
+
+    def follow(self) -> None:
+        """Have the readers that are open go on to what others wrote, before a question asks for it.
+
+        One that was opened while another process derived the files of this home goes on to these.
+        """
+        for name in list(self._opened):
+            with suppress(UnknownKnowledgeBaseError):
+                self._current(name, mapped=True)
 
     def _let_go(self) -> None:
         while len(self._opened) > self._settings.open_bases:
@@ -94,8 +173,8 @@ class Readers:
 
     def retriever(self, name: str) -> Retriever:
         """The retriever of a knowledge base, made again only when the knowledge base has changed."""
+        kb = self.knowledge_base(name)
         with self._lock:
-            kb = self.knowledge_base(name)
             retriever = self._retrievers.get(name)
             if retriever is None or retriever.version != kb.version():
                 # Readers are frozen: what a question's embedding costs goes through the other connection.

@@ -2,8 +2,9 @@
 
 import math
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from pathlib import Path
 from typing import Literal, TypeVar
 
 from ..config import Settings
@@ -21,15 +22,21 @@ from ..graph_store.ledger.communities import Community
 from ..graph_store.ledger.database import Database
 from ..graph_store.tree.view_spec import parse_view
 from ..graph_store.update import bring_up_to_date, follow_facts, reindex
+from ..ingest.chunking import chunk_documents
+from ..ingest.fetching import Address
 from ..ingest.limits import MEGABYTE, Limits
-from ..models.embedding.embedder import Embedder, load_embedder
+from ..ingest.loaders import OnFailure, load_documents
+from ..models.embedding.embedder import Embedder
+from ..models.embedding.loading import load_embedder
 from ..models.parsing.parser import Parser
 from ..models.reasoner import Reasoner
-from ..models.reranking.reranker import Reranker, load_reranker
+from ..models.reranking.loading import load_reranker
+from ..models.reranking.reranker import Reranker
 from ..runtime import audit
-from ..runtime.budgets import Budget
+from ..runtime.budgets import Allowance, Budget
 from ..runtime.once import once
 from ..schemas.delta import Decision
+from ..schemas.documents import Chunk, Document
 from ..schemas.graph_schema import GraphSchema
 from ..tools.retriever import Retriever
 from .model_choice import AskStep
@@ -39,6 +46,7 @@ from .spending import Spending
 
 _Edited = TypeVar("_Edited")
 
+_RULES_AT_ONCE = 2
 STANDALONE_LEDGER = "calls.sqlite"
 """Where calls are kept that belong to no knowledge base; no knowledge base can be called so."""
 
@@ -57,8 +65,11 @@ class Resources:
         """
         self.settings = settings or Settings()
         self._embedder = embedder
+        self.own_embedder = embedder is not None
         self._reranker = reranker
-        self._reasoners: dict[str, dict[tuple[tuple[str, str], ...], Reasoner]] = {}
+        self.allowance_of: Callable[[str], Allowance | None] = lambda _: None
+        """Of a client that runs come from, by its name; a LangGraph server sets it."""
+        self._reasoners: dict[str, dict[tuple[tuple[str, str], ...], tuple[Calls, Reasoner]]] = {}
         self.spending = Spending(self.settings)
         self.readers = Readers(self.settings, lambda: self.embedder, self._forget)
         self.runs = Runs(self._open_writer, self.spending.forget, self.settings.open_bases, self._forget)
@@ -100,6 +111,23 @@ class Resources:
         return Limits(file_bytes=math.ceil(settings.max_file_mb * MEGABYTE), documents=settings.max_documents,
                       json_depth=settings.max_json_depth, folder_depth=settings.max_folder_depth,
                       seconds=settings.max_file_seconds, memory_mb=settings.max_file_memory_mb, fetch=settings.fetch)
+
+    @property
+    def extractions_at_once(self) -> int:
+        """How many chunks of a build are extracted at once.
+
+        The rules keep a core busy. Calls to an endpoint have limits of their own: all of a batch wait for their turn.
+        """
+        return self.settings.batch_size if self.settings.uses_llm else _RULES_AT_ONCE
+
+    def read(self, paths: Sequence[Path | Address], on_failure: OnFailure) -> Iterator[Document]:
+        """The documents of files and folders (see `load_documents`)."""
+        return load_documents(paths, on_failure=on_failure, limits=self.limits)
+
+    def chunked(self, groups: Iterable[list[Document]]) -> Iterator[list[tuple[Document, list[Chunk]]]]:
+        """Groups of documents, in order, with their chunks."""
+        for group in groups:
+            yield chunk_documents(group, self.settings.chunk_tokens, self.settings.chunk_overlap)
 
     def use_settings(self, settings: Settings) -> None:
         """Work with another model from now on; calls under way end with the one they began with.
@@ -150,13 +178,16 @@ class Resources:
         """
         chosen = tuple(sorted((models or {}).items()))
         with self._lock:
-            reasoner = self._reasoners.get(name, {}).get(chosen)
-        if reasoner is None:
+            made = self._reasoners.get(name, {}).get(chosen)
+        if made is None or made[0].gone:
             calls = self._calls(name)
             with self._lock:
                 reasoners = self._reasoners.setdefault(name, {})
-                reasoner = reasoners[chosen] = reasoners.get(chosen) or self._make_reasoner(calls, chosen)
-        return reasoner
+                # Another thread may have been quicker.
+                if (newest := reasoners.get(chosen)) is None or newest is made:
+                    newest = reasoners[chosen] = calls, self._make_reasoner(calls, chosen)
+                made = newest
+        return made[1]
 
     def _forget(self, name: str) -> None:
         """A knowledge base was let go of: its reasoners keep accounts through a connection to it."""

@@ -52,8 +52,11 @@ class Runs:
         self._lock = threading.RLock()
 
     def knowledge_base(self, name: str) -> KnowledgeBase | None:
-        """The knowledge base as this process writes to it; None: it never did."""
+        """The knowledge base as this process writes to it; None: it never did, or its ledger is gone."""
         with self._lock:
+            if name in self._writers and self._writers[name].kb.database.gone:
+                self.forget(name)
+                return None
             writer = self._writers.pop(name, None)
             if writer is not None:
                 self._writers[name] = writer  # the last one is the one used last
@@ -142,7 +145,7 @@ class Runs:
 
     def _opened(self, name: str, *, any_embedding: bool = False) -> _Writer:
         if name in self._writers and self._writers[name].kb.database.gone:
-            self._close_idle(name)  # another process dropped or renamed it
+            self.forget(name)  # another process dropped or renamed it, or the way to it was lost
         if name not in self._writers:
             self._writers[name] = _Writer(self._open(name, any_embedding))
         return self._writers[name]

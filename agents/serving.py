@@ -1,12 +1,14 @@
 """What a run may read from the disk that comes through a LangGraph server: whoever reaches it may start one."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from langgraph.config import get_config
 
 from ..ingest.failures import IngestError
+from ..runtime.budgets import Allowance, charged
 from ..schemas.formats.loading import seed_names
 from ..schemas.graph_schema import OPEN_SCHEMA
 
@@ -24,6 +26,15 @@ def served_client() -> str:
     """The name of the key that a run of a LangGraph server was started with; empty in other runs."""
     # Of a key of some knowledge bases, what its threads belong to names these behind a colon.
     return str(get_config().get("configurable", {}).get("langgraph_auth_user_id") or "").partition(":")[0]
+
+
+def charged_to_client(allowance_of: Callable[[str], Allowance | None]) -> AbstractContextManager[None]:
+    """Within the block calls are taken from the allowance of the client whose run it is, called within a node of it.
+
+    Args:
+        allowance_of: that of a client, by its name. In a run of no LangGraph server it stays as it is around.
+    """
+    return charged(allowance=allowance_of(served_client())) if is_served() else nullcontext()
 
 
 def check_readable(files: Iterable[str], schema: str, folders: str) -> None:

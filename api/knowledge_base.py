@@ -14,6 +14,7 @@ from langchain_core.tools import BaseTool
 from langgraph.types import StreamMode
 from rich.console import Console
 
+from ..agents.cluster.builds import aresources_on, resources_on
 from ..agents.construction.graph import build_graph as construction_graph
 from ..agents.construction.state import BuildContext, BuildInput, BuildReport
 from ..agents.resources import Resources
@@ -84,7 +85,8 @@ class KnowledgeBase:
     # Documents.
 
     def add(self, *sources: Source, id: str = "", title: str = "", schema: str | os.PathLike[str] = "",  # noqa: A002  (as documents call it)
-            context: BuildContext | None = None, progress: Progress | bool | None = None) -> BuildReport:
+            context: BuildContext | None = None, progress: Progress | bool | None = None,
+            ray: str | bool = False) -> BuildReport:
         """Read documents into the knowledge base; what is unchanged costs nothing.
 
         Args:
@@ -97,6 +99,8 @@ class KnowledgeBase:
             schema: a seed schema's name (such as "general"), "open", or a file; only with the first documents.
             context: every option of a build.
             progress: told of each step; True: a bar on standard error; none: a bar where that is a terminal.
+            ray: the Ray cluster whose workers read, extract and embed: "auto" or "HOST:PORT"; True: a Ray of this
+                machine, for this call.
 
         Returns:
             What was done, with the keys of `banyan build --json`. What failed is in `files_failed`, `chunks_failed`
@@ -106,20 +110,22 @@ class KnowledgeBase:
             BanyanError: nothing can be added; says why. Nothing has changed then.
         """
         given, report = self._build_input(sources, id, title, schema), dict[str, Any]()
-        with _shown(progress) as show:
-            for kind, event in construction_graph(self.resources).stream(
+        with resources_on(self.resources, ray) as resources, _shown(progress) as show:
+            for kind, event in construction_graph(resources).stream(
                     given, context=context or BuildContext(), stream_mode=_STREAMED):
                 _follow(kind, event, show, report)
         return _reported(report)
 
     async def aadd(self, *sources: Source, id: str = "", title: str = "", schema: str | os.PathLike[str] = "",  # noqa: A002  (as documents call it)
-                   context: BuildContext | None = None, progress: Progress | bool | None = None) -> BuildReport:
+                   context: BuildContext | None = None, progress: Progress | bool | None = None,
+                   ray: str | bool = False) -> BuildReport:
         """As `add`, for an event loop; cancelling it ends the build after its step, and the next one goes on there."""
         given, report = self._build_input(sources, id, title, schema), dict[str, Any]()
-        with _shown(progress) as show:
-            async for kind, event in construction_graph(self.resources).astream(
-                    given, context=context or BuildContext(), stream_mode=_STREAMED):
-                _follow(kind, event, show, report)
+        async with aresources_on(self.resources, ray) as resources:
+            with _shown(progress) as show:
+                async for kind, event in construction_graph(resources).astream(
+                        given, context=context or BuildContext(), stream_mode=_STREAMED):
+                    _follow(kind, event, show, report)
         return _reported(report)
 
     def _build_input(self, sources: Sequence[Source], name: str, title: str, schema: str | os.PathLike[str],

@@ -32,7 +32,7 @@ from banyan.graph_store.resolution.synchroniser import ResolutionSynchroniser
 from banyan.graph_store.tree.synchroniser import TreeSynchroniser
 from banyan.graph_store.vectors.reliability import ReliabilityRecord
 from banyan.graph_store.vectors.synchroniser import VectorSynchroniser
-from banyan.models.embedding.embedder import load_embedder
+from banyan.models.embedding.loading import load_embedder
 from grown_stores import grown, records
 from rich.console import Console
 from rich.table import Table

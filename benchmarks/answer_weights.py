@@ -22,7 +22,8 @@ from banyan.config import Settings
 from banyan.evaluation.answer_scores import holds
 from banyan.ingest.chunking import chunk_document
 from banyan.ingest.loaders import load_documents
-from banyan.models.embedding.embedder import Embedder, RememberingEmbedder, load_embedder
+from banyan.models.embedding.embedder import Embedder, RememberingEmbedder
+from banyan.models.embedding.loading import load_embedder
 from banyan.models.parsing.parser import Parser
 from banyan.models.rules.answering.evidence import SentencePool, Support
 from banyan.models.rules.content_words import content_words, language_of

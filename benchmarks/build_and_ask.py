@@ -24,7 +24,8 @@ from banyan.agents.construction import graph as construction
 from banyan.agents.resources import Resources
 from banyan.agents.retrieval import graph as retrieval
 from banyan.config import Settings
-from banyan.models.embedding.embedder import Embedder, Vectors, load_embedder
+from banyan.models.embedding.embedder import Embedder, Vectors
+from banyan.models.embedding.loading import load_embedder
 from rich.console import Console
 from rich.table import Table
 from wrapped_embedder import WrappedEmbedder

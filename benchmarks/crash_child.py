@@ -4,6 +4,7 @@ Starting Python and importing everything takes seconds; forking one prepared pro
 parent must have one thread only, so it embeds nothing and opens no store: children do.
 """
 
+import gc
 import os
 import signal
 import sys
@@ -15,32 +16,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-# All that a command imports when it needs it: done once, before any fork.
-import banyan.agents.construction.graph
 import banyan.agents.resources
-import banyan.agents.retrieval.graph
-import banyan.api.progress
-import banyan.graph_store.integrity.verify
-import banyan.models.llm.chat
-import banyan.models.rules.reasoner
-import banyan.schemas.review
-import chromadb.config
-import chromadb.errors
-import langgraph.checkpoint.sqlite
-import sklearn.cluster
 from banyan.cli import main as cli
 from banyan.graph_store.graph import snapshot
 from banyan.graph_store.vectors.store import VectorStore
-from crash_world import scripted
+from crash_world import TESTS
 from hashed_embedding import HashedEmbedder
 from sqlalchemy import Engine, event
+from warm_start import import_all
 
 __all__ = ["Child", "Fault", "run_command", "start"]
 
 _WRITES = ("INSERT", "UPDATE", "DELETE", "COMMIT", "CREATE", "ALTER")
-assert banyan, chromadb
-assert langgraph.checkpoint.sqlite, sklearn.cluster
-assert scripted
+assert TESTS.is_dir()  # importing it has put the tests on the path
+import_all()  # before any fork
+gc.collect()
+gc.freeze()
 
 
 @dataclass(frozen=True)

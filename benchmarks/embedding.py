@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from banyan.config import Settings
-from banyan.models.embedding.embedder import Embedder, load_embedder
+from banyan.models.embedding.embedder import Embedder
+from banyan.models.embedding.loading import load_embedder
 from banyan.models.embedding.onnx_export import bundled_model
 from banyan.models.embedding.torch_embedder import SentenceTransformerEmbedder
 from rich.console import Console
@@ -26,9 +27,9 @@ WORDS = [
     "university", "president", "album", "song", "state", "north", "council", "station", "actor", "played",
 ]
 IMPORTS = "from banyan.config import Settings; from banyan.models"
-START_ONNX = f"{IMPORTS}.embedding import load_embedder; load_embedder(Settings()).encode(['query'])"
+START_ONNX = f"{IMPORTS}.embedding.loading import load_embedder; load_embedder(Settings()).encode(['query'])"
 START_TORCH = (
-    f"{IMPORTS}.torch_embedding import SentenceTransformerEmbedder as E; E({str(bundled_model())!r}, 32)"
+    f"{IMPORTS}.embedding.torch_embedder import SentenceTransformerEmbedder as E; E({str(bundled_model())!r}, 32)"
     ".encode(['query'])"
 )
 

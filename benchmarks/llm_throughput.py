@@ -24,7 +24,8 @@ import llm_peer_lightrag
 from banyan.agents.construction.graph import build_graph
 from banyan.agents.resources import Resources
 from banyan.config import Settings
-from banyan.models.embedding.embedder import Embedder, Vectors, load_embedder
+from banyan.models.embedding.embedder import Embedder, Vectors
+from banyan.models.embedding.loading import load_embedder
 from llm_world import KB, endpoint_apart, write_passages
 from rich.console import Console
 from rich.table import Table

@@ -22,7 +22,7 @@ PROJECT = Path(__file__).resolve().parent.parent
 sys.path.append(str(PROJECT))
 
 from benchmarks.serve_load import resident  # noqa: E402
-from tests.serving import free_port  # noqa: E402
+from tests.ports import free_port  # noqa: E402
 
 BANYAN = [sys.executable, "-m", "banyan"]
 STARTS_WITHIN = 60

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -37,29 +38,33 @@ Job = dict[str, Any]
 
 def built(command: list[str], job: Job, path: Path) -> float | None:
     """Seconds of a build; None: it was not done in time."""
-    path.write_text(json.dumps(job | {"questions": []}), "utf-8")
+    path.write_text(json.dumps(job), "utf-8")
     started = time.perf_counter()
     try:
-        subprocess.run([*command, str(path)], check=True, timeout=LONGEST, stdout=subprocess.DEVNULL,
-                       stderr=path.with_suffix(".build").open("wb"))
+        subprocess.run([*command, str(path)], check=True, timeout=LONGEST, stdin=subprocess.DEVNULL,
+                       stdout=subprocess.DEVNULL, stderr=path.with_suffix(".build").open("wb"))
     except subprocess.TimeoutExpired:
         return None
     return time.perf_counter() - started
 
 
-def asked(command: list[str], job: Job, path: Path) -> dict[str, float]:
+def asked(command: list[str], questions: Iterable[str], path: Path) -> dict[str, float]:
     """Seconds until a new process is ready and has its first answer, its memory, and the time of later questions."""
-    path.write_text(json.dumps(job), "utf-8")
+    asking = iter(questions)
     started = time.perf_counter()
     came, held = list[float](), 0.0
-    with subprocess.Popen([*command, str(path)], stdout=subprocess.PIPE, text=True,
+    with subprocess.Popen([*command, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                           stderr=path.with_suffix(".log").open("wb")) as process:
         for line in process.stdout or ():
-            if line.startswith(('{"built"', '{"id"')):
-                came.append(time.perf_counter() - started)
-                held = max(held, private(process.pid))
-    if len(came) != len(job["questions"]) + 1:
-        raise SystemExit(f"{command} gave {len(came) - 1} answers: see {path.with_suffix('.log')}")
+            if not line.startswith(('{"built"', '{"id"')):
+                continue
+            came.append(time.perf_counter() - started)
+            held = max(held, private(process.pid))
+            if (question := next(asking, None)) is None:
+                break
+            print(json.dumps({"id": "asked", "question": question}), file=process.stdin, flush=True)
+        else:
+            raise SystemExit(f"{command} ended before its last answer: see {path.with_suffix('.log')}")
     later = np.diff(came[1:])
     return {"ready": came[0], "first": came[1] - came[0], "p50": float(np.median(later)), "memory": held}
 
@@ -94,14 +99,13 @@ def main() -> None:
             for name, command in systems.items():
                 (base / name).mkdir()
                 job = {"documents": [{"id": f"d{row}"} | one for row, one in enumerate(corpus)], "base_url": url,
-                       "questions": [{"id": str(row), "question": one} for row, one in enumerate(answers)],
                        "model": "recorded", "dimension": resources.embedder.dimension, "folder": str(base / name),
                        "top_k": 10, "instruction": "Answer in the fewest words."}
                 seconds = built(command, job, base / f"{name}.json")
                 if seconds is None:
                     table.add_row(name, f"more than {LONGEST}")
                     continue
-                found = asked(command, job, base / f"{name}.json")
+                found = asked(command, answers, base / f"{name}.json")
                 table.add_row(name, f"{seconds:.0f}", f"{found['ready']:.1f}", f"{found['first']:.2f}",
                               f"{1000 * found['p50']:.0f}", f"{found['memory']:.0f}")
     Console(width=120).print(table)

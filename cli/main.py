@@ -1,6 +1,7 @@
 """The command line: `banyan COMMAND`. A command's module is imported when the command is chosen."""
 
 from importlib import import_module
+from importlib.metadata import version
 from typing import Annotated, Any
 
 import typer
@@ -91,8 +92,6 @@ for _name, (_, _panel, _help) in _COMMANDS.items():
 
 def _show_version(*, wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version  # noqa: PLC0415  (a tenth of a second, for this alone)
-
         typer.echo(f"banyan {version('banyan-graphrag')}")
         raise typer.Exit
 

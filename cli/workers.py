@@ -11,8 +11,7 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -22,14 +21,11 @@ from uvicorn.supervisors.multiprocess import Multiprocess, Process
 from ..config import Settings
 from ..runtime.start import without_collecting
 from ..server.security.hosts import Hosts
-from .console import err
 from .errors import CommandError
-from .logs import set_up_logs
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-INTERRUPTED = "a build was interrupted in its current step; the next build resumes there"
 _DIVIDED = ("asks_at_once", "llm_concurrency", "llm_requests_per_second", "llm_tokens_per_minute",
             "requests_per_minute")
 _STARTS_WITHIN, _ANSWERS_WITHIN = 120, 60
@@ -122,26 +118,9 @@ def _app(settings: Settings, hosts: Hosts, *, needs_keys: bool, workers: int) ->
     """The app of a worker, in its process."""
     # The supervisor needs none of this: 2 s and 130 MB.
     with without_collecting():
-        from ..agents.resources import Resources  # noqa: PLC0415
-        from ..server.app import create_app  # noqa: PLC0415
-    set_up_logs(settings)
+        from .serving import worker_app  # noqa: PLC0415
     threading.Thread(target=_end_with_supervisor, daemon=True).start()
-    resources = Resources(settings)
-    app = create_app(resources, hosts=hosts, needs_keys=needs_keys, workers=workers)
-    served = app.router.lifespan_context
-
-    @asynccontextmanager
-    async def lifespan(app: "FastAPI") -> AsyncIterator[Any]:
-        async with served(app) as state:
-            yield state
-        # Next, uvicorn sends the process the signal again that ended it: nothing comes after this.
-        if app.state.service.idle:
-            resources.close()
-        else:
-            err.print(INTERRUPTED)
-
-    app.router.lifespan_context = lifespan
-    return app
+    return worker_app(settings, hosts, needs_keys=needs_keys, workers=workers)
 
 
 def _end_with_supervisor() -> None:

@@ -53,6 +53,10 @@ class LedgerDamagedError(StoreError):
                          "--kb NAME --force`; without one, move its folder away and build again")
 
 
+class VectorServerError(StoreError):
+    """The server that holds the vectors does not answer now."""
+
+
 class DatabaseError(StoreError):
     """The database server that holds the ledger is not there, or refused. `here` adds which one, and what it says."""
 

@@ -3,7 +3,7 @@
 import logging
 import weakref
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 from filelock import BaseFileLock, FileLock, Timeout
 from pydantic import SecretStr
 
-from ..ingest.chunking import chunk_document
 from ..models.embedding.embedder import Embedder
+from ..runtime.collection import at_rest
 from ..schemas.chroma_server import ChromaServer
-from ..schemas.documents import Chunk, Document
+from ..schemas.documents import Chunk
 from .edits import Editing
 from .errors import WriterBusyError
 from .evolution.control import SchemaControl
@@ -33,7 +33,7 @@ from .ledger.documents import Documents
 from .ledger.edits import EditTable
 from .ledger.extractions import Extractions
 from .ledger.schema_history import SchemaHistory
-from .ledger.version import Version, publish, version_of
+from .ledger.version import Version, is_past, publish, version_of
 from .resolution.resolver import Resolver
 from .resolution.synchroniser import ResolutionSynchroniser
 from .vectors.reliability import ReliabilityRecord
@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from .tree.synchroniser import TreeSynchroniser
 
 _LOG = logging.getLogger("banyan")
+_READER_MAKES_UP = 600.0
+"""Seconds that a writer waits for a reader, which may have to embed all that others wrote."""
 
 
 class Counts(NamedTuple):
@@ -89,7 +91,7 @@ class KnowledgeBase:
         self.communities = CommunityTable(self.database)
         self.calls = Calls(self.database)
         self.graph_synchroniser = GraphSynchroniser(layout.graph, self.documents, self.extractions, self.entities,
-                                                    edits, self.schemas, partial(_is_past, self.database))
+                                                    edits, self.schemas, partial(is_past, self.database))
         self.edits = Editing(self.database, edits, self.graph_synchroniser, self.schema_control)
         self.vector_synchroniser = VectorSynchroniser(layout, self.database, self.documents, self.graph_synchroniser,
                                                       embedder)
@@ -100,12 +102,14 @@ class KnowledgeBase:
             self.graph_synchroniser, self.schemas, self.reliability)
         self._index_store = IndexStore(layout.index, embedder)
         self._index: tuple[Version, Index] | None = None
-        self._lock = (FileLock(layout.lock, timeout=0, thread_local=False) if isinstance(layout.ledger, Path)
-                      else AdvisoryLock(self.database))
+        self._files = FileLock(layout.lock, timeout=0, thread_local=False)
+        """Of what is derived in this home folder."""
+        self._lock = self._files if isinstance(layout.ledger, Path) else AdvisoryLock(self.database)
         self._published = 0
         self._took_over = False
         # A reader that nobody refers to any more closes its files by itself.
-        self._close = weakref.finalize(self, _close_all, self._lock, self.vector_synchroniser, self.database)
+        self._close = weakref.finalize(self, _close_all, (self._files, self._lock), self.vector_synchroniser,
+                                       self.database)
         try:
             if not any_embedding:
                 self.vector_synchroniser.check_embedding()
@@ -137,17 +141,32 @@ class KnowledgeBase:
             UnknownKnowledgeBaseError: there is none of that name.
         """
         opened = cls(Layout.of(home, name, server, database).require(), embedder, any_embedding=any_embedding)
-        if not any_embedding:
+        if not any_embedding and not opened.is_made_up():
             try:
-                opened._make_up()
+                opened.make_up()
             except WriterBusyError:
                 # The writer is bringing them up to date; until then what is there answers.
                 _LOG.info("%s is being written to; answering from what is there", opened.layout.name)
         return opened
 
-    def _make_up(self) -> None:
-        """Bring up derived files that a killed writer, or damage, has left behind the ledger."""
-        if not self.extractions.position():
+    def is_made_up(self) -> bool:
+        """Whether the derived files of this home folder are of what the ledger has."""
+        return self.is_mapped() and not (self.extractions.position() and (
+            not self.layout.graph.exists() or self.vector_synchroniser.is_behind()))
+
+    def is_mapped(self) -> bool:
+        """Whether what retrieval reads is in files of this state; so it is where there is nothing to read."""
+        return not self.extractions.position() or self.written_index() is not None
+
+    def make_up(self) -> None:
+        """Bring up derived files that a killed writer, or damage, has left behind the ledger, or another home's writer.
+
+        Raises:
+            WriterBusyError: a writer is at it.
+        """
+        if isinstance(self._lock, AdvisoryLock):
+            self.make_up_vectors()
+            self._make_up_own()
             return
         if not self.layout.graph.exists() or self.vector_synchroniser.is_behind():
             with self.writing():
@@ -161,6 +180,32 @@ class KnowledgeBase:
                 _LOG.info("the index of %s cannot be written (%s); it is made in memory", self.layout.name, error)
         self.graph_synchroniser.unload()
         self._took_over = False
+
+    def make_up_vectors(self) -> None:
+        """Bring up vectors on a server that a killed writer or a restored ledger left behind, if nobody writes."""
+        vectors = self.vector_synchroniser
+        if not (vectors.own or self.database.is_frozen) and vectors.is_behind():
+            with suppress(WriterBusyError), self.writing():
+                vectors.sync()
+
+    def _make_up_own(self) -> None:
+        """Bring up the files of this home folder alone, whoever writes to the ledger meanwhile."""
+        try:
+            with self._files, self.database.frozen():
+                self.refresh()
+                if self.vector_synchroniser.own and self.vector_synchroniser.is_behind():
+                    self.vector_synchroniser.sync_own()
+                self.save_graph()
+                self.save_index()
+                self.graph_synchroniser.unload()
+        except Timeout as error:
+            raise self._busy() from error
+        except OSError as error:
+            _LOG.info("what is derived of %s cannot be written (%s)", self.layout.name, error)
+
+    def _busy(self) -> WriterBusyError:
+        return WriterBusyError(f"another process is writing to {self.layout.name!r}; wait until it has ended, or end "
+                               "it, and try again")
 
     def close(self) -> None:
         """Release the lock and the files."""
@@ -183,8 +228,15 @@ class KnowledgeBase:
         try:
             self._lock.acquire()
         except Timeout as error:
-            raise WriterBusyError(f"another process is writing to {self.layout.name!r}; wait until it has "
-                                  "ended, or end it, and try again") from error
+            raise self._busy() from error
+        if self._files is not self._lock:
+            try:  # a reader of this home folder may be bringing its files up
+                self._files.acquire(timeout=_READER_MAKES_UP)
+            except BaseException as error:
+                self._lock.release()
+                if isinstance(error, Timeout):
+                    raise self._busy() from error
+                raise
         if self._lock.lock_counter == 1:
             try:
                 self._take_over()
@@ -194,6 +246,8 @@ class KnowledgeBase:
 
     def release(self) -> None:
         """Take back one `acquire`."""
+        if self._files is not self._lock:
+            self._files.release()
         self._lock.release()
 
     def publish(self) -> None:
@@ -223,11 +277,6 @@ class KnowledgeBase:
         finally:
             self.release()
 
-    def put_document(self, document: Document, max_tokens: int, overlap_tokens: int) -> bool:
-        """Store a document with its chunks; returns whether anything changed."""
-        chunks = chunk_document(document, max_tokens=max_tokens, overlap_tokens=overlap_tokens)
-        return self.documents.put(document, chunks)
-
     # Reading.
 
     @property
@@ -238,9 +287,9 @@ class KnowledgeBase:
     def _load_graph(self) -> GraphSynchroniser:
         """Load the graph, if it is not; write its file again, if that was damaged."""
         synchroniser = self.graph_synchroniser
-        if not synchroniser.is_loaded and synchroniser.graph and synchroniser.lost and not self._lock.is_locked:
+        if not synchroniser.is_loaded and synchroniser.graph and synchroniser.lost and not self._files.is_locked:
             try:
-                with self._lock:
+                with self._files:
                     self.save_graph()
             except (Timeout, OSError) as error:
                 _LOG.info("the graph's file of %s is not written again now (%s)", self.layout.name, error)
@@ -279,6 +328,7 @@ class KnowledgeBase:
         network = self.graph.network
         return Counts(network.number_of_nodes(), network.number_of_edges(), self.graph.count_attributes())
 
+    @at_rest()
     def _index_source(self) -> Source:
         return Source(self.graph, self.documents.chunks(), self.communities.searchable(), self.communities.all(),
                       self.schemas.current(), self.vectors)
@@ -337,14 +387,10 @@ class KnowledgeBase:
         self.vectors.freeze()
 
 
-def _is_past(database: Database, state: Sequence[int]) -> bool:
-    """Whether a snapshot's state may be an earlier one: after a restore the number of the vectors is higher."""
-    return not state or Version(*state[:-1]).folder <= version_of(database).folder
-
-
-def _close_all(lock: BaseFileLock | AdvisoryLock, vectors: VectorSynchroniser, database: Database) -> None:
+def _close_all(locks: Sequence[BaseFileLock | AdvisoryLock], vectors: VectorSynchroniser, database: Database) -> None:
     try:
         vectors.close()
     finally:
-        lock.release(force=True)
+        for lock in locks:
+            lock.release(force=True)
         database.close()

@@ -4,7 +4,7 @@ import re
 import shutil
 import unicodedata
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +24,10 @@ from .errors import (
 from .postgresql import LedgerSchema, ledgers, opened
 
 _LEDGER = "ledger.sqlite"
+_IDENTITY = "ledger.id"
+"""Which ledger the derived files are of, where it is not in the folder itself."""
+_READER_MAKES_UP = 60.0
+"""Seconds that a drop or rename waits for a reader that derives files."""
 MAX_NAME = 64
 MAX_NAME_BYTES = 200
 """A folder's name has at most 255 bytes on the usual file systems; a backup or temporary copy adds to it."""
@@ -131,11 +135,18 @@ class Layout:
             with opened(self.ledger.url) as connection:
                 if not self.ledger.try_lock(connection):
                     raise WriterBusyError(busy)
-                yield
+                with self._holding(busy, _READER_MAKES_UP) if self.root.is_dir() else nullcontext():
+                    yield
             return
-        lock = FileLock(self.lock, timeout=0)
+        with self._holding(busy, 0):
+            yield
+
+    @contextmanager
+    def _holding(self, busy: str, seconds: float) -> Iterator[None]:
+        """Within the block nobody else writes in the folder; whoever does has so many seconds to end."""
+        lock = FileLock(self.lock)
         try:
-            lock.acquire()
+            lock.acquire(timeout=seconds)
         except Timeout as error:
             raise WriterBusyError(busy) from error
         try:
@@ -189,7 +200,7 @@ class Layout:
             identity: the ledger's, where it is not in the folder itself.
         """
         self.root.mkdir(parents=True, exist_ok=True)
-        note = self.root / "ledger.id"
+        note = self.root / _IDENTITY
         if not identity or _text(note) == identity:
             return
         with FileLock(self.lock):
@@ -202,6 +213,24 @@ class Layout:
                 note.write_text(identity, "utf-8")
 
 
+def sweep(settings: Settings) -> None:
+    """Remove what is derived in the home folder of ledgers in PostgreSQL that others dropped or renamed.
+
+    Raises:
+        DatabaseError: the server is not there.
+        OSError: a file cannot be removed.
+    """
+    if settings.database is None or not settings.home.is_dir():
+        return
+    notes = {note.parent.name: _text(note) for note in settings.home.glob(f"*/{_IDENTITY}")}
+    there = ledgers(settings.database) if notes else {}  # not before: those that are made meanwhile are there
+    for name, identity in notes.items():
+        layout = Layout.by(settings, name)
+        if there.get(name) != identity and not layout.ledger_file.exists():
+            with suppress(Timeout), FileLock(layout.lock, timeout=0):
+                shutil.rmtree(layout.root)
+
+
 def knowledge_bases(settings: Settings) -> list[str]:
     """The names of the knowledge bases that the settings lead to, sorted."""
     return _names(settings.home, settings.database)
@@ -209,7 +238,7 @@ def knowledge_bases(settings: Settings) -> list[str]:
 
 def _names(home: Path, database: SecretStr | None) -> list[str]:
     if database is not None:
-        return ledgers(database)
+        return sorted(ledgers(database))
     if not home.is_dir():
         return []
     return sorted(entry.name for entry in home.iterdir() if (entry / _LEDGER).is_file())

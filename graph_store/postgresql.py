@@ -5,9 +5,10 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from typing import Any
 
 from pydantic import SecretStr
-from sqlalchemy import Connection, create_engine, make_url
+from sqlalchemy import Connection, Engine, create_engine, make_url
 from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
@@ -18,6 +19,8 @@ _DROPPED = "dropped_banyan_"
 _MOST_BYTES = 63
 """PostgreSQL cuts longer names off."""
 _CONNECT_SECONDS = 10
+# A machine that loses its power ends no connection: the server would hold its locks for two hours.
+_NOTICED = "-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3"
 _WRITER = 1
 _ABOUT = re.compile(r"Banyan ledger, format (\d+), id ([0-9a-f]{32})")
 
@@ -91,6 +94,45 @@ class LedgerSchema:
             connection.exec_driver_sql(f'ALTER SCHEMA "{self.name}" RENAME TO "{LedgerSchema(self.url, kb).name}"')
 
 
+def engine(url: SecretStr, session: str = "", **options: Any) -> Engine:
+    """The way to a server; nothing is asked of it yet.
+
+    Args:
+        url: its address.
+        session: further options of each of its sessions, as on PostgreSQL's command line.
+        options: of `create_engine`.
+
+    Raises:
+        DatabaseError: psycopg is not installed.
+    """
+    try:
+        return create_engine(make_url(url.get_secret_value()).set(drivername="postgresql+psycopg"),
+                             hide_parameters=True, connect_args=_arguments(url, session), **options)
+    except ImportError as error:
+        raise missing(error) from error
+
+
+def connection_string(url: SecretStr, session: str = "") -> str:
+    """The address as psycopg takes it, with what every connection is given (see `engine`)."""
+    from psycopg.conninfo import make_conninfo  # noqa: PLC0415  (an extra)
+
+    address = make_url(url.get_secret_value()).set(drivername="postgresql")
+    return make_conninfo(address.render_as_string(hide_password=False), **_arguments(url, session))
+
+
+def _arguments(url: SecretStr, session: str) -> dict[str, Any]:
+    """What psycopg is given with the address, for every connection: who connects, and that lost ones are noticed."""
+    own = make_url(url.get_secret_value()).query.get("options", "")
+    return {"connect_timeout": _CONNECT_SECONDS, "application_name": "banyan", "options": f"{_NOTICED} {session} {own}",
+            "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 30_000}
+
+
+def missing(error: ImportError) -> DatabaseError:
+    """What is said where the extra is not installed."""
+    return DatabaseError(f"BANYAN_DATABASE_URL names a PostgreSQL server, and {error.name}, which speaks to it, is not "
+                         "installed: run `pip install 'banyan-graphrag[postgres]'`")
+
+
 def connect(url: SecretStr) -> Connection:
     """Connect to the server; transactions are begun and ended by statements.
 
@@ -98,18 +140,16 @@ def connect(url: SecretStr) -> Connection:
         DatabaseError: it does not answer, or does not let us in.
     """
     try:
-        engine = create_engine(make_url(url.get_secret_value()).set(drivername="postgresql+psycopg"),
-                               poolclass=NullPool, isolation_level="AUTOCOMMIT", hide_parameters=True,
-                               connect_args={"connect_timeout": _CONNECT_SECONDS, "application_name": "banyan"})
-    except ImportError as error:
-        raise DatabaseError("BANYAN_DATABASE_URL names a PostgreSQL server, and psycopg, which speaks to it, is not "
-                            "installed: run `pip install 'banyan-graphrag[postgres]'`") from error
-    try:
-        return engine.connect()
+        return engine(url, poolclass=NullPool, isolation_level="AUTOCOMMIT").connect()
     except SQLAlchemyError as error:
-        raise DatabaseError(
-            "the PostgreSQL server that holds the ledger cannot be reached: check that it runs, and address, database, "
-            "user and password in BANYAN_DATABASE_URL", _cause(error, url)) from None
+        raise unreachable(error, url) from None
+
+
+def unreachable(error: Exception, url: SecretStr) -> DatabaseError:
+    """What is said where a connection cannot be made."""
+    return DatabaseError(
+        "the PostgreSQL server that holds the ledger cannot be reached: check that it runs, and address, database, "
+        "user and password in BANYAN_DATABASE_URL", _cause(error, url))
 
 
 @contextmanager
@@ -128,7 +168,7 @@ def opened(url: SecretStr) -> Iterator[Connection]:
         connection.close()
 
 
-def explained(error: SQLAlchemyError, url: SecretStr, *, lost: bool) -> DatabaseError:
+def explained(error: Exception, url: SecretStr, *, lost: bool) -> DatabaseError:
     """What went wrong with a statement."""
     cause = _cause(error, url)
     if lost:
@@ -138,7 +178,7 @@ def explained(error: SQLAlchemyError, url: SecretStr, *, lost: bool) -> Database
                          "that transaction is stored. Fix the cause and do the same again", cause)
 
 
-def _cause(error: SQLAlchemyError, url: SecretStr) -> str:
+def _cause(error: Exception, url: SecretStr) -> str:
     """Which server says what; the server repeats no password, and if it did it would not be shown."""
     address = make_url(url.get_secret_value())
     what = " ".join(str(error.orig if isinstance(error, DBAPIError) else error).split())
@@ -147,10 +187,11 @@ def _cause(error: SQLAlchemyError, url: SecretStr) -> str:
     return f"{address.host or 'local'}:{address.port or 5432}/{address.database}: {what}"
 
 
-def ledgers(url: SecretStr) -> list[str]:
-    """The names of the knowledge bases whose ledgers are there, sorted."""
+def ledgers(url: SecretStr) -> dict[str, str]:
+    """The names of the knowledge bases whose ledgers are there, and the ids that these were given."""
     with opened(url) as connection:
         found = connection.exec_driver_sql(
             "SELECT nspname, obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE starts_with(nspname, %s)",
             (_PREFIX,)).fetchall()
-    return sorted(str(name).removeprefix(_PREFIX) for name, about in found if _ABOUT.fullmatch(about or ""))
+    known = {str(name).removeprefix(_PREFIX): _ABOUT.fullmatch(about or "") for name, about in found}
+    return {name: about[2] for name, about in known.items() if about}

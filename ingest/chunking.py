@@ -10,7 +10,7 @@ were, with their ids and all that was extracted from them.
 import re
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ..schemas.documents import Chunk, Document
@@ -33,6 +33,13 @@ class _Unit(NamedTuple):
     end: int
     tokens: int
     whole: bool
+
+
+def chunk_documents(documents: Iterable[Document], max_tokens: int, overlap_tokens: int,
+                    ) -> list[tuple[Document, list[Chunk]]]:
+    """Some documents, each with its chunks (see `chunk_document`)."""
+    return [(document, chunk_document(document, max_tokens=max_tokens, overlap_tokens=overlap_tokens))
+            for document in documents]
 
 
 def chunk_document(document: Document, *, max_tokens: int, overlap_tokens: int) -> list[Chunk]:

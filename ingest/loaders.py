@@ -1,7 +1,9 @@
 """Files and folders to documents."""
 
 import tempfile
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
@@ -9,6 +11,7 @@ from pydantic import ValidationError
 
 from ..runtime.cancellation import current
 from ..schemas.documents import Document
+from .content import Content
 from .decoding import clean_text, read_bytes, undecodable
 from .failures import IngestError, LoadFailure, UnreadableError
 from .fetching import Address, check_allowed, fetch
@@ -28,6 +31,10 @@ _LOOK = 1000
 _LONGEST_NAME = 100
 
 OnFailure = Callable[[LoadFailure], None]
+Reading = Callable[[], Content]
+"""Gives the content of a file of the formats `PARSED`, or raises UnreadableError or OSError."""
+ReadAhead = Callable[[Iterator[Path]], Iterator[Reading]]
+"""Gives a `Reading` for each file, in order; how far ahead of it files are read is its own affair."""
 
 
 _MANY: dict[str, Callable[[Path, Limits, Report], Iterator[Record]]] = {
@@ -49,7 +56,7 @@ class _File(NamedTuple):
 
 
 def load_documents(paths: Sequence[Path | Address], *, on_failure: OnFailure,
-                   limits: Limits = DEFAULT_LIMITS) -> Iterator[Document]:
+                   limits: Limits = DEFAULT_LIMITS, read_ahead: ReadAhead | None = None) -> Iterator[Document]:
     """Read documents from files and folders, one at a time.
 
     Folders are read with all in them, sorted by name, but for what is hidden (names that begin
@@ -59,6 +66,7 @@ def load_documents(paths: Sequence[Path | Address], *, on_failure: OnFailure,
         paths: files and folders that exist, and addresses, which are called by themselves.
         on_failure: called for each file or record that gives no document; the others go on.
         limits: what is too large or too deep gives no document.
+        read_ahead: reads the files of the formats `PARSED`; none: a process of this machine, one after the other.
 
     Returns:
         The documents in order, each with its own id: the path relative to the folder given, or the
@@ -74,15 +82,15 @@ def load_documents(paths: Sequence[Path | Address], *, on_failure: OnFailure,
     for path in paths:
         if isinstance(path, Path) and not path.exists():
             raise IngestError(f"{path} does not exist: check its spelling and the folder you are in")
-    return _load(paths, on_failure, limits)
+    return _load(paths, on_failure, limits) if read_ahead is None else _load_with(read_ahead, paths, on_failure, limits)
 
 
 def _load(paths: Sequence[Path | Address], on_failure: OnFailure, limits: Limits) -> Iterator[Document]:
     with ReadingProcess(limits) as process:
-        yield from _load_with(process, paths, on_failure, limits)
+        yield from _load_with(lambda files: (partial(process.read, path) for path in files), paths, on_failure, limits)
 
 
-def _load_with(process: ReadingProcess, paths: Sequence[Path | Address], on_failure: OnFailure,
+def _load_with(read_ahead: ReadAhead, paths: Sequence[Path | Address], on_failure: OnFailure,
                limits: Limits) -> Iterator[Document]:
     sources: dict[str, str] = {}
     for path in paths:
@@ -90,9 +98,9 @@ def _load_with(process: ReadingProcess, paths: Sequence[Path | Address], on_fail
             files = _fetched(path, on_failure, limits)
         else:
             files = _walk(path, on_failure, limits) if path.is_dir() else iter([_File(path, path.name, named=True)])
-        for file in files:
+        for file, reading in _with_readings(files, read_ahead):
             current().check()
-            for document in _documents(file, process, on_failure, limits):
+            for document in _documents(file, reading, on_failure, limits):
                 if document.id in sources:
                     _fail(on_failure, file.source, f"the id {document.id!r} was already given by "
                           f"{sources[document.id]}: rename one, or load them into two knowledge bases")
@@ -103,6 +111,19 @@ def _load_with(process: ReadingProcess, paths: Sequence[Path | Address], on_fail
                 else:
                     sources[document.id] = document.source
                     yield document
+
+
+def _with_readings(files: Iterator[_File], read_ahead: ReadAhead) -> Iterator[tuple[_File, Reading]]:
+    """The files in order, each with what reads it."""
+    asked: deque[_File] = deque()
+
+    def paths() -> Iterator[Path]:
+        for file in files:
+            asked.append(file)
+            yield file.path
+
+    for reading in read_ahead(paths()):
+        yield asked.popleft(), reading
 
 
 def _fetched(address: Address, on_failure: OnFailure, limits: Limits) -> Iterator[_File]:
@@ -142,7 +163,7 @@ def _walk(root: Path, on_failure: OnFailure, limits: Limits) -> Iterator[_File]:
             _fail(on_failure, str(entry), _cannot_read(error))
 
 
-def _documents(file: _File, process: ReadingProcess, on_failure: OnFailure, limits: Limits) -> Iterator[Document]:
+def _documents(file: _File, reading: Reading, on_failure: OnFailure, limits: Limits) -> Iterator[Document]:
     """The documents of one file; its failures are reported, and end only this file."""
     def report(reason: str) -> None:
         _fail(on_failure, file.source, reason)
@@ -158,7 +179,7 @@ def _documents(file: _File, process: ReadingProcess, on_failure: OnFailure, limi
             yield from _records(file, _MANY[suffix], limits, report)
         else:
             read = PLAIN.get(suffix)
-            content = read(read_bytes(file.path, limits), limits) if read else process.read(file.path)
+            content = read(read_bytes(file.path, limits), limits) if read else reading()
             title = " ".join(clean_text(content.title).split())[:limits.title] or file.path.stem
             yield from _document(file.id, title, content.text, file.source, clean_metadata(content.metadata), report,
                                  paged=content.paged)

@@ -24,6 +24,11 @@ from .formats import parsed
 from .limits import MEGABYTE, Limits
 from .metadata import clean_metadata
 
+try:
+    import resource
+except ImportError:  # on Windows, where the deadline alone bounds a file
+    resource = None  # type: ignore[assignment]
+
 _LOOK = 0.2
 """Seconds between two looks at whether the run was cancelled."""
 
@@ -156,11 +161,8 @@ def _answer(path: Path, limits: Limits) -> dict[str, Any]:
 
 
 def _bound_memory(most: int) -> None:
-    try:
-        import resource  # noqa: PLC0415 - not on Windows, where the deadline alone bounds a file
-    except ImportError:
-        return
-    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    if resource is not None:
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
 
 if __name__ == "__main__":

@@ -110,12 +110,16 @@ class _Columns:
             self._units.append(unit)
         self._headers = _distinct(self._headers)
         self._key = self._naming(columns, len(sample))
+        keys = columns[self._key] if columns else []
+        self._numbered = all(map(_PLAIN_NUMBER.fullmatch, keys)) and not all(map(_YEAR.fullmatch, keys))
 
     def cells(self, row: Sequence[str]) -> list[Cell]:
         """The cells of a row, the one that names it first."""
         cells = [Cell(self._header_at(at), self._with_unit(at, value)) for at, value in enumerate(row)]
         cells += [Cell(self._headers[self._key], "")] if self._key >= len(cells) else []
         key = cells.pop(min(self._key, len(cells) - 1))
+        if self._numbered and _PLAIN_NUMBER.fullmatch(key.value):
+            key = Cell(key.header, f"{key.header} {key.value}")  # a number alone names nothing: 'Flight 7'
         return [key, *cells]
 
     def _header_at(self, at: int) -> str:
@@ -128,14 +132,16 @@ class _Columns:
     def _naming(self, columns: Sequence[Sequence[str]], rows: int) -> int:
         """The column that identifies a row.
 
-        Of those with a text of its own in each row the first one called a name, else the first; else the first column
-        with texts, else the first of all.
+        Of those with a text of its own in each row the first one called a name, else the first; else the first of all
+        if it numbers the rows; else the first column with texts, else the first of all.
         """
         texts = [at for at, cells in enumerate(columns) if cells and not all(map(_is_value, cells[:_JUDGED]))
                  and max(map(len, cells)) <= _LONGEST_NAME]
-        own = [at for at in texts if len(set(columns[at])) == len(columns[at]) and len(columns[at]) >= _MOSTLY * rows]
-        named = [at for at in own if label_key(self._headers[at]).endswith(_NAMING)]
-        return next(iter((*named, *own, *texts)), 0)
+        own = [at for at, cells in enumerate(columns) if len(set(cells)) == len(cells) >= _MOSTLY * rows]
+        of_texts = [at for at in own if at in texts]
+        named = [at for at in of_texts if label_key(self._headers[at]).endswith(_NAMING)]
+        numbering = [at for at in own[:1] if at == 0 and all(map(_PLAIN_NUMBER.fullmatch, columns[at]))]
+        return next(iter((*named, *of_texts, *numbering, *texts)), 0)
 
 
 def _header(written: str, cells: Sequence[str]) -> tuple[str, str]:

@@ -58,6 +58,11 @@ def acting(client: str) -> Iterator[None]:
         _client.reset(token)
 
 
+def client() -> str:
+    """The client whose changes these are; empty: there is none."""
+    return _client.get()
+
+
 def record(home: Path, action: Action, knowledge_base: str = "", what: str = "") -> None:
     """Write down a change that was made; all processes of a home folder write in turn.
 

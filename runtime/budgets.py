@@ -16,6 +16,34 @@ class BudgetExceeded(BanyanError):
     """The hard budget is reached: no further call is paid. What was done so far stands."""
 
 
+class AllowanceSpent(BudgetExceeded):
+    """A client has spent what it may for now; `seconds` says for how long."""
+
+    def __init__(self, message: str, seconds: int) -> None:
+        super().__init__(message)
+        self.seconds = seconds
+
+
+class Allowance(Protocol):
+    """What a client may spend in some time, by all that it asks for. Safe to use from several threads."""
+
+    def check(self) -> None:
+        """Called before a call is paid; asks nobody, and waits for nothing.
+
+        Raises:
+            AllowanceSpent: all is spent, as far as this process knows.
+        """
+
+    def look(self) -> None:
+        """Called before there is work: see what other processes have counted, too. May wait for a database."""
+
+    def spend(self, tokens: int) -> None:
+        """Count what was paid, before another call is checked; waits for nothing."""
+
+    def keep(self, tokens: int) -> None:
+        """Keep what was counted, for other processes and restarts. May wait for a database."""
+
+
 class CallLedger(Protocol):
     """Keeps responses and accounts. Safe to call from several threads."""
 
@@ -24,7 +52,7 @@ class CallLedger(Protocol):
 
     def record(self, *, key: str, step: str, response: str, prompt_tokens: int, completion_tokens: int,
                cached_tokens: int = 0, wasted: bool = False, model: str = "") -> None:
-        """Keep a paid call's response and add its tokens to the accounts, in one transaction.
+        """Keep a paid call's response and add its tokens to the accounts, in one transaction. May wait for a disk.
 
         Args:
             key: identifies the call.
@@ -39,6 +67,9 @@ class CallLedger(Protocol):
 
     def check_budget(self) -> None:
         """Called before a call is paid."""
+
+    def spend(self, model: str, prompt_tokens: int, completion_tokens: int, cached_tokens: int) -> None:
+        """Take a paid call from the budget: called as soon as it is answered, before another one is checked."""
 
 
 class Budget:
@@ -130,6 +161,24 @@ class Charge:
     """Told of every call, those among them that were paid before."""
     account: Account | None = None
     """Where calls of models that keep no responses are put down."""
+    allowance: Allowance | None = None
+    """That of the client that asked."""
+
+    def look(self) -> None:
+        """Called before there is work: see what of the client's allowance is spent. May wait for a database."""
+        if self.allowance is not None:
+            self.allowance.look()
+
+    def check(self) -> None:
+        """Called before a call is paid.
+
+        Raises:
+            BudgetExceeded: the budget is reached, or the client's allowance spent.
+        """
+        if self.allowance is not None:
+            self.allowance.check()
+        if self.budget is not None:
+            self.budget.check()
 
 
 _CHARGE: ContextVar[Charge] = ContextVar("banyan_charge", default=Charge())  # noqa: B039  (frozen)
@@ -142,14 +191,15 @@ def charge() -> Charge:
 
 @contextmanager
 def charged(*, build: str = "", document: str = "", budget: Budget | None = None,
-            usage: Usage | None = None, account: Account | None = None) -> Iterator[None]:
+            usage: Usage | None = None, account: Account | None = None,
+            allowance: Allowance | None = None) -> Iterator[None]:
     """Put down the calls of a block, and of the threads that it hands its context to, to a build and a document.
 
     What is not given stays as it is around the block.
     """
     around = charge()
     token = _CHARGE.set(Charge(build or around.build, document or around.document, budget or around.budget,
-                               usage or around.usage, account or around.account))
+                               usage or around.usage, account or around.account, allowance or around.allowance))
     try:
         yield
     finally:

@@ -119,7 +119,51 @@ def run_interruptible(main: Coroutine[Any, Any, _T]) -> _T:
     if threading.current_thread() is not threading.main_thread() or outer is signal.SIG_IGN:
         return asyncio.run(main)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # only then does asyncio put its own in its place
+    with cancellable() as cancellation:
+        try:
+            return asyncio.run(_heard(main, cancellation))
+        finally:
+            signal.signal(signal.SIGINT, outer)
+
+
+async def _heard(main: Coroutine[Any, Any, _T], cancellation: Cancellation) -> _T:
+    """Run a coroutine whose calls are told of Ctrl-C at once: else one that waits begins in a cancelled one's turn."""
+    cancel = signal.getsignal(signal.SIGINT)
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        cancellation.cancel()
+        if callable(cancel):
+            cancel(number, frame)
+
+    signal.signal(signal.SIGINT, handle)
     try:
-        return asyncio.run(main)
+        return await main
+    except CallCancelled:  # a thread of it may have heard before its tasks did
+        if cancellation.cancelled:
+            raise asyncio.CancelledError from None
+        raise
+
+
+@contextmanager
+def ctrl_c_deferred() -> Iterator[None]:
+    """A block at whose end Ctrl-C is heard, for libraries that crash where it interrupts them.
+
+    Outside the main thread, which alone hears it, nothing changes.
+    """
+    outer = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(outer):
+        yield
+        return
+    heard = False
+
+    def hear(number: int, frame: FrameType | None) -> None:  # noqa: ARG001  (as handlers are called)
+        nonlocal heard
+        heard = True
+
+    signal.signal(signal.SIGINT, hear)
+    try:
+        yield
     finally:
         signal.signal(signal.SIGINT, outer)
+        if heard:
+            signal.raise_signal(signal.SIGINT)

@@ -29,4 +29,7 @@ def at_rest() -> Iterator[None]:
         with _lock:
             _resting -= 1
             if not _resting and _collecting:
+                # What was made joins the oldest objects at once; else it would be looked through on its way there.
+                gc.freeze()
+                gc.unfreeze()
                 gc.enable()

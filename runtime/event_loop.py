@@ -7,7 +7,7 @@ event loops. So the calls of a process run on one loop of their own, and their c
 import asyncio
 import threading
 from collections.abc import Coroutine
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, Future
 from typing import Any, TypeVar
 
 from .cancellation import CallCancelled, current
@@ -32,7 +32,18 @@ class EventLoopThread:
         if current().cancelled:
             coroutine.close()
             raise CallCancelled
-        future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+        return self.result(self.submit(coroutine))
+
+    def submit(self, coroutine: Coroutine[Any, Any, _T]) -> Future[_T]:
+        """Start a coroutine; what it comes to is asked for by `result`."""
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+
+    def result(self, future: Future[_T]) -> _T:
+        """What a coroutine that was submitted comes to, while the calling thread waits.
+
+        Raises:
+            CallCancelled: the caller's run was cancelled; the coroutine is cancelled as well.
+        """
         try:
             with current().cancelling(future):
                 return future.result()
@@ -44,11 +55,11 @@ class EventLoopThread:
 
     async def arun(self, coroutine: Coroutine[Any, Any, _T]) -> _T:
         """Run a coroutine to its end while the calling task waits; cancelling the task cancels the coroutine."""
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(coroutine, self._loop))
+        return await asyncio.wrap_future(self.submit(coroutine))
 
     def start(self, coroutine: Coroutine[Any, Any, object]) -> None:
         """Run a coroutine whose outcome nobody waits for."""
-        asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+        self.submit(coroutine)
 
 
 @once

@@ -3,10 +3,12 @@
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
+import anyio.to_thread
 from fastapi import FastAPI
 from mcp.server.transport_security import TransportSecuritySettings
 
 from ..agents.resources import Resources, default_resources
+from ..runtime.budgets import charge
 from ..subagent.mcp_server import mcp_http_app
 from .errors import add_error_handlers
 from .metrics import count_calls
@@ -28,7 +30,6 @@ from .routes import suggestions as routes_suggestions
 from .routes.chat import add_chat_routes
 from .security.gate import Envelope, Gate
 from .security.hosts import Hosts
-from .security.keys import Keys
 from .service import Service
 
 _ROUTERS = (routes_reading.router, routes_builds.router, routes_asking.router, routes_conversations.router,
@@ -50,11 +51,18 @@ def create_app(resources: Resources | None = None, *, hosted: bool = False, host
     """
     service = Service(resources or default_resources(), workers)
     settings = service.resources.settings
+
+    @asynccontextmanager
+    async def build_turn(kb: str) -> AsyncIterator[None]:
+        async with service.builds.turn(kb):
+            await anyio.to_thread.run_sync(charge().look)
+            yield
+
     # The gate has checked where a request comes from before it gets there.
     mcp = None if hosted else mcp_http_app(
         service.resources, permits=lambda request, access: access in request.state.scopes,
         sees=lambda request, name: request.state.bases.hold(name),
-        turn=lambda request: service.questions.turn(request.state.client), build_turn=service.builds.turn,
+        turn=lambda request: service.questions.turn(request.state.client), build_turn=build_turn,
         security=TransportSecuritySettings(enable_dns_rebinding_protection=False))
 
     @asynccontextmanager
@@ -78,7 +86,7 @@ def create_app(resources: Resources | None = None, *, hosted: bool = False, host
     if mcp is not None:
         app.router.routes.extend(mcp.routes)
     add_pages(app, hosted=hosted)
-    app.add_middleware(Gate, settings=settings, keys=Keys.of(settings), hosts=hosts, needs_keys=needs_keys,
-                       workers=workers)
+    app.add_middleware(Gate, settings=settings, clients=service.clients, allowances=service.allowances, hosts=hosts,
+                       needs_keys=needs_keys, workers=workers)
     app.add_middleware(Envelope)
     return app

@@ -17,9 +17,11 @@ from ..graph_store.errors import (
     StoreError,
     UnknownDocumentError,
     UnknownKnowledgeBaseError,
+    VectorServerError,
 )
 from ..models.embedding.embedder import EmbeddingError
 from ..models.reasoner import ReasonerError
+from ..runtime.budgets import AllowanceSpent
 from ..runtime.cancellation import CallCancelled
 from ..schemas.errors import BanyanError
 from .answers import ErrorBody, ErrorDetail
@@ -101,8 +103,8 @@ class DeadlineError(RefusedError):
 
 _STATUS: dict[type[BaseException], int] = {
     UnknownKnowledgeBaseError: 404, UnknownDocumentError: 404, StoreError: 409, KnowledgeBaseNameError: 422,
-    DatabaseError: 503, BanyanError: 422, KeysError: 503, ReasonerError: 503, EmbeddingError: 503, CallCancelled: 503,
-    sqlite3.OperationalError: 503, OSError: 503}
+    AllowanceSpent: 429, VectorServerError: 503, DatabaseError: 503, BanyanError: 422, KeysError: 503,
+    ReasonerError: 503, EmbeddingError: 503, CallCancelled: 503, sqlite3.OperationalError: 503, OSError: 503}
 _TYPES = {404: "NotFoundError", 405: "MethodNotAllowedError", 413: "TooLargeError"}
 
 
@@ -123,6 +125,12 @@ def detail_of(error: BaseException, settings: Settings, request_id: str = "") ->
         str(error).replace(str(settings.home.resolve()), "BANYAN_HOME")
         .replace(str(settings.home), "BANYAN_HOME"))
     return ErrorDetail(type=type(error).__name__, message=printable(message), request_id=request_id)
+
+
+def _headers_of(error: Exception) -> dict[str, str] | None:
+    if isinstance(error, AllowanceSpent):
+        return {"Retry-After": str(error.seconds)}
+    return error.headers if isinstance(error, RefusedError) else None
 
 
 def printable(text: str) -> str:
@@ -153,8 +161,7 @@ def add_error_handlers(app: FastAPI) -> None:
     """Answer every error of the app in the same form."""
 
     def refused(request: Request, error: Exception) -> JSONResponse:
-        headers = error.headers if isinstance(error, RefusedError) else None
-        return error_response(status_of(error), error_told(error, request), headers)
+        return error_response(status_of(error), error_told(error, request), _headers_of(error))
 
     def invalid(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, RequestValidationError)  # noqa: S101  (what it is registered for)

@@ -21,9 +21,9 @@ from ..config import Settings
 from .answers import ErrorDetail
 from .app import create_app
 from .errors import error_response
+from .security.clients import Clients
 from .security.gate import Gate
 from .security.hosts import Hosts
-from .security.keys import Keys
 
 PREFIXES = ("/api", "/assets", "/chat")
 """Of the app's paths, beside `/`; LangGraph's server has none of them."""
@@ -64,10 +64,10 @@ class LangGraphGate:
     Studio's origins, those of `cors` in langgraph.json, may send requests as our own page may.
     """
 
-    def __init__(self, app: ASGIApp, settings: Settings, keys: Keys, hosts: Hosts) -> None:
+    def __init__(self, app: ASGIApp, settings: Settings, clients: Clients, hosts: Hosts) -> None:
         http = json.loads(os.environ.get("LANGGRAPH_HTTP") or "{}")
         self._app = app
-        self._gate = Gate(app, settings=settings, keys=keys, hosts=hosts, needs_keys=False, json_only=True,
+        self._gate = Gate(app, settings=settings, clients=clients, hosts=hosts, needs_keys=False, json_only=True,
                           origins=frozenset((http.get("cors") or {}).get("allow_origins", ())))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -81,13 +81,13 @@ class LangGraphGate:
             await self._gate(scope, receive, send)
 
 
-def mounted(app: FastAPI, settings: Settings, keys: Keys, hosts: Hosts) -> Starlette:
+def mounted(app: FastAPI, settings: Settings, clients: Clients, hosts: Hosts) -> Starlette:
     """An app that only serves another one, with its lifespan.
 
     Args:
         app: what is served below `/` and the prefixes.
         settings: limits.
-        keys: without any, only this machine is answered.
+        clients: who has a key or a token; where none is needed, only this machine is answered.
         hosts: the names that LangGraph's routes answer to.
     """
 
@@ -97,14 +97,17 @@ def mounted(app: FastAPI, settings: Settings, keys: Keys, hosts: Hosts) -> Starl
             yield
 
     return Starlette(routes=[Within(app)], lifespan=lifespan,
-                     middleware=[Middleware(LangGraphGate, settings, keys, hosts)])
+                     middleware=[Middleware(LangGraphGate, settings, clients, hosts)])
 
 
 def _app() -> Starlette:
     settings = default_resources().settings
     # The address was chosen by whoever started the server. No page's name is an address.
     hosts = Hosts.bound("0.0.0.0", settings.server_hosts)  # noqa: S104
-    return mounted(create_app(hosted=True, hosts=hosts), settings, Keys.of(settings), hosts)
+    ours = create_app(hosted=True, hosts=hosts)
+    service = ours.state.service
+    service.resources.allowance_of = service.allowances.of
+    return mounted(ours, settings, service.clients, hosts)
 
 
 app = _app()

@@ -35,6 +35,16 @@ _tokens = Counter("banyan_llm_tokens", "Tokens of the calls that were answered; 
                   ["step", "kind"])
 
 
+def route_of(scope: Scope) -> str:
+    """The template of a request's route, once it was found; empty: there is none."""
+    return getattr(scope.get("route"), "path", "") or ""
+
+
+def method_of(scope: Scope) -> str:
+    """A request's method, whatever a client sent."""
+    return scope["method"] if scope["method"] in _METHODS else "other"
+
+
 def count_request(scope: Scope, status: int, seconds: float) -> None:
     """Count a request that was answered.
 
@@ -43,8 +53,7 @@ def count_request(scope: Scope, status: int, seconds: float) -> None:
         status: of the response.
         seconds: that it took.
     """
-    route = getattr(scope.get("route"), "path", "") or "none"
-    method = scope["method"] if scope["method"] in _METHODS else "other"
+    route, method = route_of(scope) or "none", method_of(scope)
     _requests.labels(method, route, str(status)).inc()
     _seconds.labels(method, route).observe(seconds)
 

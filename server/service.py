@@ -1,30 +1,36 @@
 """What the routes work with: one of each for a server."""
 
 import logging
-import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from itertools import count
+from pathlib import Path
 from typing import Annotated, cast
 
 import anyio
 import anyio.to_thread
 from fastapi import Depends, Request
-from langgraph.checkpoint.sqlite import SqliteSaver
 
 from ..agents.resources import Resources
-from ..graph_store.ledger.sqlite import write_ahead
+from ..graph_store.errors import DatabaseError
+from ..graph_store.layout import sweep
 from ..schemas.errors import BanyanError
+from .database import ServerDatabase
 from .runs.builds import Builds
 from .runs.conversations import Conversations
-from .runs.process_lock import ProcessLock
+from .runs.process_lock import FileProcessLock, ProcessLock, SessionProcessLock
 from .runs.questions import Questions
+from .security.allowances import Allowances
+from .security.clients import Clients
 
 _LOG = logging.getLogger("banyan.server")
-CHECKPOINTS = "server.sqlite"
-"""Within the home folder; no knowledge base can be called so."""
 _BUILDS_END_IN = 5.0
 """Seconds that builds have to end in when the server does. One that takes longer ends with the process, which costs it
 the step that is under way."""
+_FOLLOWED = 2.0
+"""Seconds between two looks at what other servers have written."""
+_SWEPT = 30
+"""Looks between two at what they have dropped."""
 
 
 class Service:
@@ -39,35 +45,56 @@ class Service:
         self.model_from_page = False
         """Whether the model was set while the server runs."""
         resources.settings.home.mkdir(parents=True, exist_ok=True)
-        checkpoints = resources.settings.home / CHECKPOINTS
-        self._connection = sqlite3.connect(checkpoints, check_same_thread=False)
-        write_ahead(self._connection)
-        self.saver = SqliteSaver(self._connection)
-        self._process = ProcessLock(resources.settings.home)
-        self.conversations = Conversations(self.saver, self._process.id)
+        self.database = ServerDatabase.of(resources.settings)
+        self._process: ProcessLock = (FileProcessLock(resources.settings.home)
+                                      if isinstance(self.database.place, Path)
+                                      else SessionProcessLock(self.database.place))
+        self.conversations = Conversations(self.database, self._process)
         self.questions = Questions(resources, self.conversations)
-        self.builds = Builds(resources, self.saver, checkpoints, self._process)
+        self.clients = Clients.of(resources.settings, self.database)
+        self.allowances = Allowances(self.database, self.clients)
+        self.builds = Builds(resources, self.database, self._process, self.allowances)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Be at work within the block: the lifetime of the server."""
-        await anyio.to_thread.run_sync(self._take_up)
+        await anyio.to_thread.run_sync(self._begin)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._warm_up)
             tasks.start_soon(self.builds.attend)
+            if self.database.shared:
+                tasks.start_soon(self._follow)
             yield
             tasks.cancel_scope.cancel()
         self.builds.stop()
         self.idle = await self.builds.ended(_BUILDS_END_IN)
-        self.builds.close()
+        if self.database.shared:
+            await anyio.to_thread.run_sync(self._leave)
         await anyio.to_thread.run_sync(self._process.release)
         if self.idle:
-            self._connection.close()
+            self.database.close()
 
-    def _take_up(self) -> None:
+    def _begin(self) -> None:
         self._process.acquire()
-        self.builds.take_up()
-        self.conversations.take_up(self._process.runs)
+        self.builds.sweep()
+        sweep(self.resources.settings)
+
+    def _leave(self) -> None:
+        try:
+            self.builds.hand_over()
+        except DatabaseError as error:
+            _LOG.warning("builds are taken up as those of a process that was killed: %s", error.here)
+
+    async def _follow(self) -> None:
+        """Bring open knowledge bases up to what other servers write."""
+        for beat in count(1):
+            await anyio.sleep(_FOLLOWED)
+            try:
+                await anyio.to_thread.run_sync(self.resources.readers.follow)
+                if beat % _SWEPT == 0:
+                    await anyio.to_thread.run_sync(sweep, self.resources.settings)
+            except (BanyanError, OSError) as error:
+                _LOG.warning("what other servers write is not seen for now: %s", getattr(error, "here", error))
 
     async def _warm_up(self) -> None:
         """Load the model before the first question waits for it."""

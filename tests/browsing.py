@@ -1,5 +1,6 @@
 """A headless Chromium that looks at the web page, and reports whatever a person would call a fault of it."""
 
+import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,15 +10,19 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, expect, sync_playwright
 
 CHROMIUM = Path("/usr/bin/chromium")
 ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
              "--disable-component-update", "--disable-sync")
 WAIT = 30_000
 """Milliseconds until something has to be there: the machine may be busy, and on a quiet one it takes a second."""
-SHOTS = Path(os.environ.get("BANYAN_SHOTS") or Path(__file__).parent.parent / "build" / "shots")
-"""Where screenshots are kept."""
+SHOTS = os.environ.get("BANYAN_SHOTS")
+"""The folder where screenshots are kept, if any are to be."""
+
+
+_contexts: dict[str, list[BrowserContext]] = {}
+"""Those of the browser that nobody uses, by server and options: there is one browser at a time in a process."""
 
 
 @contextmanager
@@ -29,6 +34,7 @@ def browsing() -> Iterator[Browser]:
         try:
             yield browser
         finally:
+            _contexts.clear()
             browser.close()
 
 
@@ -55,6 +61,30 @@ class Watch:
 
 
 @contextmanager
+def visitor(browser: Browser, server: str, **options: Any) -> Iterator[BrowserContext]:
+    """A context that holds nothing of earlier visits but the page's files, which the browser asks for changes of.
+
+    It is used again by the next visitor with the same options. A page stays open in it: with its last page a process
+    would end, and starting another one takes as long as a short test.
+    """
+    free = _contexts.setdefault(json.dumps([server, options]), [])
+    if not free:
+        free.append(browser.new_context(**options))
+        free[0].new_page().goto(f"{server}/api/health")
+    context = free.pop()
+    context.clear_cookies()
+    session = context.new_cdp_session(context.pages[0])
+    session.send("Storage.clearDataForOrigin", {"origin": server, "storageTypes": "all"})
+    session.detach()
+    try:
+        yield context
+    finally:
+        for page in context.pages[1:]:
+            page.close()
+        free.append(context)
+
+
+@contextmanager
 def opened(browser: Browser, server: str, path: str = "", *, expected: tuple[str, ...] = (),
            ready: bool = True, **options: Any) -> Iterator[Page]:
     """A page of its own, as a new visitor has it; fails at the end of the block if it did what it must not do.
@@ -67,8 +97,8 @@ def opened(browser: Browser, server: str, path: str = "", *, expected: tuple[str
         ready: wait until it is there; a page that asks for a key first is not.
         options: of the browser's context: locale, color_scheme, viewport.
     """
-    with browser.new_context(**{"locale": "en-GB", "viewport": {"width": 1280, "height": 860},
-                                "reduced_motion": "reduce", **options}) as context:
+    with visitor(browser, server, **{"locale": "en-GB", "viewport": {"width": 1280, "height": 860},
+                                     "reduced_motion": "reduce", **options}) as context:
         page = context.new_page()
         page.set_default_timeout(WAIT)
         watch = Watch(urlsplit(server).netloc, expected)
@@ -86,9 +116,9 @@ def visit(page: Page, server: str, path: str, *, ready: bool = True) -> None:
 
 
 def shoot(page: Page, name: str) -> None:
-    """Keep a screenshot."""
-    SHOTS.mkdir(parents=True, exist_ok=True)
-    page.screenshot(path=SHOTS / f"{name}.png", animations="disabled")
+    """Keep a screenshot, if any are to be kept."""
+    if SHOTS:
+        page.screenshot(path=Path(SHOTS) / f"{name}.png", animations="disabled")
 
 
 def violations(page: Page) -> list[str]:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from banyan.graph_store.vectors import backend, chroma_server
 
-from .serving import free_port
+from .ports import free_port
 
 STARTS_WITHIN = 60  # the machine may be busy: half a second on a quiet one
 

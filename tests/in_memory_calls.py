@@ -39,6 +39,9 @@ class InMemoryCalls:
             self.completion_tokens[step] += completion_tokens
             self.cached_tokens[step] += cached_tokens
             self.wasted_tokens[step] += wasted * (prompt_tokens + completion_tokens)
+
+    def spend(self, model: str, prompt_tokens: int, completion_tokens: int, cached_tokens: int) -> None:
+        """Take a paid call from the budget."""
         self._budget.add(model, prompt_tokens, completion_tokens, cached_tokens)
 
     def check_budget(self) -> None:

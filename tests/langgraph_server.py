@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -13,6 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from . import command_line, warm_start
+from .ports import free_port
 
 STARTS_WITHIN = 60
 
@@ -34,9 +34,7 @@ def langgraph_dev(folder: Path, log: Path, **settings: str) -> Iterator[str]:
         log: the file for what the server says.
         settings: further variables of its environment.
     """
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     address = f"http://127.0.0.1:{port}"
     command = [sys.executable, str(Path(sys.executable).with_name("langgraph")), "dev", "--no-browser", "--no-reload",
                "--host", "127.0.0.1", "--port", str(port), "--n-jobs-per-worker", "4"]

@@ -24,7 +24,8 @@ if not built.exists():
     post("chat/completions", {"model": "any", "messages": [{"role": "user", "content": "Build."}]})
     built.touch()
 print("a line that is for nobody\n" + json.dumps({"built": 1.5}), flush=True)
-for question in job["questions"]:
+for line in sys.stdin:
+    question = json.loads(line)
     asked = {"model": "any", "messages": [{"role": "user", "content": f"{question['question']}\n{job['instruction']}"}]}
     streamed = post("chat/completions", asked | {"stream": True}).decode().split("\n\n")
     text = "".join(json.loads(event[6:])["choices"][0]["delta"].get("content") or ""

@@ -5,7 +5,6 @@ import os
 import pwd
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -18,6 +17,8 @@ import pytest
 from banyan.graph_store import layout
 from psycopg import sql
 from pydantic import SecretStr
+
+from .ports import free_port
 
 PASSWORD = "let-me-in"
 USERS = ("postgres", "nobody")
@@ -47,9 +48,7 @@ class Cluster:
         self._user = next(name for name in USERS if _known(name)) if os.geteuid() == 0 else None
         if self._user:
             shutil.chown(folder, self._user)
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         (folder / "password").write_text(PASSWORD)
         self._run("initdb", "-D", str(self._data), "-U", "banyan", "-A", "scram-sha-256",
                   f"--pwfile={folder / 'password'}", "--locale=en_US.UTF-8" if _has_locale() else "--locale=C.UTF-8",
@@ -63,7 +62,9 @@ class Cluster:
         assert done.returncode == 0, done.stderr
 
     def start(self) -> None:
-        """Start the server, and wait until it answers."""
+        """Start the server unless it runs, and wait until it answers."""
+        if self._server is not None and self._server.poll() is None:
+            return
         log = (self._data.parent / "log").open("ab")
         self._server = subprocess.Popen(
             [str(self._bin / "postgres"), "-D", str(self._data), "-p", str(self.port), "-c", "fsync=off", "-c",

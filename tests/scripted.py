@@ -26,7 +26,7 @@ from banyan.agents.resources import Resources
 from banyan.cli import main as cli
 from banyan.config import Settings
 from banyan.graph_store.integrity.verify import verify
-from banyan.graph_store.layout import knowledge_bases
+from banyan.graph_store.layout import Layout, knowledge_bases
 from banyan.models.embedding.embedder import Embedder
 from banyan.models.rules.reasoner import RulesReasoner
 from banyan.schemas.extraction import (
@@ -188,8 +188,10 @@ class Workshop:
 
     def copy_built(self) -> list[str]:
         """The documents of TEXTS, and their knowledge base as a copy of one that a process builds once."""
+        from .copying import copied  # noqa: PLC0415  (benchmarks import this file without its package)
+
         built = _built(self.embedder)
-        shutil.copytree(built.settings.home, self.settings.home)
+        copied(Layout.by(built.settings, "kb"), Layout.by(self.settings, "kb"))
         self.scripted.extracted.update(built.scripted.extracted)
         return self.write(TEXTS)
 

@@ -41,4 +41,4 @@ class ScriptedEndpoint:
 
 
 def reasoner(endpoint: ScriptedEndpoint, ledger: InMemoryCalls | None = None, **changes: Any) -> LlmReasoner:
-    return LlmReasoner(Settings(_env_file=None, **changes), ledger or InMemoryCalls(), endpoint)
+    return LlmReasoner(Settings(_env_file=None, **changes), ledger or InMemoryCalls(), lambda _: endpoint)

@@ -1,7 +1,6 @@
 """`banyan serve` as a user runs it: a process with a home of its own, on a free port of this machine."""
 
 import signal
-import socket
 import subprocess
 import time
 import urllib.error
@@ -12,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import command_line, warm_start
+from .ports import free_port
 
 STARTS_WITHIN = 180  # the machine may be busy, and workers start one after another: 5 s on a quiet one
 ENDS_WITHIN = 60  # the machine may be busy: one second on a quiet one
@@ -30,13 +30,6 @@ class Served:
     def said(self) -> str:
         """Its log so far."""
         return self.log.read_text("utf-8", errors="replace")
-
-
-def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from typing import cast
 
 from banyan.graph_store import update
 from banyan.graph_store.knowledge_base import KnowledgeBase
+from banyan.graph_store.layout import Layout
 from banyan.graph_store.update import follow_facts
 from banyan.ingest.chunking import chunk_document
 from banyan.models.embedding.embedder import Embedder
@@ -20,6 +21,8 @@ from banyan.schemas.documents import Document
 from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from banyan.schemas.graph_schema import GraphSchema, open_schema
 from banyan.schemas.retrieval import CommunityDigest, CommunitySummary
+
+from .copying import copied
 
 Triples = Sequence[tuple[str, str, str]]
 
@@ -43,6 +46,12 @@ def said(entities: Iterable[tuple[str, str]] = (), triples: Triples = (), attrib
         triples=tuple(ExtractedTriple(head=head, relation=relation, tail=tail) for head, relation, tail in triples),
         attributes=tuple(ExtractedAttribute(entity=entity, attribute=name, value=value)
                          for entity, name, value in attributes))
+
+
+def store(kb: KnowledgeBase, document: Document, max_tokens: int = 400, overlap_tokens: int = 0) -> bool:
+    """Store a document with its chunks, of which nothing is said yet; returns whether anything changed."""
+    chunks = chunk_document(document, max_tokens=max_tokens, overlap_tokens=overlap_tokens)
+    return kb.documents.put(document, chunks)
 
 
 def put(kb: KnowledgeBase, document_id: str, text: str, *, title: str = "", entities: Mapping[str, str] | None = None,
@@ -86,7 +95,7 @@ def create(home: Path, name: str, embedder: Embedder, schema: GraphSchema | None
 
 @cache
 def _made(embedder: Embedder, schema: str) -> Path:
-    """The folder of the knowledge base of PEOPLE, which a process makes once."""
+    """The home of the knowledge base of PEOPLE, which a process makes once."""
     home = Path(tempfile.mkdtemp(prefix="banyan-people-", dir=os.environ.get("PYTEST_DEBUG_TEMPROOT")))
     atexit.register(shutil.rmtree, home, ignore_errors=True)
     with create(home, "people", embedder, GraphSchema.model_validate_json(schema)) as kb, kb.writing():
@@ -99,9 +108,10 @@ def _made(embedder: Embedder, schema: str) -> Path:
         put(kb, "zh", PEOPLE["zh"], title="林小雨", entities={"林小雨": "Person", "宁波": "City"},
             triples=[("林小雨", "出生于", "宁波")])
         finish(kb)
-    return home / "people"
+    return home
 
 
 def people(home: Path, name: str, embedder: Embedder, schema: GraphSchema | None = None) -> None:
     """The knowledge base of PEOPLE."""
-    shutil.copytree(_made(embedder, (schema or open_schema()).model_dump_json()), home / name)
+    made = _made(embedder, (schema or open_schema()).model_dump_json())
+    copied(Layout.of(made, "people"), Layout.of(home, name))

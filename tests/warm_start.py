@@ -34,9 +34,11 @@ DESCRIPTORS = "TESTS_DESCRIPTORS"
 IMPORTED = (
     "banyan.agents.construction.graph", "banyan.agents.resources", "banyan.agents.retrieval.graph", "banyan.cli.main",
     "banyan.evaluation.retrieval", "banyan.graph_store.integrity.backup", "banyan.graph_store.integrity.verify",
-    "banyan.models.embedding.onnx_embedder", "banyan.models.rules.reading.extraction", "banyan.models.rules.reasoner",
-    "banyan.server.app", "banyan.subagent.compiled", "chromadb_rust_bindings", "chromadb", "langchain_openai",
-    "markdown_it", "mcp", "rjieba", "sklearn.cluster", "typer.rich_utils", "uvicorn")
+    "banyan.graph_store.tree.synchroniser", "banyan.graph_store.vectors.chroma",
+    "banyan.models.embedding.onnx_embedder", "banyan.models.llm.chat", "banyan.models.rules.reading.extraction",
+    "banyan.models.rules.reasoner", "banyan.server.app", "banyan.subagent.compiled", "anyio._backends._asyncio",
+    "bm25s", "chromadb_rust_bindings", "chromadb.api.rust", "graspologic_native", "httpcore2", "langchain_openai",
+    "markdown_it", "mcp", "openai.resources.chat", "rjieba", "sklearn.cluster", "typer.rich_utils", "uvicorn")
 FIXED = {"COLUMNS": "200", "NO_COLOR": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 """What modules read when they are imported. A process with several threads must not be forked."""
 _BECOME_SUBREAPER = 36
@@ -91,15 +93,41 @@ def _origin() -> socket.socket:
     return ours
 
 
-def serve(channel: socket.socket) -> list[str]:
-    """Fork a child for each request, until there are no more; returns in each child, with its arguments."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def read_certificates_once() -> None:
+    """Share what each client of an endpoint would read of the machine's certificates, for 20 ms."""
+    httpcore = importlib.import_module("httpcore2")
+    httpcore.default_ssl_context = cache(httpcore.default_ssl_context)
+
+
+def import_all() -> None:
+    """Import what a command imports when it needs it, so that processes that are forked then have it."""
     for module in IMPORTED:
         importlib.import_module(module)
     for command in Path(sys.modules["banyan.cli"].__path__[0], "commands").glob("*.py"):
         importlib.import_module(f"banyan.cli.commands.{command.stem}")
+    read_certificates_once()
+    sys.modules["httpcore2"].default_ssl_context()
+
+
+def load_model_once() -> None:
+    """Load the default embedding model, so that processes that are forked then have it: it takes a sixth of a second.
+
+    A session of one thread, as the embedder's is, starts none, and a tokenizer's begin with the first texts.
+    """
+    embedder = importlib.import_module("banyan.models.embedding.onnx_embedder")
+    for name in ("bundled_export", "bundled_tokenizer", "_session"):
+        setattr(embedder, name, cache(getattr(embedder, name)))
+    embedder.load_bundled(1)
+
+
+def serve(channel: socket.socket) -> list[str]:
+    """Fork a child for each request, until there are no more; returns in each child, with its arguments."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    import_all()
     pipelines = importlib.import_module("banyan.models.parsing.pipelines")
     pipelines.load_pipeline(pipelines.PACKAGE, alone=True)
+    pipelines.installed_pipelines()
+    load_model_once()
     threads = len(list(Path("/proc/self/task").iterdir()))
     assert threads == 1, f"a process with {threads} threads must not be forked"
     gc.collect()

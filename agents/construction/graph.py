@@ -20,13 +20,10 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Send
 
-from ...config import Settings
 from ..nodes import as_node
 from ..resources import Resources
 from .nodes import Nodes
 from .state import BuildContext, BuildInput, BuildOutput, BuildState, ExtractInput, WriteInput
-
-_RULES_AT_ONCE = 2
 
 
 def write_and_extract(state: BuildState) -> Sequence[Send | str]:
@@ -54,7 +51,7 @@ def build_graph(resources: Resources | None = None, checkpointer: BaseCheckpoint
         checkpointer: needed for `review`, unless the graph runs in a server that brings its own.
     """
     nodes = Nodes(resources)
-    node = partial(as_node, abandon=nodes.abandon)
+    node = partial(as_node, abandon=nodes.abandon, within=nodes.charged_to_client)
     graph = StateGraph(BuildState, context_schema=BuildContext, input_schema=BuildInput, output_schema=BuildOutput)
     graph.add_node("check", node(nodes.check))
     graph.add_node("ingest", node(nodes.ingest))
@@ -77,16 +74,9 @@ def build_graph(resources: Resources | None = None, checkpointer: BaseCheckpoint
     # Two rounds of LangGraph's limit would end a build after a few hundred chunks; a build ends by itself.
     config = RunnableConfig(recursion_limit=10_000_000)
     if resources is not None:
-        config["max_concurrency"] = _nodes_at_once(resources.settings)
+        # Besides extractions `write`, and the thread that a synchronous run's stream takes.
+        config["max_concurrency"] = 2 + resources.extractions_at_once
     return compiled.with_config(config)
-
-
-def _nodes_at_once(settings: Settings) -> int:
-    """How many nodes run at once: extractions, `write`, and the thread that a synchronous run's stream takes.
-
-    The rules keep a core busy. Calls to an endpoint have limits of their own: all of a batch wait for their turn.
-    """
-    return 2 + (settings.batch_chunks if settings.uses_llm else _RULES_AT_ONCE)
 
 
 graph = build_graph()

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
@@ -17,7 +18,7 @@ from ...graph_store.update import bring_up_to_date, follow_facts
 from ...ingest.examples import load_examples
 from ...ingest.fetching import Address, check_allowed
 from ...ingest.given import given_documents
-from ...ingest.loaders import LoadFailure, load_documents
+from ...ingest.loaders import LoadFailure
 from ...ingest.recorded import RecordedPassage, load_recorded
 from ...models.llm.breaker import EndpointDown, EndpointFailed
 from ...models.reasoner import Reasoner, ReasonerError
@@ -32,7 +33,7 @@ from ...schemas.graph_schema import GraphSchema, SchemaError
 from ...schemas.prices import Prices
 from ..contexts import check_context
 from ..resources import Resources, default_resources
-from ..serving import check_readable, is_served, served_client
+from ..serving import charged_to_client, check_readable, is_served, served_client
 from .inputs import DEFAULT_SCHEMA, check_input, grouped, named_sources, require_any
 from .review import REVIEWED_AT_ONCE, ask_person
 from .state import BuildContext, BuildReport, BuildState, ExtractInput, WriteInput, new_run
@@ -52,6 +53,10 @@ class Nodes:
         """End a run of which a step failed or was cancelled, so that others may write."""
         if "run" in state:
             self._resources.runs.abandon(state["knowledge_base"], state["run"])
+
+    def charged_to_client(self) -> AbstractContextManager[None]:
+        """Entered for each run of a node: its calls are taken from its client's allowance."""
+        return charged_to_client(self._resources.allowance_of)
 
     def check(self, state: BuildState, runtime: Runtime[BuildContext]) -> dict[str, Any]:
         """Validate all that was given, before anything is made or paid."""
@@ -84,7 +89,7 @@ class Nodes:
         given = given_documents(state.get("documents") or [], limits)
         # The first is read before the knowledge base is made: a wrong path leaves no empty one behind.
         if recorded is None:
-            documents = require_any(load_documents(paths, on_failure=failures.append, limits=limits), paths, failures)
+            documents = require_any(resources.read(paths, failures.append), paths, failures)
         else:
             files = [path for path in paths if isinstance(path, Path)]
             records = require_any(load_recorded(files, recorded, on_failure=failures.append, limits=limits), paths,
@@ -114,13 +119,12 @@ class Nodes:
         return learn_schema(loaded, load_examples(Path(examples), loaded), self._resources.embedder)
 
     def _store_documents(self, kb: KnowledgeBase, documents: Iterator[Document]) -> None:
-        settings = self._resources.settings
         count = 0
-        for group in grouped(documents):
+        for group in self._resources.chunked(grouped(documents)):
             # Reading files may take long, and waits for no transaction.
             with kb.database.transaction():
-                for document in group:
-                    kb.put_document(document, settings.chunk_tokens, settings.chunk_overlap)
+                for document, chunks in group:
+                    kb.documents.put(document, chunks)
             count += len(group)
             _progress("read", count, None)
 
@@ -133,7 +137,7 @@ class Nodes:
         batch: list[str] = []
         if not state["stopped"]:
             with self._resources.runs.step(state["knowledge_base"], state["run"]) as kb:
-                batch = kb.documents.next_batch(self._resources.settings.batch_chunks, after=state["batch"])
+                batch = kb.documents.next_batch(self._resources.settings.batch_size, after=state["batch"])
         return {"batch": batch, "extracted": state["batch"]}
 
     async def extract(self, state: ExtractInput, runtime: Runtime[BuildContext]) -> dict[str, Any]:

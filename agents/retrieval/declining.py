@@ -2,19 +2,17 @@
 
 from collections.abc import Sequence
 
-from ...graph_store.index.lexical import terms
 from ...graph_store.ledger.documents import Documents
 from ...models.rules.content_words import Language, language_of
 from ...models.rules.questions.names import names_in
-from ...schemas.documents import Citation
-from ...schemas.retrieval import Answer, Passage, Quote
-from ...text.sentences import split_sentences
-from ...tools.index import RetrievalIndex
-from .citing import NOT_FOUND, located
+from ...schemas.retrieval import Answer, Passage
+from ...tools.retriever import Retriever
+from .citing import NOT_FOUND
+from .closest import closest
 from .spelling import names_near
 
-_CLOSEST = 3
-_LONGEST_QUOTE = 300
+_LONGEST_QUESTION = 300
+"""Characters of a question in which names are looked for."""
 _WORDS: dict[Language, dict[str, str]] = {
     "en": {"none": NOT_FOUND, "closest": "These passages come closest:", "quote": "“{}” [{}]",
            "near": "Names in the documents that are spelt like it: {}.", "joint": ", ",
@@ -25,8 +23,8 @@ _WORDS: dict[Language, dict[str, str]] = {
 }
 
 
-def declined(question: str, answer: Answer, passages: Sequence[Passage], documents: Documents, index: RetrievalIndex,
-             *, hint: bool) -> Answer:
+def declined(question: str, answer: Answer, passages: Sequence[Passage], documents: Documents,
+             retriever: Retriever, *, hint: bool) -> Answer:
     """An abstaining answer with what may help whoever asked.
 
     Args:
@@ -34,18 +32,18 @@ def declined(question: str, answer: Answer, passages: Sequence[Passage], documen
         answer: an answer that abstains.
         passages: the context, best first.
         documents: the sources.
-        index: the knowledge base, for its names.
+        retriever: of the knowledge base, for its names and for what is near.
         hint: whether to say that a model would help.
 
     Returns:
-        The answer in the question's language. Its citations are the closest passages' sentences.
+        The answer in the question's language. Its citations are the closest passages.
     """
     said = _WORDS[language_of(question)]
-    citations = _closest(question, passages, documents)
+    citations = closest(question, passages, documents, retriever)
     lines = [said["none"]]
     if citations:
         lines += [said["closest"], *(said["quote"].format(" ".join(c.quote.split()), c.id) for c in citations)]
-    near = names_near(names_in(question[:_LONGEST_QUOTE]), index)
+    near = names_near(names_in(question[:_LONGEST_QUESTION]), retriever.index)
     if near:
         lines.append(said["near"].format(said["joint"].join(near)))
     if hint:
@@ -65,22 +63,3 @@ def with_spelling(answer: Answer, replaced: Sequence[tuple[str, str]], question:
 def is_hinted(messages: Sequence[tuple[str, str]]) -> bool:
     """Whether a conversation was told already that a model would help."""
     return any(said["hint"] in text for said in _WORDS.values() for _, text in messages)
-
-
-def _closest(question: str, passages: Sequence[Passage], documents: Documents) -> list[Citation]:
-    """The sentence of each of the first passages that shares most with the question."""
-    asked = frozenset(terms(question))
-    citations: list[Citation] = []
-    for number, passage in enumerate(passages, 1):
-        if passage.statement or len(citations) == _CLOSEST:
-            continue
-        spans = [(start, min(end, start + _LONGEST_QUOTE)) for start, end in split_sentences(passage.text)
-                 if not passage.text[start:end].startswith("#")]
-        best = max(spans, key=lambda span: len(asked.intersection(terms(passage.text[slice(*span)]))), default=None)
-        words = passage.text[slice(*best)].strip() if best else ""
-        spot = located(Quote(passage=number, words=words), passages, documents) if words else None
-        if spot is not None:
-            document, start, end, quote = spot
-            citations.append(Citation(id=len(citations) + 1, document=document, start=start, end=end, quote=quote,
-                                      page=documents.page(document, start)))
-    return citations

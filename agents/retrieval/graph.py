@@ -9,6 +9,7 @@ a `TraceStep` in the state.
 """
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -36,8 +37,9 @@ from ...schemas.trace import TraceStep
 from ...tools.retriever import Retriever
 from ..contexts import check_context
 from ..model_choice import check_models
+from ..nodes import traced_node
 from ..resources import Resources, default_resources
-from ..serving import is_served
+from ..serving import charged_to_client, is_served
 from . import tracing
 from .chaining import following, merged, names_known_to, next_parts, searchable, waits
 from .citing import cite, within_budget
@@ -76,6 +78,10 @@ class _Nodes:
     @property
     def _resources(self) -> Resources:
         return self._given or default_resources()
+
+    def charged_to_client(self) -> AbstractContextManager[None]:
+        """Entered for each run of a node: its calls are taken from its client's allowance."""
+        return charged_to_client(self._resources.allowance_of)
 
     def _reasoner(self, state: AskState | SurveyInput, context: AskContext) -> Reasoner:
         return self._resources.reasoner(state["knowledge_base"], context.models)
@@ -295,7 +301,7 @@ class _Nodes:
         if checked.abstained:
             hint = not (self._hinted or state["hinted"] or self._resources.settings.llm_base_url)
             self._hinted = self._hinted or hint
-            checked = declined(state["question"], checked, passages, documents, self._retriever(state).index, hint=hint)
+            checked = declined(state["question"], checked, passages, documents, self._retriever(state), hint=hint)
         checked = with_spelling(checked, state["respelt"], state["question"])
         self._readings.end(state["reading"])
         step = tracing.data(tracing.answered(state["iterations"], checked))
@@ -351,16 +357,17 @@ def build_graph(resources: Resources | None = None, checkpointer: Checkpointer =
             graph, nothing is kept with that one's state.
     """
     nodes = _Nodes(resources)
+    node = partial(traced_node, within=nodes.charged_to_client)
     searches = {route: f"{route}_search" for route in ROUTES}
     graph = StateGraph(AskState, context_schema=AskContext, input_schema=AskInput, output_schema=AskOutput)
-    graph.add_node("condense", nodes.condense)
-    graph.add_node("decompose", nodes.decompose)
+    graph.add_node("condense", node(nodes.condense, "condense"))
+    graph.add_node("decompose", node(nodes.decompose, "decompose"))
     for route, name in searches.items():
-        graph.add_node(name, partial(nodes.search, route), input_schema=SearchInput)
-    graph.add_node("survey", nodes.survey, input_schema=SurveyInput)
-    graph.add_node("fuse", nodes.fuse)
-    graph.add_node("reflect", nodes.reflect)
-    graph.add_node("answer", nodes.answer)
+        graph.add_node(name, node(partial(nodes.search, route), name), input_schema=SearchInput)
+    graph.add_node("survey", node(nodes.survey, "survey"), input_schema=SurveyInput)
+    graph.add_node("fuse", node(nodes.fuse, "fuse"))
+    graph.add_node("reflect", node(nodes.reflect, "reflect"))
+    graph.add_node("answer", node(nodes.answer, "answer"))
     graph.add_edge(START, "condense")
     graph.add_edge("condense", "decompose")
     graph.add_conditional_edges("decompose", nodes.begin, [*searches.values(), "survey", "fuse"])

@@ -1,8 +1,9 @@
-"""What the peers' programs share: the job that `banyan bench --peer` writes, and the lines that they answer with.
+"""What the peers' programs share: the job that `banyan bench --peer` writes, and how they are asked and answer.
 
 It runs in each peer's own environment, in which Banyan is not installed.
 """
 
+import asyncio
 import json
 import os
 import sys
@@ -14,10 +15,9 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Job:
-    """Documents and questions as {id, title, text} and {id, question}; see `evaluation/bench/peers.py`."""
+    """Documents as {id, title, text}; see `evaluation/bench/peers.py`."""
 
     documents: list[dict[str, str]]
-    questions: list[dict[str, str]]
     base_url: str
     model: str
     dimension: int
@@ -33,14 +33,15 @@ def read_job() -> Job:
 
 
 async def run(job: Job, build: Callable[[], Awaitable[None]], answer: Callable[[str], Awaitable[str]]) -> None:
-    """Build, unless that was done before, and answer the questions one by one."""
+    """Build, unless that was done before, and answer what is asked on the input, {id, question} a line."""
     built = Path(job.folder) / "built"
     started = time.perf_counter()
     if not built.exists():
         await build()
         built.touch()
     say({"built": time.perf_counter() - started})
-    for question in job.questions:
+    while line := await asyncio.to_thread(sys.stdin.readline):
+        question = json.loads(line)
         say({"id": question["id"], "answer": await answer(question["question"])})
 
 

@@ -84,7 +84,7 @@ def _print_answer(answer: dict[str, Any]) -> None:
         number = f"\\[{citation['id']}]"
         page = f", page {citation['page']}" if citation["page"] else ""
         said = (f"[dim]{on_a_line(citation['document'])}{page} {citation['start']}-{citation['end']}:[/dim] "
-                f"{on_a_line(citation['quote'])}")
+                f"{on_a_line(' '.join(citation['quote'].split()))}")
         if out.is_terminal:
             # What does not fit a line goes on below its own beginning, not below its number.
             line = Table.grid(padding=(0, 1))

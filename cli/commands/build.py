@@ -1,5 +1,6 @@
 """`banyan build` and `banyan import`: documents or recorded triples into a knowledge base."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
@@ -9,7 +10,10 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from rich.table import Table
+from typer.core import TyperCommand
 
+from ...agents.cluster.builds import resources_on
+from ...agents.cluster.joining import LOCAL
 from ...agents.construction.graph import build_graph
 from ...agents.construction.inputs import named_sources
 from ...agents.construction.state import BuildContext, BuildInput, BuildReport
@@ -24,12 +28,26 @@ from ..session import AsJson, MaxCost, MaxTokens, NewKb, opened
 
 app = typer.Typer()
 
+_ADDRESS = re.compile(r"auto|local|\S+:\d+")
+
 Schema = Annotated[str, typer.Option(help="Seed schema, `open`, or a file; only at the first build.")]
 _COLUMNS = ("documents", "chunks", "entities", "triples", "attributes", "communities", "seconds")
 NoResolve = Annotated[bool, typer.Option("--no-resolve", help="Keep every name an entity of its own.")]
 
 
-@app.command()
+class _Build(TyperCommand):
+    """Takes `--ray` with and without an address, which Typer does not know."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """The arguments; see Click."""
+        following = [*args[1:], ""]
+        bare = [argument == "--ray" and not _ADDRESS.fullmatch(after)
+                for argument, after in zip(args, following, strict=True)]
+        return list(super().parse_args(ctx, [f"--ray={LOCAL}" if alone else argument
+                                             for argument, alone in zip(args, bare, strict=True)]))
+
+
+@app.command(cls=_Build)
 def build(  # noqa: PLR0913  (its options)
     paths: Annotated[list[str], typer.Argument(help="Files and folders to read; addresses where BANYAN_FETCH allows "
                                                     "them.")],
@@ -44,6 +62,9 @@ def build(  # noqa: PLR0913  (its options)
     review: Annotated[bool, typer.Option("--review", help="Decide on schema candidates yourself.")] = False,
     no_evolve: Annotated[bool, typer.Option("--no-evolve", help="Leave the schema as it is.")] = False,
     no_resolve: NoResolve = False,
+    ray: Annotated[str, typer.Option(metavar="[ADDRESS]", show_default=False, help=(
+        "Let the workers of a Ray cluster read, extract and embed: `auto` or HOST:PORT; without an address, of a Ray "
+        "that is started on this machine and ends with the build."))] = "",
     as_json: AsJson = False,
 ) -> None:
     """Read documents into a knowledge base; what is unchanged costs nothing."""
@@ -55,7 +76,9 @@ def build(  # noqa: PLR0913  (its options)
         else:
             context = BuildContext(review=review, evolve=not no_evolve, resolve=not no_resolve,
                                    retry_failed=retry_failed, max_tokens=max_tokens, max_cost=max_cost)
-            _finish_build(_run_build(resources, given, context), as_json=as_json)
+            with resources_on(resources, ray) as where:
+                report = _run_build(where, given, context)
+            _finish_build(report, as_json=as_json)
 
 
 @app.command(name="import")

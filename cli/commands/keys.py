@@ -7,6 +7,7 @@ from rich.table import Table
 
 from ...config import Settings
 from ...graph_store.layout import knowledge_bases
+from ...server.security.allowances import spent_today
 from ...server.security.keys import SCOPES, Keys, Scope
 from ..console import err, on_a_line, out
 from ..errors import CommandError
@@ -23,6 +24,8 @@ def key(
                                                       "May be repeated; none: all.")] = None,
     per_minute: Annotated[int | None, typer.Option(min=1, help="Requests that it may send in a minute; none: "
                                                                "BANYAN_REQUESTS_PER_MINUTE.")] = None,
+    tokens_per_day: Annotated[int | None, typer.Option(min=1, help="Tokens of models that it may spend in a day of "
+                                                                   "UTC; none: any number.")] = None,
     *, revoke: Annotated[bool, typer.Option("--revoke", help="Revoke the key.")] = False,
 ) -> None:
     """Make, list or revoke API keys of the server.
@@ -33,23 +36,30 @@ def key(
     settings = Settings()
     keys = Keys.of(settings)
     if not name:
-        table = Table("client", "scopes", "knowledge bases", "a minute", "created")
-        for known in keys.all():
-            table.add_row(known.name, ", ".join(known.scopes),
-                          "all" if known.knowledge_bases is None else ", ".join(known.knowledge_bases),
-                          str(known.requests_per_minute or ""), known.created_at)
-        out.print(table)
+        out.print(_table(settings, keys))
     elif revoke:
         keys.revoke(name)
         err.print(f"revoked: {name}" if keys.all() else f"revoked: {name}; no key is left, so the server answers "
-                  "nobody: make another one, or delete the file of keys to open it to this machine again")
+                  "nobody: make another one, or delete the file of keys (in PostgreSQL the rows of banyan.banyan_keys) "
+                  "to open it to this machine again", soft_wrap=True)
     else:
         wanted: list[Scope] = [known for known in SCOPES if known in (scope or ())]
         if not scope or len(wanted) != len(set(scope)):
             raise CommandError(f"name what the key may do: --scope with one of {', '.join(SCOPES)}; may be repeated")
-        secret = keys.make(name, wanted, kb or (), per_minute)
+        secret = keys.make(name, wanted, kb or (), per_minute, tokens_per_day)
         for missing in sorted({*(kb or ())} - {*knowledge_bases(settings)}):
             err.print(f"there is no knowledge base {on_a_line(missing)} yet; the key is for it when there is",
                       soft_wrap=True)
         err.print("send it as `Authorization: Bearer KEY`; it is not shown again:")
         out.print(secret, soft_wrap=True)
+
+
+def _table(settings: Settings, keys: Keys) -> Table:
+    table = Table("client", "scopes", "knowledge bases", "a minute", "tokens a day", "spent today", "created")
+    spent = spent_today(settings) if any(known.tokens_per_day for known in keys.all()) else {}
+    for known in keys.all():
+        table.add_row(known.name, ", ".join(known.scopes),
+                      "all" if known.knowledge_bases is None else ", ".join(known.knowledge_bases),
+                      str(known.requests_per_minute or ""), str(known.tokens_per_day or ""),
+                      str(spent.get(known.name, 0) if known.tokens_per_day else ""), known.created_at)
+    return table

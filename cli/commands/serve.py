@@ -1,17 +1,13 @@
 """`banyan serve`: everything on one port."""
 
 import os
-import signal
-import socket
 import sys
 import tempfile
 import threading
 import webbrowser
-from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
-import uvicorn
 
 from ...config import Settings
 from ...server.connections import MAX_HEAD, Connection, most_connections
@@ -19,7 +15,7 @@ from ...server.security.hosts import Hosts, is_loopback
 from ...server.security.keys import Keys
 from ..console import err, tell_reasoner
 from ..errors import CommandError
-from ..workers import INTERRUPTED, Workers
+from ..workers import Workers
 
 app = typer.Typer()
 
@@ -30,7 +26,8 @@ _GRACE = 5
 
 @app.command()
 def serve(
-    host: Annotated[str, typer.Option(help="Address to listen on; beyond this machine only with API keys.")]
+    host: Annotated[str, typer.Option(help="Address to listen on; beyond this machine only with API keys or an OIDC "
+                                          "issuer.")]
     = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65535)] = 8000,
     workers: Annotated[int, typer.Option(min=1, help="Processes that answer; one for each core answers most.")] = 1,
@@ -38,9 +35,9 @@ def serve(
 ) -> None:
     """Serve the knowledge bases: a web page, REST, chat and MCP, on one port."""
     settings, beyond = Settings(), not is_loopback(host)
-    if beyond and not Keys.of(settings).all():
+    if beyond and not settings.oidc_issuer and not Keys.of(settings).all():
         raise CommandError(f"{host} can be reached from other machines, and no API key is set: make one with `banyan "
-                           "key NAME --scope read --scope ask`, or omit --host")
+                           "key NAME --scope read --scope ask`, set BANYAN_OIDC_ISSUER, or omit --host")
     hosts, address = Hosts.bound(host, settings.server_hosts), f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
     def listening() -> None:
@@ -59,42 +56,12 @@ def serve(
             supervisor.run()
         started = supervisor.started
     else:
-        started = _serve_alone(hosts, listening, needs_keys=beyond, options=options)
+        # Whoever supervises workers needs none of it: 2 s and 130 MB.
+        from ..serving import serve_alone  # noqa: PLC0415
+
+        started = serve_alone(hosts, listening, needs_keys=beyond, options=options)
     if not started:
         raise typer.Exit(1)
-
-
-def _serve_alone(hosts: Hosts, listening: Callable[[], None], *, needs_keys: bool, options: dict[str, Any]) -> bool:
-    """Serve in this process; returns whether it could be started."""
-    # Whoever supervises workers needs neither: 2 s and 130 MB.
-    from ...server.app import create_app  # noqa: PLC0415
-    from ..session import opened  # noqa: PLC0415
-
-    with opened() as resources:
-        service = create_app(resources, hosts=hosts, needs_keys=needs_keys)
-        server = _Server(uvicorn.Config(service, **options), listening)
-        # uvicorn sends itself the signal that stopped it again when all is done: resources are to be closed first.
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda *_: None)
-        server.run()
-        if not service.state.service.idle:
-            err.print(INTERRUPTED)
-            sys.stderr.flush()
-            os._exit(0)  # its thread cannot be stopped, and the interpreter would wait for it
-        return server.started
-
-
-class _Server(uvicorn.Server):
-    """Says when it listens: an address that does not answer yet is of no use."""
-
-    def __init__(self, config: uvicorn.Config, listening: Callable[[], None]) -> None:
-        super().__init__(config)
-        self._listening = listening
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        if self.started:
-            self._listening()
 
 
 def _listening(address: str, *, browser: bool) -> None:

@@ -1,16 +1,18 @@
 """Other systems as arms: programs in environments of their own, asked over the same endpoint and embeddings.
 
-A program is started with one argument, a JSON file: `documents` ({id, title, text}), `questions` ({id, question}),
-`base_url`, `model`, `dimension` of the embeddings, `folder` for whatever it stores, `top_k`, and `instruction`, which
-it adds to each question. It builds unless its folder is built, and writes a JSON line for each answer on its output:
-`{"id", "answer"}`. Before the first it writes `{"built": seconds}`.
+A program is started with one argument, a JSON file: `documents` ({id, title, text}), `base_url`, `model`, `dimension`
+of the embeddings, `folder` for whatever it stores, `top_k`, and `instruction`, which it adds to each question. It
+builds unless its folder is built, and writes the JSON line `{"built": seconds}` on its output. Then it reads questions
+on its input, `{"id", "question"}` a line, and writes `{"id", "answer"}` for each; it ends with its input. It is given
+one question at a time, so that what the endpoint counts meanwhile is that question's.
 """
 
 import json
 import subprocess
 import time
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -64,58 +66,67 @@ def ask_peer(peer: Peer, resources: Resources, dataset: Dataset, mode: Mode, res
         endpoint = PeerEndpoint(resources.settings, resources.embedder, calls, budget)
         with endpoint.served() as url:
             job = folder / "job.json"
-            job.write_text(json.dumps(_job(resources, dataset, left, mode, folder, url), ensure_ascii=False), "utf-8")
-            _follow(peer, job, endpoint, {question.id: question for question in left}, results, done,
-                    lambda number: progress(number, len(left)), len(dataset.documents))
+            said = _job(resources, dataset, language_of(left[0].question), mode, folder, url)
+            job.write_text(json.dumps(said, ensure_ascii=False), "utf-8")
+            _converse(peer, job, endpoint, left, results, done, lambda number: progress(number, len(left)),
+                      len(dataset.documents))
     if budget:
         budget.check()
 
 
-def _job(resources: Resources, dataset: Dataset, left: Sequence[BenchQuestion], mode: Mode, folder: Path,
+def _job(resources: Resources, dataset: Dataset, language: Language, mode: Mode, folder: Path,
          url: str) -> dict[str, object]:
     settings = resources.settings
-    language = language_of(left[0].question)
     return {"documents": [document.model_dump(include={"id", "title", "text"}) for document in dataset.documents],
-            "questions": [{"id": question.id, "question": question.question} for question in left],
             "base_url": url, "model": settings.llm_model, "dimension": resources.embedder.dimension,
             "folder": str(folder), "top_k": settings.context_passages or settings.top_k,
             "instruction": f"{_SHORT[language]} {(_REJECT if mode == 'reject' else _OPEN)[language]}"}
 
 
-def _follow(peer: Peer, job: Path, endpoint: PeerEndpoint, questions: dict[str, BenchQuestion], results: Results,
-            done: Progressed, progress: Callable[[int], None], documents: int) -> None:
-    """Start the program and keep its answers as they come."""
+def _converse(peer: Peer, job: Path, endpoint: PeerEndpoint, questions: Sequence[BenchQuestion], results: Results,
+              done: Progressed, progress: Callable[[int], None], documents: int) -> None:
+    """Start the program, ask it one question after another and keep its answers."""
     log = job.with_name("log")
     with log.open("wb") as errors:
         try:
-            process = subprocess.Popen([*peer.command, str(job)], stdout=subprocess.PIPE, stderr=errors, text=True,  # noqa: S603  (the user's own command)
-                                       encoding="utf-8")
+            process = subprocess.Popen([*peer.command, str(job)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,  # noqa: S603  (the user's own command)
+                                       stderr=errors, text=True, encoding="utf-8")
         except OSError as error:
             raise BenchError(f"{peer.name} cannot be started ({error}): fix the command after --peer") from error
-        with process:
-            started, spent, answered = time.perf_counter(), _spent(endpoint), 0
-            for line in process.stdout or ():
-                if not (said := _said(line)):
-                    continue
-                if "built" in said:
-                    done.bases[peer.name] = _built(peer, said["built"], documents, endpoint, results)
-                elif said.get("id") in questions:
+        answered = 0
+        with suppress(BrokenPipeError), process:  # one that ended reads no further question
+            lines = iter(process.stdout or ())
+            if said := _find(lines, lambda line: "built" in line):
+                done.bases[peer.name] = _built(peer, said["built"], documents, endpoint, results)
+                for question in questions:
+                    started, spent = time.perf_counter(), _spent(endpoint)
+                    asked = json.dumps({"id": question.id, "question": question.question})
+                    print(asked, file=process.stdin, flush=True)
+                    if not (said := _find(lines, partial(_answers, question))):
+                        break
+                    results.add_outcome(_outcome(peer, question, said, _spent(endpoint), spent,
+                                                 time.perf_counter() - started))
                     answered += 1
-                    results.add_outcome(_outcome(peer, said, _spent(endpoint), spent, time.perf_counter() - started))
                     progress(answered)
-                started, spent = time.perf_counter(), _spent(endpoint)
     if process.returncode or answered < len(questions):
         raise BenchError(f"{peer.name} answered {answered} of {len(questions)} questions and ended with "
                          f"{process.returncode}: see {log}")
 
 
-def _said(line: str) -> dict[str, Any]:
-    """What a line says; nothing where it is none of ours: peers print what they do, in whatever form."""
-    try:
-        said = json.loads(line)
-    except ValueError:
-        return {}
-    return said if isinstance(said, dict) else {}
+def _answers(question: BenchQuestion, line: dict[str, Any]) -> bool:
+    return line.get("id") == question.id and "answer" in line
+
+
+def _find(lines: Iterator[str], wanted: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+    """The next line that is wanted; nothing if there is none. Peers print what they do, in whatever form."""
+    for line in lines:
+        try:
+            said = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(said, dict) and wanted(said):
+            return said
+    return {}
 
 
 def _spent(endpoint: PeerEndpoint) -> tuple[int, int, int]:
@@ -132,10 +143,10 @@ def _built(peer: Peer, seconds: float, documents: int, endpoint: PeerEndpoint, r
     return base
 
 
-def _outcome(peer: Peer, said: dict[str, str], now: tuple[int, int, int], before: tuple[int, int, int],
-             seconds: float) -> Outcome:
+def _outcome(peer: Peer, question: BenchQuestion, said: dict[str, str], now: tuple[int, int, int],
+             before: tuple[int, int, int], seconds: float) -> Outcome:
     answer = str(said["answer"]).strip()
     declined = not answer or answer.lower().startswith(_DECLINED)
     calls, prompt, completion = (one - other for one, other in zip(now, before, strict=True))
-    return Outcome(arm=peer.name, id=str(said["id"]), answer="" if declined else answer, declined=declined,
+    return Outcome(arm=peer.name, id=question.id, answer="" if declined else answer, declined=declined,
                    calls=calls, prompt_tokens=prompt, completion_tokens=completion, seconds=round(seconds, 4))

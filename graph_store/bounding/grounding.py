@@ -17,6 +17,7 @@ from ...schemas.documents import Span
 from ...schemas.graph_schema import ValueKind
 from ...schemas.naming import canonical_name
 from ...text.dates import parse_date
+from ...text.peoples import peoples_of
 from ...text.scripts import CJK
 from ...text.sentences import split_sentences
 from ...text.values import find_values, means, parse_value
@@ -175,8 +176,8 @@ class SourceText:
 
         It stands there if its words follow each other in the text, in the title or in the heading.
         Its last word may be in the plural or singular, its articles and a trailing parenthesis may be
-        missing, the text may put something in brackets between its words, and a date may be spelled
-        otherwise or less precisely.
+        missing, the text may put something in brackets between its words, a country may be named by its
+        people ("Japanese"), and a date may be spelled otherwise or less precisely.
         """
         tokens = words(canonical_name(name))
         if not tokens:
@@ -197,6 +198,9 @@ class SourceText:
             return Grounded(name.strip(), self._span(*place))
         if self.text and any(title.find(_together(part)) for title in self._title_words for part in (tokens, *shorter)):
             return Grounded(name.strip(), self.sentence(name))
+        people = next(filter(None, map(self.verbatim, peoples_of(name.strip()))), None)
+        if people is not None:
+            return Grounded(name.strip(), people)
         return self.ground_value(name, "date") if parse_date(name) else None
 
     @staticmethod

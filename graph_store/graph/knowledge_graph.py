@@ -185,6 +185,10 @@ class KnowledgeGraph:
         return sum(len(values) for _, node in self.network.nodes(data=True)
                    for values in node["attributes"].values())
 
+    def mentioned(self, chunk_id: str) -> list[str]:
+        """The entities that a chunk contributes to the graph, sorted."""
+        return sorted(self._by_chunk[chunk_id].entities) if chunk_id in self._by_chunk else []
+
     def entity_text(self, entity: str) -> str:
         """What is embedded for an entity: its canonical name, the same for all spellings."""
         return canonical_name(next(iter(self.network.nodes[entity]["names"])))
@@ -210,9 +214,8 @@ class KnowledgeGraph:
         """
         graph = cls()
         network = graph.network
-        network.add_nodes_from(data["nodes"])
+        network.add_nodes_from(data["nodes"].items())
         for entity, node in data["nodes"].items():
-            network.nodes[entity].update(node)
             for chunks in node["names"].values():
                 for chunk in chunks:
                     graph._owned(chunk).entities.add(entity)

@@ -118,8 +118,8 @@ class ResolvedGraph(KnowledgeGraph):
         for entity in self.mentions.network:
             self._node_of[entity] = self.canonical(entity)
             self._members.setdefault(self._node_of[entity], set()).add(entity)
-        for key in self.mentions.edges():
-            self._move_edge(key)
+        for head, tail, relation in self.mentions.network.edges(keys=True):
+            self._place_edge((head, relation, tail))
         for node in sorted(self._members):
             self._make_node(node)
         for key in sorted(self._sources):
@@ -172,12 +172,16 @@ class ResolvedGraph(KnowledgeGraph):
                 del self._sources[before]
         if not self.mentions.network.has_edge(head, tail, relation):
             return {before} if before else set()
+        now = self._place_edge(key)
+        return {edge for edge in (before, now) if edge}
+
+    def _place_edge(self, key: EdgeKey) -> EdgeKey | None:
+        """Note where a fact belongs that belongs nowhere yet, and return that; None: a person rejected it."""
         now = self._holding(self._said(key))
-        if now is None:
-            return {before} if before else set()
-        self._edge_of[key] = now
-        self._sources.setdefault(now, set()).add(key)
-        return {before, now} if before else {now}
+        if now is not None:
+            self._edge_of[key] = now
+            self._sources.setdefault(now, set()).add(key)
+        return now
 
     def _edits_now(self) -> NodeEdits:
         return self._edits.on(self.canonical, self.mentions.network.has_node)
@@ -213,7 +217,7 @@ class ResolvedGraph(KnowledgeGraph):
             if node in self.network:
                 self.network.remove_node(node)
             return
-        if members == [node] and node not in self._edited.nodes():  # as nearly all
+        if members == [node] and node not in self._edited.names and node not in self._edited.values:  # as nearly all
             self.network.add_node(node, **self.mentions.network.nodes[node])
             return
         parts = [self.mentions.network.nodes[entity] for entity in members]

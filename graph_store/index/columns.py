@@ -1,6 +1,8 @@
 """Lists, texts and look-ups that stand on flat arrays, so that they can be mapped from a file."""
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, overload
 
 import numpy as np
@@ -10,7 +12,6 @@ from numpy.typing import NDArray
 from .array_file import Arrays
 
 Rows = NDArray[np.intp]
-_NONE = np.zeros(0, np.int32)
 
 
 class Lists:
@@ -46,9 +47,10 @@ def distinct(numbers: NDArray[Any]) -> NDArray[Any]:
 
 def lists(name: str, rows: Iterable[Sequence[int] | NDArray[Any]]) -> dict[str, NDArray[Any]]:
     """The arrays of `Lists`."""
-    parts = [np.asarray(row, np.int32) for row in rows]
-    return {f"{name}.values": np.concatenate([_NONE, *parts]),
-            f"{name}.starts": starts([len(part) for part in parts])}
+    listed = list(rows)
+    lengths = [len(row) for row in listed]
+    return {f"{name}.values": np.fromiter(chain.from_iterable(listed), np.int32, sum(lengths)),
+            f"{name}.starts": starts(lengths)}
 
 
 def inverted(name: str, owners: NDArray[Any], values: NDArray[Any], rows: int) -> dict[str, NDArray[Any]]:
@@ -109,14 +111,17 @@ class Ids(Mapping[str, int]):
         """Read the arrays `<name>` and, unless they are sorted, `<name>.order`."""
         self._ids = arrays[name]
         self._order = arrays.get(f"{name}.order")
-        self._sorted = self._ids if self._order is None else arrays[f"{name}.sorted"]
 
     def __getitem__(self, key: str) -> int:
         wanted = key.encode("utf-8", "surrogatepass")
-        place = int(self._sorted.searchsorted(wanted))
-        if place == len(self._sorted) or self._sorted[place] != wanted:
+        if self._order is None:
+            row = place = int(self._ids.searchsorted(wanted))
+        else:
+            place = bisect_left(self._order, wanted, key=self._ids.__getitem__)
+            row = int(self._order[place]) if place < len(self._order) else place
+        if place == len(self._ids) or self._ids[row] != wanted:
             raise KeyError(key)
-        return place if self._order is None else int(self._order[place])
+        return row
 
     def at(self, row: int) -> str:
         """The id of a row."""
@@ -135,7 +140,7 @@ def ids(name: str, keys: Sequence[str]) -> dict[str, NDArray[Any]]:
     order = np.argsort(array, kind="stable")
     if (order == np.arange(len(order))).all():
         return {name: array}
-    return {name: array, f"{name}.order": order.astype(np.int32), f"{name}.sorted": array[order]}
+    return {name: array, f"{name}.order": order.astype(np.int32)}
 
 
 class Words:

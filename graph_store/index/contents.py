@@ -140,11 +140,7 @@ def _chunks(source: Source, chunks: Sequence[Chunk]) -> Made:
     documents = list(dict.fromkeys(chunk.document_id for chunk in chunks))
     number = {key: row for row, key in enumerate(documents)}
     spoken = [terms(chunk.titled_text()) for chunk in chunks]
-    # Most documents have one chunk: theirs are its terms.
-    whole: list[list[str]] = [[] for _ in documents]
-    for chunk, said in zip(chunks, spoken, strict=True):
-        listed = whole[number[chunk.document_id]]
-        listed += terms(chunk.text) if listed else said
+    by_chunk = postings("chunks.words", spoken)
     found = facts_by_chunk(source.graph, source.schema)
     facts = (orjson.dumps([fact.model_dump() for fact in found[chunk.id]]) if chunk.id in found else b""
              for chunk in chunks)
@@ -152,7 +148,18 @@ def _chunks(source: Source, chunks: Sequence[Chunk]) -> Made:
             **columns.texts("chunks.about", (orjson.dumps(chunk.model_dump()) for chunk in chunks)),
             **columns.texts("chunks.facts", facts),
             "chunks.documents": np.array([number[chunk.document_id] for chunk in chunks], np.int32),
-            **postings("chunks.words", spoken), **postings("documents.words", whole)}
+            **by_chunk, **_documents(chunks, [number[chunk.document_id] for chunk in chunks], spoken, by_chunk)}
+
+
+def _documents(chunks: Sequence[Chunk], owners: Sequence[int], spoken: Sequence[list[str]], by_chunk: Made) -> Made:
+    """The words of documents; where each has one chunk, they are the chunks'."""
+    if len(set(owners)) == len(chunks):
+        return {name.replace("chunks", "documents", 1): array for name, array in by_chunk.items()}
+    # Most documents have one chunk: theirs are its terms.
+    whole: list[list[str]] = [[] for _ in set(owners)]
+    for chunk, owner, said in zip(chunks, owners, spoken, strict=True):
+        whole[owner] += terms(chunk.text) if whole[owner] else said
+    return postings("documents.words", whole)
 
 
 def _walk(graph: KnowledgeGraph, edges: Sequence[EdgeKey], rows: _Rows, made: Mapping[str, NDArray[Any]]) -> Made:

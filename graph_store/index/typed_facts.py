@@ -20,8 +20,9 @@ def facts_by_chunk(graph: KnowledgeGraph, schema: GraphSchema) -> dict[str, tupl
     known = {attribute.name: attribute for attribute in schema.attribute_types}
     facts: dict[str, list[TypedFact]] = {}
     for node in graph.entity_ids():
-        names = tuple(graph.names(node))
-        for name, values in sorted(graph.network.nodes[node]["attributes"].items()):
+        attributes = graph.network.nodes[node]["attributes"]
+        names = tuple(graph.names(node)) if attributes else ()
+        for name, values in sorted(attributes.items()):
             attribute = known.get(name) or AttributeType(name=name)
             for value, support in sorted(values.items()):
                 kind = attribute.kind if name in known else kind_of(value)

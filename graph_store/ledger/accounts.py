@@ -69,6 +69,11 @@ class Calls:
         self._db = database
         self._budget = budget
 
+    @property
+    def gone(self) -> bool:
+        """Whether they have to be opened again (see `Database.gone`)."""
+        return self._db.gone
+
     def lookup(self, key: str) -> str | None:
         """The response to an equal call made before, or None."""
         rows = self._db.rows("SELECT response, prompt_tokens, completion_tokens FROM calls WHERE key = :key", key=key)
@@ -86,17 +91,15 @@ class Calls:
         The build and document are those that `charged` names. Arguments are as in `CallLedger`.
         """
         where = charge()
-        # What an endpoint reports is only believed as far as it can be.
-        cached_tokens = max(0, min(cached_tokens, prompt_tokens))
+        cached_tokens = _believed(cached_tokens, prompt_tokens)
         with self._db.transaction():
             self._db.replace(CALLS, [(key, step, response, prompt_tokens, completion_tokens)])
             self._put_down(step, model, 1, prompt_tokens, completion_tokens, cached_tokens, int(wasted),
                            int(wasted) * (prompt_tokens + completion_tokens))
         if where.usage:
             where.usage.add(prompt_tokens, completion_tokens)
-        budget = where.budget or self._budget
-        if budget is not None:
-            budget.add(model, prompt_tokens, completion_tokens, cached_tokens)
+        if where.allowance is not None:
+            where.allowance.keep(prompt_tokens + completion_tokens)
 
     def put_down(self, step: str, model: str, calls: int, prompt: int) -> None:
         """Add calls to the accounts that leave no response to be kept, such as embeddings: an `Account`."""
@@ -112,11 +115,22 @@ class Calls:
         """Called before a call is paid.
 
         Raises:
-            BudgetExceeded: the budget of the block (`charged`), or else of these accounts, is reached.
+            BudgetExceeded: the budget of the block (`charged`), or else of these accounts, is reached, or the client's
+                allowance is spent.
         """
-        budget = charge().budget or self._budget
+        where = charge()
+        where.check()
+        if where.budget is None and self._budget is not None:
+            self._budget.check()
+
+    def spend(self, model: str, prompt_tokens: int, completion_tokens: int, cached_tokens: int) -> None:
+        """Take a paid call from the budget and allowance that `check_budget` looks at."""
+        where = charge()
+        if where.allowance is not None:
+            where.allowance.spend(prompt_tokens + completion_tokens)
+        budget = where.budget or self._budget
         if budget is not None:
-            budget.check()
+            budget.add(model, prompt_tokens, completion_tokens, _believed(cached_tokens, prompt_tokens))
 
     def charge_to(self, budget: Budget, build: str) -> None:
         """Count in a budget what a build has paid so far, maybe in another process."""
@@ -178,3 +192,8 @@ def total(parts: Sequence[Spent]) -> Spent:
         tokens = tokens.plus(part)
     costs = [part.cost for part in parts if part.cost is not None]
     return Spent(name="all", cost=sum(costs) if len(costs) == len(parts) else None, **tokens.model_dump())
+
+
+def _believed(cached_tokens: int, prompt_tokens: int) -> int:
+    """What an endpoint reports of its cache, as far as it can be."""
+    return max(0, min(cached_tokens, prompt_tokens))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import CursorResult, Row, Table, TextClause, select, text
-from sqlalchemy.exc import DBAPIError, PendingRollbackError
+from sqlalchemy.exc import DBAPIError, PendingRollbackError, ResourceClosedError
 
 from ..errors import FormatError
 from ..postgresql import LedgerSchema
@@ -51,6 +51,7 @@ class Database:
         self._lock = threading.RLock()
         self._depth = 0
         self._changes = 0
+        self.is_frozen = False
         self._ledger = _opened(place)
         # SQLAlchemy holds on to connections that are in use: one that nobody refers to any more would stay open.
         self._close = weakref.finalize(self, self._ledger.close)
@@ -118,13 +119,30 @@ class Database:
     def freeze(self) -> None:
         """From here on this connection reads the ledger as it is now, whatever others commit; it cannot write."""
         with self._lock, self._explained():
-            self._ledger.freeze()
+            if not self.is_frozen:
+                self._ledger.freeze()
+                self.is_frozen = True
+
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """Within the block this connection reads the ledger as it is at its beginning; it cannot write."""
+        with self._lock:
+            if self.is_frozen:
+                yield
+                return
+            self.freeze()
+            try:
+                yield
+            finally:
+                self.is_frozen = False
+                if self._ledger.in_transaction:
+                    self._command("ROLLBACK")
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
         try:
             yield
-        except (DBAPIError, PendingRollbackError) as error:
+        except (DBAPIError, PendingRollbackError, ResourceClosedError) as error:
             raise self._ledger.explained(error) from None
 
     def _command(self, sql: str) -> None:
@@ -205,7 +223,6 @@ class Database:
         """What the database's own checks find wrong with what is stored; empty when sound."""
         with self._lock, self._explained():
             return self._ledger.problems()
-
 
     def lock(self) -> None:
         """Hold the writer's lock of a ledger that is in no file, through this connection.

@@ -2,6 +2,7 @@
 
 import time
 import uuid
+from contextlib import suppress
 
 from filelock import Timeout
 from psycopg import Connection as Session
@@ -49,6 +50,12 @@ class PostgresqlLedger:
             self.connection.close()
             raise
         self.identity = found[1] if found else ""
+        self._table = self._known_table()
+
+    def _known_table(self) -> object:
+        """The number of one of its tables. A frozen connection sees which is there now, and nothing else of now."""
+        return self.connection.exec_driver_sql("SELECT to_regclass(%s)::oid FROM pg_namespace LIMIT 1",
+                                               (f'"{self.place.name}".meta',)).scalar_one()
 
     @property
     def _session(self) -> Session | None:
@@ -59,14 +66,15 @@ class PostgresqlLedger:
         return session if isinstance(session, Session) and not session.closed else None
 
     def close(self) -> None:
-        """Close the connection."""
-        self.connection.close()
+        """Close the connection; one that was lost is closed already."""
+        with suppress(SQLAlchemyError):
+            self.connection.close()
 
     @property
     def gone(self) -> bool:
         """Whether there is no ledger or another one, or the connection was lost."""
         try:
-            return self._session is None or (self.place.about(self.connection) or (0, ""))[1] != self.identity
+            return self._session is None or self._known_table() != self._table
         except SQLAlchemyError:
             return True
 
@@ -96,6 +104,7 @@ class PostgresqlLedger:
         """Note the number of its format."""
         self.identity = self.identity or uuid.uuid4().hex
         self.place.describe(self.connection, number, self.identity)
+        self._table = self._known_table()
 
     def go_on_counting(self) -> None:
         """Let numbers go on behind those that were inserted."""
@@ -132,6 +141,7 @@ class PostgresqlLedger:
         raise Timeout(self.name)
 
     def unlock(self) -> None:
-        """Take back one `lock`."""
+        """Take back one `lock`; a connection that was lost holds none."""
         if self._session is not None:
-            self.place.unlock(self.connection)
+            with suppress(SQLAlchemyError):
+                self.place.unlock(self.connection)

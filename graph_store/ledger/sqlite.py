@@ -49,6 +49,8 @@ class SqliteLedger:
             self._file.execute("PRAGMA foreign_keys=ON")
             # WAL with NORMAL never corrupts; FULL would also keep the last commit through a power cut.
             self._file.execute("PRAGMA synchronous=FULL")
+            # What is read in an order would else be sorted in a file; it comes into memory anyway.
+            self._file.execute("PRAGMA temp_store=MEMORY")
             self._file.execute("PRAGMA user_version").fetchone()
         except sqlite3.OperationalError:
             raise

@@ -26,16 +26,16 @@ METADATA = MetaData()
 """The newest format. Once a version was released, each change here goes with a migration that makes it of the old."""
 
 # In PostgreSQL's own order texts would come as the server's language has them; SQLite compares their bytes.
-_TEXT = Text().with_variant(Text(collation="C"), "postgresql")
+TEXT = Text().with_variant(Text(collation="C"), "postgresql")
 _REAL: TypeEngine[float] = REAL().with_variant(DOUBLE_PRECISION(), "postgresql")
 
 
 def _texts(*names: str) -> list[Column[str]]:
-    return [Column(name, _TEXT, nullable=False) for name in names]
+    return [Column(name, TEXT, nullable=False) for name in names]
 
 
 def _text_keys(*names: str) -> list[Column[str]]:
-    return [Column(name, _TEXT, primary_key=True) for name in names]
+    return [Column(name, TEXT, primary_key=True) for name in names]
 
 
 def _integers(*names: str) -> list[Column[int]]:
@@ -53,7 +53,7 @@ def _number(name: str) -> Column[int]:
 
 def _owner(name: str, of: str, *, primary_key: bool = False) -> Column[str]:
     """A reference to what a row goes with."""
-    return Column(name, _TEXT, ForeignKey(f"{of}.id", ondelete="CASCADE"), primary_key=primary_key, nullable=False)
+    return Column(name, TEXT, ForeignKey(f"{of}.id", ondelete="CASCADE"), primary_key=primary_key, nullable=False)
 
 
 META = Table("meta", METADATA, *_text_keys("key"), *_texts("value"), sqlite_with_rowid=False)
@@ -65,7 +65,7 @@ REVISIONS = Table("revisions", METADATA, _owner("document", "documents", primary
 CHUNKS = Table(
     "chunks", METADATA, *_text_keys("id"), _owner("document", "documents"), *_integers("ordinal", "start", "end"),
     *_texts("heading"),
-    Column("status", _TEXT, CheckConstraint("status IN ('pending', 'extracted', 'done', 'failed')"), nullable=False,
+    Column("status", TEXT, CheckConstraint("status IN ('pending', 'extracted', 'done', 'failed')"), nullable=False,
            server_default=text("'pending'")),
     Column("revision", Integer, nullable=False, server_default=text("0")),
     Index("chunks_by_document", "document", "ordinal"),
@@ -73,7 +73,7 @@ CHUNKS = Table(
           postgresql_where=text("status <> 'done'")))
 
 EXTRACTIONS = Table("extractions", METADATA, _owner("chunk", "chunks", primary_key=True),
-                    *_texts("reasoner", "extraction"), Column("bounded", _TEXT))
+                    *_texts("reasoner", "extraction"), Column("bounded", TEXT))
 FAILURES = Table("failures", METADATA, _owner("chunk", "chunks", primary_key=True), *_texts("reason"),
                  Column("attempts", Integer, nullable=False, server_default=text("1")), *_texts("failed_at"))
 REJECTIONS = Table("rejections", METADATA, _owner("chunk", "chunks"),
@@ -100,8 +100,8 @@ ENTITY_VERDICTS = Table("entity_verdicts", METADATA, *_text_keys("first", "secon
 ENTITY_DECISIONS = Table("entity_decisions", METADATA, _number("seq"),
                          *_texts("verdict", "first", "second", "who", "why", "decided_at"), sqlite_autoincrement=True)
 EDITS = Table("edits", METADATA, _number("number"), *_texts("edit", "who", "why", "decided_at"),
-              Column("undone_by", _TEXT, nullable=False, server_default=text("''")),
-              Column("undone_at", _TEXT, nullable=False, server_default=text("''")), sqlite_autoincrement=True)
+              Column("undone_by", TEXT, nullable=False, server_default=text("''")),
+              Column("undone_at", TEXT, nullable=False, server_default=text("''")), sqlite_autoincrement=True)
 
 COMMUNITIES = Table("communities", METADATA, *_text_keys("view", "id"), *_integers("level"), *_texts("parent"),
                     _real("cohesion"), *_texts("label", "keywords", "members", "marks"))

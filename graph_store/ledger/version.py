@@ -1,5 +1,6 @@
 """What tells one state of a knowledge base from the next."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from .database import Database
@@ -44,3 +45,14 @@ def publish(database: Database) -> None:
 def published(database: Database) -> tuple[int, int]:
     """How many runs ended well that wrote something, and the number of the folder of vectors in service."""
     return int(database.get_meta("runs") or 0), int(database.get_meta("vectors_generation") or 0)
+
+
+def is_past(database: Database, state: Sequence[int]) -> bool:
+    """Whether a snapshot's state may be an earlier one: after a restore the number of the vectors is higher.
+
+    Where the ledger is shared, another home's restore has left the snapshot of this one as it was.
+    """
+    if not state:
+        return True
+    then, now = Version(*state[:-1]).folder, version_of(database).folder
+    return then == now if database.identity else then <= now

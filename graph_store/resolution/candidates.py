@@ -11,15 +11,7 @@ import numpy as np
 
 from ...models.embedding.embedder import Vectors
 from ...schemas.resolution import Pair, pair_of
-from .names import (
-    FoldedName,
-    fold,
-    initials_of,
-    is_acronym,
-    legal_form,
-    numerals_spelled,
-    without_title,
-)
+from .names import FoldedName, fold, initials_of
 from .spelling import slip_blocks
 from .words import SMALL_WORDS
 
@@ -35,20 +27,19 @@ _TABLES, _PLANES = 24, 12
 _SEED = 20261121
 
 
-def candidate_pairs(names: Mapping[str, str]) -> set[Pair]:
+def candidate_pairs(folds: Mapping[str, FoldedName]) -> set[Pair]:
     """The entities worth comparing, by their names."""
-    folds = {entity: fold(name) for entity, name in names.items()}
     known: dict[str, str] = {}
     blocks: dict[str, list[str]] = {}
     acronyms: dict[str, list[str]] = {}
     unspaced: dict[str, str] = {}
     for entity, folded in folds.items():
         if not folded.date and not folded.numbers:
-            unspaced[entity] = folded.key.replace(" ", "")
-        for key in _keys(folded, names[entity]):
+            unspaced[entity] = folded.unspaced
+        for key in _keys(folded):
             if known.setdefault(key, entity) is not entity:  # most keys are of one entity
                 blocks.setdefault(key, []).append(entity)
-        if is_acronym(folded, names[entity]):
+        if folded.acronym:
             acronyms.setdefault(folded.key, []).append(entity)
     pairs = set(_within([*([known[key], *block] for key, block in blocks.items()), *slip_blocks(unspaced)]))
     expansions = _expansions(folds, acronyms.keys())
@@ -79,21 +70,20 @@ def _within(blocks: Iterable[Sequence[str]]) -> Iterator[Pair]:
             yield from (pair_of(first, second) for first, second in combinations(block, 2))
 
 
-def _keys(folded: FoldedName, name: str) -> set[str]:
+def _keys(folded: FoldedName) -> set[str]:
     if not folded.key:
         return set()
     if folded.date:
         return {f"{_DATE}{folded.date}"}
     # One kind of key for all forms of a whole name: the forms of one entity meet those of another.
-    keys = {folded.key, folded.base, legal_form(folded, name)[0], without_title(folded)[0],
-            folded.key.replace(" ", "")}
+    keys = {folded.key, folded.base, folded.company[0], folded.titled[0], folded.unspaced}
     keys.discard("")
     if folded.qualifier:
         keys.add(fold(folded.qualifier).key)
-    if "," in name:
-        keys.add(fold(name.split(",", maxsplit=1)[0]).key)
-    keys.add(f"{_WORDS}{numerals_spelled(folded)}")
-    if len(folded.words) in _PERSON_WORDS and name[0].isupper():
+    if "," in folded.name:
+        keys.add(fold(folded.name.split(",", maxsplit=1)[0]).key)
+    keys.add(f"{_WORDS}{folded.numerals}")
+    if len(folded.words) in _PERSON_WORDS and folded.name[0].isupper():
         keys.add(f"{_PERSON}{folded.words[0][0]} {folded.words[-1]}")
     return keys
 

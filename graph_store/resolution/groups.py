@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ...schemas.resolution import AliasRow, EntityDecision, Evidence, Pair, Rule, pair_of
-from .names import contradict, fold, match_names
 from .surroundings import Surroundings
 
 _ASSERTED: frozenset[Rule] = frozenset({"manual", "verdict", "stated"})
@@ -88,11 +87,7 @@ class Groups:
         around = self._around
         if around.same_type(first, second) is False or around.contradict(first, second):
             return False
-        names = around.names[first], around.names[second]
-        if contradict(fold(names[0]), fold(names[1])):
-            return False
-        return match_names(*names, organisation=around.is_organisation(first, second),
-                           person=around.is_person(first, second)) is not None
+        return around.match(first, second) is not None
 
     def between(self, pair: Pair) -> Pair:
         """The canonical entities of two entities' groups."""

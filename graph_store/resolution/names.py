@@ -50,8 +50,7 @@ _LEAST_ACRONYM, _MOST_ACRONYM = 2, 8
 _SIMILAR = 0.86
 """Likeness of letters, one less the edit distance by the longer length, from which names may be two spellings."""
 _LONG_WORD = 6
-_LEAST_LEFT = 2
-_LEAST_PLURAL = 4
+_LEAST_LEFT, _LEAST_PLURAL = 2, 4
 _OPPOSITE_WORDS, _OPPOSITE_SIGNS = frozenset().union(*OPPOSITES), frozenset().union(*HAN_OPPOSITES)
 _MONTH_FIRST = re.compile(r"\d{4}-\d{1,2}")
 
@@ -70,6 +69,7 @@ class NameMatch(NamedTuple):
 class FoldedName(NamedTuple):
     """A name, and the forms in which it is compared."""
 
+    name: str
     text: str
     exact: str
     key: str
@@ -79,6 +79,19 @@ class FoldedName(NamedTuple):
     date: str
     base: str
     qualifier: str
+    unspaced: str
+    """The key without its spaces."""
+    numerals: str
+    """The key with all numerals as figures and its words in order: "2 war world" for "World War II"."""
+    company: tuple[str, str]
+    """The key without a company's legal form, and that form; it is "" where there is none."""
+    titled: tuple[str, str]
+    """The key without a person's leading titles, and these."""
+    acronym: bool
+    """Whether it is written as an acronym is: one word of two to eight capitals."""
+    opposed: frozenset[str]
+    signs: frozenset[str]
+    """Its words that have an opposite, and its characters."""
 
 
 @cached_if_short(200_000)
@@ -88,18 +101,23 @@ def fold(name: str) -> FoldedName:
     exact = _words(text)
     words = tuple(_without_accents(word) for word in exact)
     base = qualifier = ""
-    qualified = _QUALIFIED.match(unicodedata.normalize("NFKC", name).strip())
+    plain = unicodedata.normalize("NFKC", name).strip()
+    qualified = _QUALIFIED.match(plain) if plain.endswith(")") else None
     if qualified:
         base = " ".join(_without_accents(word) for word in _words(canonical_name(qualified["base"])))
         qualifier = qualified["inside"].strip()
     article = bool(words) and text.split(" ", 1)[0] in _ARTICLES and len(text.split(" ", 1)) > 1
-    return FoldedName(text, " ".join(exact), " ".join(words), article, words, _numbers(words, text),
-                      parse_date(name), base, qualifier)
+    key = " ".join(words)
+    return FoldedName(name, text, " ".join(exact), key, article, words, _numbers(words, text), parse_date(name), base,
+                      qualifier, key.replace(" ", ""), _numerals_spelled(words), _legal_form(key, words, name),
+                      _without_title(key, words), _is_acronym(key, words, name), _OPPOSITE_WORDS.intersection(words),
+                      _OPPOSITE_SIGNS.intersection(key))
 
 
 def _words(text: str) -> list[str]:
-    text = _AND.sub(" and ", _APOSTROPHES.sub("", text))
-    parts = _SEPARATORS.sub(" ", text).split()
+    parts = text.split()
+    if not text.isascii() or not all(map(str.isalnum, parts)):
+        parts = _SEPARATORS.sub(" ", _AND.sub(" and ", _APOSTROPHES.sub("", text))).split()
     if len(parts) > 1 and parts[0] in _ARTICLES:
         parts = parts[1:]
     last = len(parts) - 1
@@ -140,7 +158,7 @@ def _numbers(words: tuple[str, ...], text: str) -> tuple[tuple[str, int], ...]:
     for place, word in enumerate(words):
         if word in NUMBERS and not (word in LONE_LETTERS and place == 0):
             numbers[NUMBERS[word]] += 1
-        else:
+        elif not word.isalpha():
             for figure in FIGURE.findall(word):
                 numbers[figure.replace(",", "")] += 1
         if word in GENERATIONS or (word not in NUMBERS and ROMAN.fullmatch(word)):
@@ -150,20 +168,17 @@ def _numbers(words: tuple[str, ...], text: str) -> tuple[tuple[str, int], ...]:
     return tuple(sorted(numbers.items()))
 
 
-def numerals_spelled(folded: FoldedName) -> str:
-    """The name's key with all numerals as figures and its words in order: "2 war world" for "World War II"."""
+def _numerals_spelled(words: Iterable[str]) -> str:
     # "one season" is not "first season": words that count stay as they are.
-    words: Iterable[str] = folded.words
-    if not ORDINALS.keys().isdisjoint(folded.words):
-        words = (ORDINALS.get(word, word) for word in folded.words)
+    if not ORDINALS.keys().isdisjoint(words):
+        words = (ORDINALS.get(word, word) for word in words)
     return " ".join(sorted(words))
 
 
-def legal_form(folded: FoldedName, name: str) -> tuple[str, str]:
-    """A company's name as (the key without its legal form, that form); the form is "" where there is none."""
-    if folded.key.isascii() and (not folded.words or folded.words[-1] not in LEGAL):
-        return folded.key, ""  # as nearly all names; forms stand at the end, but in other scripts
-    words, forms = list(folded.words), list[str]()
+def _legal_form(key: str, folded: tuple[str, ...], name: str) -> tuple[str, str]:
+    if key.isascii() and (not folded or folded[-1] not in LEGAL):
+        return key, ""  # as nearly all names; forms stand at the end, but in other scripts
+    words, forms = list(folded), list[str]()
     written: set[str] = set()
     if words and words[-1] in LEGAL:
         # "American company" is no company's name: a form is written large.
@@ -180,14 +195,11 @@ def legal_form(folded: FoldedName, name: str) -> tuple[str, str]:
     return base, " ".join(forms)
 
 
-def without_title(folded: FoldedName) -> tuple[str, str]:
-    """A person's name as (the key without its leading titles, those titles).
-
-    At least two words are left, so that no king is taken for all of his name.
-    """
-    if not folded.words or folded.words[0] not in TITLES:
-        return folded.key, ""  # as nearly all names
-    words, titles = list(folded.words), list[str]()
+def _without_title(key: str, folded: tuple[str, ...]) -> tuple[str, str]:
+    if not folded or folded[0] not in TITLES:
+        return key, ""  # as nearly all names
+    words, titles = list(folded), list[str]()
+    # At least two words are left, so that no king is taken for all of his name.
     while len(words) > _LEAST_LEFT and words[0] in TITLES and words[1] not in SMALL_WORDS:
         titles.append(words.pop(0))
     return " ".join(words), " ".join(titles)
@@ -201,13 +213,12 @@ def initials_of(folded: FoldedName) -> set[str]:
             "".join(word[0] for word in folded.words if word not in SMALL_WORDS)} - {""}
 
 
-def is_acronym(folded: FoldedName, name: str) -> bool:
-    """Whether a name is written as an acronym is: one word of two to eight capitals."""
-    if len(folded.words) != 1:
+def _is_acronym(key: str, words: tuple[str, ...], name: str) -> bool:
+    if len(words) != 1:
         return False
     letters = [sign for sign in name if sign.isalpha()]
     return (_LEAST_ACRONYM <= len(letters) <= _MOST_ACRONYM
-            and all(sign.isupper() for sign in letters) and folded.key.isalpha())
+            and all(sign.isupper() for sign in letters) and key.isalpha())
 
 
 def contradict(first: FoldedName, second: FoldedName) -> bool:
@@ -216,14 +227,16 @@ def contradict(first: FoldedName, second: FoldedName) -> bool:
         return first.date != second.date
     if first.numbers != second.numbers and not _only_qualified(first, second):
         return True
-    return (_opposite(set(first.words), set(second.words), _OPPOSITE_WORDS, OPPOSITES)
-            or _opposite(set(first.key), set(second.key), _OPPOSITE_SIGNS, HAN_OPPOSITES))
+    return (_opposite(first.opposed, second.opposed, OPPOSITES)
+            or _opposite(first.signs, second.signs, HAN_OPPOSITES))
 
 
-def _opposite(first: set[str], second: set[str], known: frozenset[str], opposites: Iterable[frozenset[str]]) -> bool:
+def _opposite(first: frozenset[str], second: frozenset[str], opposites: Iterable[frozenset[str]]) -> bool:
     """Whether each of two names has a word, or sign, without its like in the other, and these are opposites."""
-    own, other = (first - second) & known, (second - first) & known
-    return bool(own and other) and any(own & group and other & group for group in opposites)
+    if not first or not second:
+        return False  # as nearly all
+    own, other = first - second, second - first
+    return any(own & group and other & group for group in opposites)
 
 
 def _only_qualified(first: FoldedName, second: FoldedName) -> bool:
@@ -232,29 +245,27 @@ def _only_qualified(first: FoldedName, second: FoldedName) -> bool:
             and (first.base or first.key) == (second.base or second.key))
 
 
-def match_names(first_name: str, second_name: str, *, organisation: bool = False,
+def match_names(first: FoldedName, second: FoldedName, *, organisation: bool = False,
                 person: bool = False) -> NameMatch | None:
     """The strongest rule that ties two names; None where they have too little in common, or contradict."""
-    first, second = fold(first_name), fold(second_name)
     if not first.key or not second.key or contradict(first, second):
         return None
     if first.date:
         plain = not any(INEXACT & set(name.words) or _MONTH_FIRST.fullmatch(name.text) for name in (first, second))
         return NameMatch("date", 0.97) if plain else None
-    return (_same_spelling(first, second, first_name, second_name) or _qualified(first, second)
-            or _parts_left_out(first, second, first_name, second_name, organisation=organisation)
-            or _acronym(first, second, first_name, second_name) or _rearranged(first, second, first_name, second_name)
-            or _persons(first, second, person=person) or _alike(first, second))
+    return (_same_spelling(first, second) or _qualified(first, second)
+            or _parts_left_out(first, second, organisation=organisation) or _acronym(first, second)
+            or _rearranged(first, second) or _persons(first, second, person=person) or _alike(first, second))
 
 
-def _same_spelling(first: FoldedName, second: FoldedName, first_name: str, second_name: str) -> NameMatch | None:
+def _same_spelling(first: FoldedName, second: FoldedName) -> NameMatch | None:
     if first.key != second.key:
         return None
     single = len(first.words) == 1 and " " not in first.key and first.key.isascii()
-    if first.article != second.article and (single or _titled(first, first_name) != _titled(second, second_name)):
+    if first.article != second.article and (single or _titled(first) != _titled(second)):
         # "The Who" is not WHO, "the Band" is not a band, "The Charge of the Light Brigade" is a poem about the charge.
         return NameMatch("article", 0.6, loose=True)
-    if single and is_acronym(first, first_name) != is_acronym(second, second_name):
+    if single and first.acronym != second.acronym:
         return NameMatch("spelling", 0.6)
     if first.exact != second.exact:
         # A short word may change its meaning with its accent: Rosé and rose, Côté and Cote.
@@ -262,9 +273,9 @@ def _same_spelling(first: FoldedName, second: FoldedName, first_name: str, secon
     return NameMatch("spelling", 0.97)
 
 
-def _titled(folded: FoldedName, name: str) -> bool:
+def _titled(folded: FoldedName) -> bool:
     """Whether the first word of a name, its article aside, begins with a capital."""
-    return name.split()[1 if folded.article else 0][0].isupper()
+    return folded.name.split()[1 if folded.article else 0][0].isupper()
 
 
 def _qualified(first: FoldedName, second: FoldedName) -> NameMatch | None:
@@ -273,7 +284,7 @@ def _qualified(first: FoldedName, second: FoldedName) -> NameMatch | None:
         return None
     long, short = (first, second) if first.qualifier else (second, first)
     inside = fold(long.qualifier).key
-    if _is_initials(inside, long.base) and short.key in {long.base, inside}:
+    if _is_initials(inside, fold(long.base)) and short.key in {long.base, inside}:
         return NameMatch("acronym", 0.95)
     if long.base == short.key:
         # "(film)" says what it is; "(season 2)" or "(east)" names a part of it.
@@ -281,48 +292,46 @@ def _qualified(first: FoldedName, second: FoldedName) -> NameMatch | None:
     return None
 
 
-def _parts_left_out(first: FoldedName, second: FoldedName, first_name: str, second_name: str, *,
-                    organisation: bool) -> NameMatch | None:
+def _parts_left_out(first: FoldedName, second: FoldedName, *, organisation: bool) -> NameMatch | None:
     if first.qualifier or second.qualifier:
         return None
-    (base, form), (other_base, other_form) = legal_form(first, first_name), legal_form(second, second_name)
+    (base, form), (other_base, other_form) = first.company, second.company
     if base == other_base and not (form and other_form and form != other_form):
         return NameMatch("legal_form", 0.93 if organisation else 0.7, loose=not organisation)
-    (base, title), (other_base, other_title) = without_title(first), without_title(second)
-    if base == other_base and not (title and other_title) and first_name[0].isupper() and second_name[0].isupper():
+    (base, title), (other_base, other_title) = first.titled, second.titled
+    if base == other_base and not (title and other_title) and first.name[0].isupper() and second.name[0].isupper():
         return NameMatch("title", 0.6, loose=True)
     return None
 
 
-def stand_for(first: FoldedName, second: FoldedName, first_name: str, second_name: str) -> bool:
+def stand_for(first: FoldedName, second: FoldedName) -> bool:
     """Whether one of two names is an acronym made of the other's initials."""
-    return any(is_acronym(short, name) and _is_initials(short.key, long.key)
-               for short, long, name in ((first, second, first_name), (second, first, second_name)))
+    return (first.acronym and _is_initials(first.key, second)) or (second.acronym and _is_initials(second.key, first))
 
 
-def _acronym(first: FoldedName, second: FoldedName, first_name: str, second_name: str) -> NameMatch | None:
-    if not stand_for(first, second, first_name, second_name):
+def _acronym(first: FoldedName, second: FoldedName) -> NameMatch | None:
+    if not stand_for(first, second):
         return None
-    long = first_name if len(first.words) > 1 else second_name
+    long = first.name if len(first.words) > 1 else second.name
     # Two letters, or words written small, fit too many things.
     telling = (min(len(first.key), len(second.key)) > _LEAST_ACRONYM
                and all(word[0].isupper() or word in SMALL_WORDS for word in WRITTEN.findall(long)))
     return NameMatch("acronym", 0.45 if telling else 0.2, loose=True)
 
 
-def _is_initials(short: str, long: str) -> bool:
-    return bool(short) and short in initials_of(fold(long))
+def _is_initials(short: str, long: FoldedName) -> bool:
+    return bool(short) and short in initials_of(long)
 
 
-def _rearranged(first: FoldedName, second: FoldedName, first_name: str, second_name: str) -> NameMatch | None:
-    if first.key.replace(" ", "") == second.key.replace(" ", ""):
+def _rearranged(first: FoldedName, second: FoldedName) -> NameMatch | None:
+    if first.unspaced == second.unspaced:
         return NameMatch("spacing", 0.8)
-    if sorted(first.words) == sorted(second.words):
-        inverted = first_name.count(",") + second_name.count(",") == 1
+    if first.numerals == second.numerals:
+        if sorted(first.words) != sorted(second.words):
+            return NameMatch("numeral", 0.85 if len(first.words) > _LEAST_LEFT else 0.6)
+        inverted = first.name.count(",") + second.name.count(",") == 1
         return NameMatch("inverted", 0.92) if inverted else NameMatch("order", 0.6)
-    if numerals_spelled(first) == numerals_spelled(second):
-        return NameMatch("numeral", 0.85 if len(first.words) > _LEAST_LEFT else 0.6)
-    if any(_adds_place(short, name) for short, name in ((second, first_name), (first, second_name))):
+    if _adds_place(second, first.name) or _adds_place(first, second.name):
         return NameMatch("place", 0.5, loose=True)
     return None
 
@@ -330,19 +339,23 @@ def _rearranged(first: FoldedName, second: FoldedName, first_name: str, second_n
 def _adds_place(short: FoldedName, name: str) -> bool:
     """Whether a name is the short one and, after a comma, where it lies: "Austin, Texas"."""
     base, comma, added = name.partition(",")
+    if not comma:
+        return False
     words = WRITTEN.findall(added)
     # A university or a bank has a branch at each place; small words begin anything but a place.
-    return (bool(comma and words) and fold(base).key == short.key and not BRANCHED.search(base)
+    return (bool(words) and fold(base).key == short.key and not BRANCHED.search(base)
             and all(word[0].isupper() or word in SMALL_WORDS - {"and"} for word in words)
             and not words[0].islower() and not any(sign.isdigit() for sign in added))
 
 
 def _persons(first: FoldedName, second: FoldedName, *, person: bool) -> NameMatch | None:
     """Names of persons that differ in what is written out between the first name and the last."""
-    long, short = sorted((first.words, second.words), key=lambda words: (-len(words), words))
-    if len(short) < 2 or long[-1] != short[-1] or len(long[-1]) < 2 or len(long) > 5:  # noqa: PLR2004
+    if first.words[-1:] != second.words[-1:]:
         return None
-    if not all(word.isalpha() for word in (*long, *short)):
+    long, short = sorted((first.words, second.words), key=lambda words: (-len(words), words))
+    if len(short) < 2 or len(long[-1]) < 2 or len(long) > 5:  # noqa: PLR2004
+        return None
+    if not all(map(str.isalpha, (*long, *short))):
         return None
     given, less = long[:-1], short[:-1]
     if given[0] == less[0] and len(given[0]) > 1:

@@ -16,7 +16,7 @@ from ...schemas.resolution import AliasRow, EntityDecision, Evidence, Pair, Pair
 from ...text.scripts import script_of
 from .candidates import candidate_pairs
 from .groups import Groups, Tie
-from .names import NameMatch, contradict, fold, match_names
+from .names import contradict, fold
 from .statements import Statement
 from .surroundings import Surroundings
 
@@ -82,12 +82,15 @@ def resolve(around: Surroundings, said: Said, judgements: Judgements, near: Iter
             reasoner and decide nothing by themselves.
     """
     stated = _by_entities(around, said)
-    ties = {pair: tie for pair in candidate_pairs(around.names) | stated.keys()
-            if (tie := _tie(around, pair, stated.get(pair, ()))) is not None}
+    found = {pair: tie for pair in candidate_pairs(around.folded) | stated.keys()
+             if (tie := _tie(around, pair, stated.get(pair, ()))) is not None}
+    # What is weaker counts nowhere, but that such a pair is not put to a reasoner for its meaning.
+    ties = {pair: tie for pair, tie in found.items() if tie.score >= ASK}
+    weak = found.keys() - ties.keys()
     ties = _confirmed(around, _judged(around, _told_apart(around, ties), judgements))
     groups = Groups(around, ties, judgements.decisions, MERGE)
     alike = {pair: Tie("meaning", round(cosine * NEARNESS, _DIGITS)) for pair, cosine in near
-             if pair not in ties and _possible(around, pair)}
+             if pair not in ties and pair not in weak and _possible(around, pair)}
     return Resolution(groups.aliases(), _doubtful({**alike, **ties}, groups, judgements))
 
 
@@ -95,21 +98,25 @@ def _possible(around: Surroundings, pair: Pair) -> bool:
     """Whether nothing speaks against a pair."""
     first, second = pair
     return (around.same_type(first, second) is not False and not around.tied(first, second)
-            and not contradict(fold(around.names[first]), fold(around.names[second]))
+            and not contradict(around.folded[first], around.folded[second])
             and not around.contradict(first, second))
 
 
 def _tie(around: Surroundings, pair: Pair, stated: Sequence[Evidence]) -> Tie | None:
-    """What ties two entities; None where nothing does, or something speaks against it."""
+    """What ties two entities; None where nothing does, or something speaks against it.
+
+    What speaks against a tie that is too weak to count is not looked for: most are.
+    """
     first, second = pair
     alike = around.same_type(first, second)
-    if alike is False or around.contradict(first, second):
+    if alike is False:
         return None
     if stated:
         # "..., 6 September 1966, also known as ...": a date has no other name.
-        return None if any(fold(around.names[entity]).date for entity in pair) else _stated_tie(around, pair, stated)
-    match = _match(around, pair)
-    if match is None or around.tied(first, second):
+        dated = any(around.folded[entity].date for entity in pair)
+        return None if dated or around.contradict(first, second) else _stated_tie(around, pair, stated)
+    match = around.match(first, second)
+    if match is None:
         return None
     loose = match.loose or alike is None
     weights = [around.shared(first, second)]
@@ -120,12 +127,10 @@ def _tie(around: Surroundings, pair: Pair, stated: Sequence[Evidence]) -> Tie | 
     prior = match.prior * (_NO_TYPE if alike is None else 1.0)
     if match.rule == "place" and not _known_place(around, pair):
         prior /= 2
-    return Tie(match.rule, _score(prior, weights), loose=loose)
-
-
-def _match(around: Surroundings, pair: Pair) -> NameMatch | None:
-    return match_names(around.names[pair[0]], around.names[pair[1]], organisation=around.is_organisation(*pair),
-                       person=around.is_person(*pair))
+    score = _score(prior, weights)
+    if score >= ASK and (around.tied(first, second) or around.contradict(first, second)):
+        return None
+    return Tie(match.rule, score, loose=loose)
 
 
 def _stated_tie(around: Surroundings, pair: Pair, stated: Sequence[Evidence]) -> Tie:
@@ -139,7 +144,7 @@ def _stated_tie(around: Surroundings, pair: Pair, stated: Sequence[Evidence]) ->
 
 def _may_be_others(around: Surroundings, entity: str, pair: Pair) -> bool:
     """Whether a name may be of other things, too: a single word; without spaces, the shorter of the two."""
-    key = fold(around.names[entity]).key
+    key = around.folded[entity].key
     return " " not in key and (script_of(key) == "latin" or entity == _shorter_first(around, pair)[0])
 
 
@@ -152,7 +157,7 @@ def _score(prior: float, weights: Iterable[float]) -> float:
 
 def _shorter_first(around: Surroundings, pair: Pair) -> tuple[str, str]:
     first, second = sorted(
-        pair, key=lambda entity: (len(fold(around.names[entity]).key), len(around.support(entity)), entity))
+        pair, key=lambda entity: (len(around.folded[entity].key), len(around.support(entity)), entity))
     return first, second
 
 
@@ -225,7 +230,7 @@ def _confirmed(around: Surroundings, ties: Mapping[Pair, Tie]) -> dict[Pair, Tie
 
     sure = nx.Graph(pair for pair, tie in ties.items() if tie.score >= MERGE)
     alone = [pair for pair, tie in ties.items() if pair in sure.edges and tie.rule == "stated"
-             and len(_saying(around, tie)) < _STATED_TWICE and _match(around, pair) is None]
+             and len(_saying(around, tie)) < _STATED_TWICE and around.match(*pair) is None]
     told, everything = dict(ties), sure.copy()
     sure.remove_edges_from(alone)
     group_of = {entity: number for number, group in enumerate(nx.connected_components(sure)) for entity in group}

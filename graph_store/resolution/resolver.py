@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ...models.embedding.embedder import Embedder, Vectors
+from ...runtime.collection import at_rest
 from ...schemas.edits import decided_types, ids_after
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.resolution import AliasRow, EntityCard, EntityDecision, EntityPair, Pair, PairVerdict
@@ -17,7 +18,7 @@ from ..vectors.reliability import Reliability
 from ..vectors.store import VectorStore
 from .candidates import near_pairs
 from .resolve import ASK, NEARNESS, Judgements, Resolution, by_hand, resolve
-from .statements import Statement, statements
+from .statements import Statement, may_state, statements
 from .surroundings import Surroundings
 
 Ask = Callable[[Sequence[EntityPair]], Sequence[PairVerdict | None]]
@@ -80,10 +81,13 @@ class Resolver:
         return [decision.model_copy(update={"first": now(decision.first), "second": now(decision.second)})
                 for decision in self._table.decisions()]
 
+    @at_rest()
     def _statements(self, around: Surroundings) -> dict[str, list[Statement]]:
         stated: dict[str, list[Statement]] = {}
         read: dict[tuple[str, frozenset[str]], list[Statement]] = {}
         for chunk, text in self._documents.texts():
+            if not may_state(text):
+                continue
             key = chunk, frozenset(around.called(chunk))
             own = self._read.get(key) or statements(text, key[1])
             if own:

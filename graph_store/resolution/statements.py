@@ -11,6 +11,8 @@ _MARKER = re.compile(
     r"(?:\b(?:also|otherwise|better|commonly|formerly|previously) (?:known|called|named|referred to)(?: as)?"
     r"|\b(?:abbreviated|hereinafter|shortened)(?: (?:as|to|referred to as))?|\ba\.?k\.?a\.?(?=\W)"
     r"|以下简称为?|下称|简称为?|又称为?|又名|亦称|也称为?|别名为?|全称为?|曾用名为?|原名为?)", re.IGNORECASE)
+_CUES = "known called named referred abbrev nafter shortened aka a.ka ak.a a.k.a 称 名".split()  # noqa: SIM905
+"""Of which a marker has one: most texts have none, which is seen ten times as fast."""
 _ALIAS_RELATIONS = frozenset("""
     also known as|is also known as|was also known as|aka|a.k.a.|alias|also called|is also called|abbreviated as
     is abbreviated as|abbreviation|short for|is short for|stands for|formerly known as|was formerly known as
@@ -37,6 +39,16 @@ def is_alias_relation(relation: str) -> bool:
     return label_key(relation) in _ALIASES
 
 
+def may_state(text: str) -> bool:
+    """Whether a chunk's text may say something of other names, whatever names it has."""
+    return "(" in text or "（" in text or _has_cue(text)
+
+
+def _has_cue(text: str) -> bool:
+    folded = text.casefold()
+    return any(cue in folded for cue in _CUES)
+
+
 def statements(text: str, names: Iterable[str]) -> list[Statement]:
     """What a chunk's text says of other names."""
     known = set(names) - {""}
@@ -49,7 +61,7 @@ def _longest_first(names: Collection[str]) -> list[str]:
 
 
 def _marked(text: str, known: Collection[str]) -> Iterator[Statement]:
-    markers = list(_MARKER.finditer(text))
+    markers = list(_MARKER.finditer(text)) if _has_cue(text) else []
     names = _longest_first(known) if markers else []
     for marker in markers:
         left_end = len(text[:marker.start()].rstrip(_BEFORE))
@@ -69,7 +81,7 @@ def _in_parentheses(text: str, known: Collection[str]) -> Iterator[Statement]:
             continue  # a year, or an aside
         left_end = len(text[:aside.start()].rstrip())
         left = next((name for name in _longest_first(known) if _ends(text, left_end, name)), "")
-        if left and left != right and stand_for(fold(left), fold(right), left, right):
+        if left and left != right and stand_for(fold(left), fold(right)):
             yield Statement(left, right, left_end - len(left), aside.end())
 
 

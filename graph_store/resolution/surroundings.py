@@ -10,7 +10,7 @@ from ...schemas.naming import label_key
 from ...schemas.resolution import Evidence
 from ...text.dates import parse_date
 from ..graph.knowledge_graph import KnowledgeGraph
-from .names import fold
+from .names import FoldedName, NameMatch, fold, match_names
 from .statements import is_alias_relation
 
 # What a thing has one of. A population or a rank may well differ between two passages; its first day does not.
@@ -43,11 +43,23 @@ class Surroundings:
         self._once = cache(self._dates)
         self._names_of_type = cache(self._type_names)
         self._types_agree = cache(self._agree)
+        self._are_all = cache(self._both_of)
 
     @cached_property
     def names(self) -> dict[str, str]:
         """Each entity's most used name, by its id."""
         return self._graph.all_names()
+
+    @cached_property
+    def folded(self) -> dict[str, FoldedName]:
+        """The folded form of each entity's name, by its id."""
+        return {entity: fold(name) for entity, name in self.names.items()}
+
+    def match(self, first: str, second: str) -> NameMatch | None:
+        """What ties the names of two entities, of the types that they have (see `match_names`)."""
+        types = self.type(first), self.type(second)
+        return match_names(self.folded[first], self.folded[second], organisation=self._are_all(types, _ORGANISATIONS),
+                           person=self._are_all(types, _PERSONS))
 
     def text(self, entity: str) -> str:
         """What is embedded for an entity."""
@@ -56,7 +68,7 @@ class Surroundings:
     @cached_property
     def known(self) -> frozenset[str]:
         """The folded names of all entities."""
-        return frozenset(fold(name).key for name in self.names.values())
+        return frozenset(folded.key for folded in self.folded.values())
 
     @cached_property
     def _types(self) -> dict[str, str]:
@@ -87,18 +99,14 @@ class Surroundings:
         chunk = min(places)
         return Evidence(chunk=chunk, start=places[chunk][0], end=places[chunk][1])
 
-    @cached_property
-    def _called_in(self) -> dict[str, dict[str, list[str]]]:
-        called: dict[str, dict[str, list[str]]] = {}
-        for entity in self._graph.entity_ids():
-            for name, chunks in self._network.nodes[entity]["names"].items():
-                for chunk in chunks:
-                    called.setdefault(chunk, {}).setdefault(name, []).append(entity)
-        return called
-
     def called(self, chunk: str) -> Mapping[str, Sequence[str]]:
         """The entities that a chunk mentions, by the names it uses."""
-        return self._called_in.get(chunk, {})
+        called: dict[str, list[str]] = {}
+        for entity in self._graph.mentioned(chunk):
+            for name, chunks in self._network.nodes[entity]["names"].items():
+                if chunk in chunks:
+                    called.setdefault(name, []).append(entity)
+        return called
 
     # Types.
 
@@ -120,13 +128,8 @@ class Surroundings:
             return None
         return False
 
-    def is_organisation(self, *entities: str) -> bool:
-        """Whether the types of some entities all say that they are organisations."""
-        return all(self._names_of_type(self.type(entity)) & _ORGANISATIONS for entity in entities)
-
-    def is_person(self, *entities: str) -> bool:
-        """Whether the types of some entities all say that they are persons."""
-        return all(self._names_of_type(self.type(entity)) & _PERSONS for entity in entities)
+    def _both_of(self, types: Iterable[str], words: frozenset[str]) -> bool:
+        return all(self._names_of_type(kind) & words for kind in types)
 
     def _type_names(self, type_name: str) -> frozenset[str]:
         """What a type and those above it are called."""
@@ -137,25 +140,23 @@ class Surroundings:
     # Facts.
 
     def _neighbours(self, entity: str) -> frozenset[str]:
-        ends = {end for head, _, tail in self._graph.incident(entity) for end in (head, tail)} - {entity}
-        attributes = self._graph.attributes(entity)
+        attributes = self._network.nodes[entity]["attributes"]
         values = {f"{name} {value}" for name in attributes for value in attributes[name]}
-        return frozenset({fold(self.names[end]).key for end in ends} | values) - {""}
+        return frozenset({self.folded[end].key for end in self._graph.neighbours(entity)} | values) - {""}
 
     @cached_property
     def _known_to(self) -> Mapping[str, int]:
         """How many triples each folded name stands in."""
         counts: dict[str, int] = {}
-        for entity, name in self.names.items():
-            key = fold(name).key
-            counts[key] = counts.get(key, 0) + int(self._network.degree(entity))
+        for entity, folded in self.folded.items():
+            counts[folded.key] = counts.get(folded.key, 0) + int(self._network.degree(entity))
         return counts
 
     def shared(self, first: str, second: str) -> float:
         """How much of the doubt shared neighbours take away, 0 to 1; rare ones say more."""
         doubt = 1.0
-        own = {fold(self.names[first]).key, fold(self.names[second]).key}
-        for key in sorted((self.neighbours(first) & self.neighbours(second)) - own):
+        common = self.neighbours(first) & self.neighbours(second)
+        for key in sorted(common - {self.folded[first].key, self.folded[second].key}) if common else ():
             doubt *= 1 - _SHARED / math.log2(max(self._known_to.get(key, 2), 2))
         return 1 - doubt
 
@@ -184,8 +185,8 @@ class Surroundings:
 
     def _dates(self, entity: str) -> dict[str, set[str]]:
         labelled = [(name, value) for name, values in self._graph.attributes(entity).items() for value in values]
-        labelled += [(relation, self.names[tail]) for head, relation, tail in self._graph.incident(entity)
-                     if head == entity]
+        labelled += [(relation, self.names[tail]) for tail, relations in self._network.succ[entity].items()
+                     for relation in relations]
         dates: dict[str, set[str]] = {}
         for label, value in labelled:
             kind = _kind_of(label)

@@ -17,13 +17,9 @@ Kind = Literal["entities", "triples", "relations", "chunks"]
 KINDS: tuple[Kind, ...] = ("entities", "triples", "relations", "chunks")
 """The kinds of vectors, all synchronised with the graph."""
 
-_SEARCHED: Kind = "entities"
-"""The kind whose nearest vectors Chroma is asked for; vectors of the others are read and compared directly."""
-_EF_CONSTRUCTION, _EF_SEARCH = 64, 300
-"""A search finds nearly all of the exact 50 nearest entities, as with Chroma's larger value, and an element takes less
-time to add."""
-_LINKS_UNSEARCHED = 8
-"""Links of an element, and candidates for them: as few as make adding an element as cheap as it can be."""
+INDEX: "CreateHNSWConfiguration" = {"space": "cosine", "ef_search": 300, "ef_construction": 8, "max_neighbors": 8}
+"""The settings of Chroma's indexes. Nobody but `verify` searches them, as vectors are read and compared directly; so
+they have as few links as make adding an element as cheap as it can be."""
 
 # Seconds between attempts; a writer's commit takes milliseconds, on a busy machine tenths of a second.
 _WAITS = (0.02, 0.1, 0.3, 1.0)
@@ -34,14 +30,6 @@ def chroma() -> ModuleType:
     from . import chroma as library  # noqa: PLC0415  (chromadb takes most of a second; questions do not need it)
 
     return library
-
-
-def index_settings(kind: Kind) -> "CreateHNSWConfiguration":
-    """The settings of Chroma's index of a kind."""
-    if kind == _SEARCHED:
-        return {"space": "cosine", "ef_search": _EF_SEARCH, "ef_construction": _EF_CONSTRUCTION}
-    return {"space": "cosine", "ef_search": _EF_SEARCH, "ef_construction": _LINKS_UNSEARCHED,
-            "max_neighbors": _LINKS_UNSEARCHED}
 
 
 class Generation(ABC):
@@ -80,9 +68,9 @@ class Generation(ABC):
     def mark(self, state: str) -> None:
         """Note that the vectors reflect a state of the ledger, which is about to note it too."""
 
-    def marked(self, state: str) -> bool:  # noqa: ARG002
-        """Whether the vectors reflect a state of the ledger, as far as is known: folders move with the ledger."""
-        return True
+    @abstractmethod
+    def marked(self, state: str) -> bool:
+        """Whether the vectors reflect a state of the ledger, as far as is known."""
 
     @abstractmethod
     def damages(self) -> list[str]:

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from ...runtime.quiet import ignoring
+from ...runtime.whole_file import whole_file
 from ..errors import StoreError, named
 from . import index_files
-from .backend import Generation, Kind, chroma, index_settings, patiently
+from .backend import INDEX, Generation, Kind, chroma, patiently
 from .chroma_paths import claim_path, release_path, unused
 
 if TYPE_CHECKING:
@@ -36,12 +37,19 @@ _PAGE_BYTES = 1024
 class FolderBackend:
     """Generations in sibling folders: the first has the name given, the others a number behind it."""
 
-    def __init__(self, first: Path) -> None:
+    def __init__(self, first: Path, *, marked: bool = False) -> None:
+        """Prepare to open them.
+
+        Args:
+            first: the folder of the first generation.
+            marked: which state of the ledger they reflect is noted in the folders, as the ledger is elsewhere.
+        """
         self._first = first
+        self._marked = marked
 
     def generation(self, number: int) -> "ChromaFolder":
         """A generation, which need not exist."""
-        return ChromaFolder(self._path(number))
+        return ChromaFolder(self._path(number), marked=self._marked)
 
     def numbers(self) -> list[int]:
         """The numbers of the folders that exist."""
@@ -61,9 +69,10 @@ class FolderBackend:
 class ChromaFolder(Generation):
     """One generation, in a folder of its own. Its files stay open: what others remove is missed at the next opening."""
 
-    def __init__(self, folder: Path) -> None:
-        """Vectors in a folder, which is created at the first use."""
+    def __init__(self, folder: Path, *, marked: bool = False) -> None:
+        """Vectors in a folder, which is created at the first use; see `FolderBackend`."""
         self.folder = folder
+        self._state = folder / "state" if marked else None
         self._client: Client | None = None
         self._path = ""
         self._retired: list[tuple[Client, str]] = []
@@ -83,6 +92,8 @@ class ChromaFolder(Generation):
     def write(self, kind: Kind, change: "Callable[[Collection], object]") -> None:
         """Change a collection, in a way that may be repeated: a reader may have its catalogue locked for a moment."""
         index_files.forget(self.folder)
+        if self._state is not None and not self._written:
+            self._state.unlink(missing_ok=True)
         self._written.add(kind)
         patiently(lambda: self._explained(kind, change), lambda: None)
 
@@ -126,8 +137,7 @@ class ChromaFolder(Generation):
                 self._collections[kind] = self._client.get_collection(kind, embedding_function=None)
             except chroma().NotFoundError:
                 self._collections[kind] = self._client.get_or_create_collection(
-                    kind, embedding_function=None, configuration={"hnsw": {**index_settings(kind),
-                                                                           "sync_threshold": _SYNC_FIRST}})
+                    kind, embedding_function=None, configuration={"hnsw": {**INDEX, "sync_threshold": _SYNC_FIRST}})
         return self._collections[kind]
 
     def _check(self) -> None:
@@ -178,13 +188,21 @@ class ChromaFolder(Generation):
         self._checked = not index_files.damages(self.folder)
         return self._checked
 
-    def mark(self, state: str) -> None:  # noqa: ARG002
-        """Note that the index files are sound; which state they reflect is noted by the ledger, in the same folder."""
+    def mark(self, state: str) -> None:
+        """Note that the index files are sound; and which state they reflect, where the ledger is not beside them."""
         if self._written:
             for kind in self._written:
                 self.read(kind, lambda collection: collection.count())  # an index may be written at the next use only
             index_files.note(self.folder)
             self._written.clear()
+        if self._state is not None and not self.marked(state):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with whole_file(self._state) as file:
+                file.write(state.encode())
+
+    def marked(self, state: str) -> bool:
+        """Whether the folder's note says the same; a folder beside its ledger needs none."""
+        return self._state is None or (self._state.is_file() and self._state.read_text("utf-8") == state)
 
     def damages(self) -> list[str]:
         """A line for each damage, which names the file (see `Generation.damages`)."""

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import httpx
 
 from ...schemas.chroma_server import ChromaServer
-from ..errors import StoreError
-from .backend import KINDS, Generation, Kind, chroma, index_settings, patiently
+from ..errors import StoreError, VectorServerError
+from .backend import INDEX, KINDS, Generation, Kind, chroma, patiently
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
@@ -105,7 +105,7 @@ class ServerGeneration(Generation):
     def _make(self, kind: Kind) -> None:
         self._connection.ask(lambda client: client.get_or_create_collection(
             f"{self._prefix}-{kind}", embedding_function=None, metadata={"knowledge_base": self._name},
-            configuration={"hnsw": index_settings(kind)}))
+            configuration={"hnsw": INDEX}))
 
     def is_sound(self) -> bool:
         """Whether the server has all collections."""
@@ -211,10 +211,11 @@ class _Connection:
             _ANSWER_SECONDS, connect=_CONNECT_SECONDS)
         return client
 
-    def _silent(self, error: Exception) -> StoreError:
-        return StoreError(f"the Chroma server at {self.url} does not answer ({error or type(error).__name__}): start "
-                          "it, or set BANYAN_CHROMA_URL to where it is, or unset it to keep vectors in the home "
-                          "folder. What was stored stands, and the same command goes on from there")
+    def _silent(self, error: Exception) -> VectorServerError:
+        return VectorServerError(
+            f"the Chroma server at {self.url} does not answer ({error or type(error).__name__}): start it, or set "
+            "BANYAN_CHROMA_URL to where it is, or unset it to keep vectors in the home folder. What was stored stands, "
+            "and the same command goes on from there")
 
     def _unable(self, error: Exception) -> StoreError:
         return StoreError(f"the Chroma server at {self.url} cannot do what was asked ({error}): see its log, and run "

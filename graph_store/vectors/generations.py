@@ -37,7 +37,12 @@ class VectorGenerations:
 
     @cached_property
     def _folders(self) -> FolderBackend:
-        return FolderBackend(self._layout.vectors)
+        return FolderBackend(self._layout.vectors, marked=self.own)
+
+    @property
+    def own(self) -> bool:
+        """Whether each home folder has its own, all with the same numbers: the ledger is shared and they are not."""
+        return self._layout.database is not None and self._layout.server is None
 
     @cached_property
     def _backend(self) -> FolderBackend | ServerBackend:
@@ -64,6 +69,15 @@ class VectorGenerations:
     def open(self, number: int) -> Generation:
         """A generation by its number."""
         return self._backend.generation(number)
+
+    def emptied(self, number: int) -> Generation:
+        """A generation with nothing in it.
+
+        Raises:
+            OSError, StoreError: what was in it cannot be removed.
+        """
+        self._backend.remove(number)
+        return self.open(number)
 
     def begin(self) -> int:
         """The number of a new, empty generation; what an earlier attempt left there is removed.

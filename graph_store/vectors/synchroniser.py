@@ -94,6 +94,9 @@ class VectorSynchroniser:
     def is_behind(self) -> bool:
         """Whether the vectors do not reflect the graph, or are lost."""
         state = self._graph.state
+        if self._generations.own:
+            generation = self.store.generation
+            return not (generation.marked(_mark(*state)) and generation.is_sound())
         return (self._reconcile or self.position() != state.position
                 or self._number("vectors_resolution") != state.resolution or self._lost())
 
@@ -116,8 +119,10 @@ class VectorSynchroniser:
             Exception: it could not be done, say because the disk is full; the next call does it.
         """
         if self._reconcile and not self.store.generation.is_sound():
-            self.rebuild()
-            return
+            if not self._generations.own:
+                self.rebuild()
+                return
+            self._empty()
         self._generations.drop_others()
         self._note_embedding()
         if self._reconcile:
@@ -129,6 +134,28 @@ class VectorSynchroniser:
         with self._db.transaction():
             self._note(state)
         self._graph.touched = Touched()
+
+    @property
+    def own(self) -> bool:
+        """Whether this home folder has vectors of its own, of a ledger that it shares with others."""
+        return self._generations.own
+
+    def sync_own(self) -> None:
+        """Bring the vectors of this home folder up to the ledger as it is read; nothing is written there.
+
+        Raises:
+            Exception: it could not be done; the next call does it.
+        """
+        if not self.store.generation.is_sound():
+            self._empty()
+        self._generations.drop_others()
+        self._compare()
+        self.store.generation.mark(_mark(*self._graph.state))
+        self._graph.touched = Touched()
+
+    def _empty(self) -> None:
+        """Begin this home folder's generation anew, under its number: others have theirs, and are not concerned."""
+        self.store.move(self._generations.emptied(self._generation))
 
     def _follow(self) -> None:
         """Embed and drop what the graph says was touched."""

@@ -2,13 +2,15 @@
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import Protocol
 
 import numpy as np
 from cachetools import LRUCache
 from numpy.typing import NDArray
 
-from ...config import DEFAULT_EMBEDDING_MODEL, OPENAI, Settings
+from ...config import OPENAI, Settings
+from ...runtime.telemetry import span
 from ...schemas.errors import BanyanError
 
 Vectors = NDArray[np.float32]
@@ -109,49 +111,23 @@ def products(ones: Vectors, others: Vectors) -> Vectors:
     return np.asarray(np.vecdot(others, ones[:, None]), np.float32)
 
 
-def load_embedder(settings: Settings) -> Embedder:
-    """The embedding model the settings name, with their instructions. Nothing is downloaded.
-
-    The default model is bundled; the first load on a machine exports it to ONNX (about 10 s).
-
-    Raises:
-        EmbeddingError: the model is missing, altered, or its export cannot be stored.
-    """
-    queries, passages = settings.embedding_query_prefix, settings.embedding_passage_prefix
-    embedder = _load(settings)
-    return InstructedEmbedder(embedder, passages, queries) if queries or passages else embedder
-
-
 def as_queries(embedder: Embedder) -> Embedder:
     """The embedder as it encodes questions: another only for models that are instructed."""
     return embedder.queries if isinstance(embedder, InstructedEmbedder) else embedder
 
 
-def _load(settings: Settings) -> Embedder:
-    name, batch = settings.embedding_model, settings.embedding_batch
-    if settings.embedding_base_url or name.startswith(OPENAI):
-        from .endpoint_embedder import EndpointEmbedder  # noqa: PLC0415  (only for what asks an endpoint)
-
-        return EndpointEmbedder(settings)
-    if name == "use-multilingual":
-        from .multilingual import MultilingualEmbedder  # noqa: PLC0415  (an optional package)
-
-        return MultilingualEmbedder()
-    if name in {DEFAULT_EMBEDDING_MODEL, f"sentence-transformers/{DEFAULT_EMBEDDING_MODEL}"}:
-        from .onnx_embedder import load_bundled  # noqa: PLC0415  (onnxruntime takes half a second)
-
-        return load_bundled(batch)
-    from .torch_embedder import SentenceTransformerEmbedder  # noqa: PLC0415  (only models that are not bundled)
-
-    return SentenceTransformerEmbedder(name, batch)
+def is_served(settings: Settings) -> bool:
+    """Whether the embedding model that the settings name is behind an endpoint."""
+    return bool(settings.embedding_base_url) or settings.embedding_model.startswith(OPENAI)
 
 
-def encode_distinct(texts: Sequence[str], encode: Callable[[list[str]], Vectors]) -> Vectors:
+def encode_distinct(texts: Sequence[str], encode: Callable[[list[str]], Vectors], model: str = "") -> Vectors:
     """Encode each different text once and give every text its vector.
 
     Args:
         texts: n texts.
         encode: makes an array of shape (m, d) of m different texts, all valid Unicode.
+        model: that of this process, for a span; empty: another one's, which is seen where it is asked.
 
     Returns:
         Array of shape (n, d), in the order of `texts`.
@@ -159,5 +135,7 @@ def encode_distinct(texts: Sequence[str], encode: Callable[[list[str]], Vectors]
     # Half a surrogate pair, as broken JSON brings it, is no character: tokenizers refuse it.
     readable = [text.encode(errors="replace").decode() for text in texts]
     row_of = {text: row for row, text in enumerate(dict.fromkeys(readable))}
-    vectors = encode(list(row_of))
+    with span(f"embeddings {model}", {"gen_ai.operation.name": "embeddings", "gen_ai.request.model": model,
+                                      "banyan.texts": len(row_of)}) if model else nullcontext():
+        vectors = encode(list(row_of))
     return vectors[[row_of[text] for text in readable]]

@@ -45,7 +45,7 @@ class MultilingualEmbedder:
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """The vectors of some texts; see `Embedder.encode`."""
-        return encode_distinct(texts, self._encode) if texts else np.zeros((0, self.dimension), np.float32)
+        return encode_distinct(texts, self._encode, self.name) if texts else np.zeros((0, self.dimension), np.float32)
 
     def _encode(self, texts: list[str]) -> Vectors:
         return np.asarray(self._model.encode(texts), np.float32)

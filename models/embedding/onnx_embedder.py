@@ -46,7 +46,7 @@ class OnnxEmbedder:
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """The vectors of some texts; see `Embedder.encode`."""
-        return encode_distinct(texts, self._encode)
+        return encode_distinct(texts, self._encode, self.name)
 
     def _encode(self, texts: list[str]) -> Vectors:
         vectors = np.empty((len(texts), self.dimension), np.float32)

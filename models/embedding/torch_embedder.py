@@ -44,7 +44,7 @@ class SentenceTransformerEmbedder:
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """The vectors of some texts; see `Embedder.encode`."""
-        return encode_distinct(texts, self._encode) if texts else np.zeros((0, self.dimension), np.float32)
+        return encode_distinct(texts, self._encode, self.name) if texts else np.zeros((0, self.dimension), np.float32)
 
     def _encode(self, texts: list[str]) -> Vectors:
         with self._lock:

@@ -6,6 +6,7 @@ Importing this module takes about two seconds: only what is about to make a call
 import json
 import re
 import weakref
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import openai
@@ -17,7 +18,7 @@ from langchain_openai import ChatOpenAI
 from ...config import OPENAI, Settings
 from ...runtime.event_loop import process_loop
 from ...text.tokens import estimate_tokens
-from .capability import Capability, Form
+from .capability import Form
 from .endpoint import Messages, Reply, name_of
 from .failures import NO_KEY, NOT_OPENAI, NOT_SET_UP, failure, status_of
 
@@ -42,10 +43,9 @@ class OpenAiEndpoint:
 
     _errors: ClassVar[tuple[type[Exception], ...]] = (openai.OpenAIError,)
 
-    def __init__(self, settings: Settings, capability: Capability) -> None:
+    def __init__(self, settings: Settings) -> None:
         self._name = name_of(settings)
         self._key = settings.llm_api_key
-        self._capability = capability
         self._chat = self._connected(settings)
 
     def _connected(self, settings: Settings) -> BaseChatModel:
@@ -57,8 +57,8 @@ class OpenAiEndpoint:
         except openai.OpenAIError as error:
             raise failure(error, self._name, self._key, fix=NOT_SET_UP) from None
 
-    async def send(self, messages: Messages, json_schema: dict[str, Any]) -> Reply:
-        """One paid call, in the strictest form of request that the endpoint takes.
+    async def send(self, messages: Messages, json_schema: dict[str, Any], forms: Sequence[Form]) -> Reply:
+        """One paid call, in the first of some forms of request that the endpoint takes.
 
         A form that it refuses costs nothing; the next one is tried at once. The prompts spell the shape out as
         well, so that an answer in plain text can be as good.
@@ -68,7 +68,7 @@ class OpenAiEndpoint:
                 `EndpointFailed` where it was not the request's fault.
         """
         try:
-            return await self._send(messages, json_schema)
+            return await self._send(messages, json_schema, forms)
         except self._errors as error:
             # From None: the client's own message may repeat the key, and a traceback would print it.
             raise failure(error, self._name, self._key) from None
@@ -76,8 +76,7 @@ class OpenAiEndpoint:
             # What a body of another form raises, an HTML page for instance.
             raise failure(error, self._name, self._key, fix=NOT_OPENAI) from None
 
-    async def _send(self, messages: Messages, json_schema: dict[str, Any]) -> Reply:
-        forms = self._capability.forms()
+    async def _send(self, messages: Messages, json_schema: dict[str, Any], forms: Sequence[Form]) -> Reply:
         named = True
         for form in forms:
             try:
@@ -87,9 +86,7 @@ class OpenAiEndpoint:
                     raise
                 named = named and bool(_NAMES_THE_FORM.search(str(error)))
                 continue
-            if form != forms[0]:
-                self._capability.refused(forms[0], form, named=named)
-            return self._reply(messages, message, form)
+            return self._reply(messages, message, form)._replace(named=named)
         raise AssertionError("there is always a form to try")
 
     def _asking(self, form: Form, json_schema: dict[str, Any]) -> Runnable[Any, AIMessage]:
@@ -114,7 +111,7 @@ class OpenAiEndpoint:
                      (usage and usage.get("input_token_details", {}).get("cache_read")) or 0,
                      refusal,
                      _FINISHES.get(finish.casefold(), finish or "stop"),
-                     lambda usable: self._capability.judged(form, usable=usable))
+                     form)
 
 
 def _asked(form: Form, json_schema: dict[str, Any]) -> dict[str, Any]:

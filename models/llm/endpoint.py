@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, Protocol
 from urllib.parse import urlsplit
 
 from ...config import OPENAI, Settings
-from .capability import Capability
+from .capability import Capability, Form
 
 Messages = Sequence[tuple[str, str]]
 """(role, text), the role one of "system", "user" and "assistant"."""
@@ -26,12 +26,18 @@ class Reply(NamedTuple):
     """Why the model declined, where the endpoint says that it did."""
     finish: str = "stop"
     """Why the answer ended, as the endpoint says it: "stop", "length", "content_filter" ..."""
+    form: Form = "text"
+    """The form of request that was answered."""
+    named: bool = False
+    """The refusals of forms before it spoke of the form."""
     judged: Callable[[bool], None] = _ignored
     """To be told whether the answer could be used: the endpoint learns which form of request to send."""
 
 
 Send = Callable[[Messages, dict[str, Any]], Awaitable[Reply]]
 """Sends messages and the JSON schema of the answer."""
+SendIn = Callable[[Messages, dict[str, Any], Sequence[Form]], Awaitable[Reply]]
+"""Sends them in the first of some forms that is not refused."""
 
 
 class Endpoint(Protocol):
@@ -50,20 +56,27 @@ class Endpoint(Protocol):
         """
 
 
-def connect(settings: Settings, capability: Capability) -> Send:
-    """What sends calls to the settings' model.
+def learning(send_in: SendIn, capability: Capability) -> Send:
+    """What sends calls in the forms that a model is known to take, and learns more of them by each."""
+    async def send(messages: Messages, json_schema: dict[str, Any]) -> Reply:
+        forms = capability.forms()
+        reply = await send_in(messages, json_schema, forms)
+        if reply.form != forms[0]:
+            capability.refused(forms[0], reply.form, named=reply.named)
+        return reply._replace(judged=lambda usable: capability.judged(reply.form, usable=usable))
 
-    Args:
-        settings: name the model and where it is asked.
-        capability: what is known of it, and learns more.
-    """
+    return send
+
+
+def open_client(settings: Settings) -> SendIn:
+    """The client of the settings' model."""
     # Two seconds of imports, only for what makes a call.
     if settings.llm_base_url or settings.llm_model.startswith(OPENAI):
         from .chat import OpenAiEndpoint as Client  # noqa: PLC0415
     else:
         from .providers import ProviderEndpoint as Client  # noqa: PLC0415
 
-    return Client(settings, capability).send
+    return Client(settings).send
 
 
 def host_of(settings: Settings) -> str:

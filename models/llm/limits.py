@@ -14,6 +14,7 @@ from aiolimiter import AsyncLimiter
 from pydantic import SecretStr
 
 from ...config import Settings
+from ...runtime.cancellation import current
 from ...runtime.once import once
 from ...text.tokens import estimate_tokens
 from ..reasoner import ReasonerError
@@ -77,11 +78,15 @@ class Limits:
             What to call with the tokens that the call used in all, as its reply reports them.
 
         Raises:
+            CancelledError: its run was cancelled while the call waited.
             EndpointDown: the endpoint went down while the call waited.
         """
         async with self._slots:
             async with self._in_order:
                 await self._rates()
+            # A run's calls are cancelled one after the other: none begins in the turn of one before it.
+            if current().cancelled:
+                raise asyncio.CancelledError
             expected = prompt * (self._used / self._prompted if self._prompted else FIRST_RATIO)
             self._due += expected
 
@@ -143,10 +148,13 @@ class LimitedEndpoint:
     Args:
         connect: makes what sends a call; called in a thread before the first one, as the client takes long to import.
         settings: the limits, and what names the endpoint.
+        operation: what is asked of it, as spans call it.
     """
 
-    def __init__(self, connect: Callable[[], Callable[..., Awaitable[Any]]], settings: Settings) -> None:
+    def __init__(self, connect: Callable[[], Callable[..., Awaitable[Any]]], settings: Settings,
+                 operation: str = "chat") -> None:
         self._connect = connect
+        self._operation = operation
         self._client: Callable[..., Awaitable[Any]] | None = None
         self._connecting = asyncio.Lock()
         self._model = settings.llm_model
@@ -181,7 +189,7 @@ class LimitedEndpoint:
         # To count them takes longer than all else here.
         prompt = sum(map(estimate_tokens, texts)) if limits.tokens_are_limited else 0
         limits.breaker.check()
-        with observed_call(self._model, limits.host) as call:
+        with observed_call(self._model, limits.host, self._operation) as call:
             async with self._connecting:
                 if self._client is None:
                     try:

@@ -12,7 +12,9 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
-from opentelemetry import trace
+from opentelemetry.trace import SpanKind
+
+from ...runtime.telemetry import span
 
 LOG = logging.getLogger("banyan.llm")
 
@@ -35,14 +37,14 @@ def observed_step(name: str, model: str) -> Iterator[None]:
     token = _STEP.set(step)
     outcome = "ok"
     try:
-        with _span(f"banyan.{name}", {"banyan.step": name}, trace.SpanKind.INTERNAL) as span:
+        with span(f"banyan.{name}", {"banyan.step": name}) as current:
             try:
                 yield
             except BaseException as error:
                 outcome = type(error).__name__
                 raise
             finally:
-                _close(span, {"banyan.calls": step.calls}, outcome)
+                current.set_attribute("banyan.calls", step.calls)
     finally:
         _STEP.reset(token)
         _line(logging.DEBUG, "step", {"step": name, "model": model, "ms": _ms(started), "calls": step.calls,
@@ -76,15 +78,22 @@ def watch(told: Callable[[Mapping[str, Any]], None]) -> None:
 
 
 @contextmanager
-def observed_call(model: str, host: str) -> Iterator[ObservedCall]:
-    """One call: a span with the attributes of the GenAI conventions, and a line in the log at level INFO."""
+def observed_call(model: str, host: str, operation: str = "chat") -> Iterator[ObservedCall]:
+    """One call: a span with the attributes of the GenAI conventions, and a line in the log at level INFO.
+
+    Args:
+        model: that is asked.
+        host: where.
+        operation: what of it, in the conventions' words.
+    """
     step = _STEP.get() or _Step("")
     step.calls += 1
     call = ObservedCall(time.perf_counter(), {"step": step.name, "model": model, "host": host, "attempt": step.calls})
     outcome = "ok"
-    with _span(f"chat {model}", {"gen_ai.operation.name": "chat", "gen_ai.provider.name": "openai",
-                                 "gen_ai.request.model": model, "server.address": host, "banyan.step": step.name,
-                                 "banyan.attempt": step.calls}, trace.SpanKind.CLIENT) as span:
+    with span(f"{operation} {model}", {
+            "gen_ai.operation.name": operation, "gen_ai.provider.name": "openai", "gen_ai.request.model": model,
+            "server.address": host, "banyan.step": step.name, "banyan.attempt": step.calls},
+            SpanKind.CLIENT) as current:
         try:
             yield call
         except BaseException as error:
@@ -97,8 +106,8 @@ def observed_call(model: str, host: str) -> Iterator[ObservedCall]:
             _line(logging.INFO, "call", call.fields)
             for told in _WATCHING:
                 told(call.fields)
-            _close(span, {f"gen_ai.usage.{to}": call.fields[name] for name, to in _USAGE.items()
-                          if name in call.fields}, outcome)
+            current.set_attributes({f"gen_ai.usage.{to}": call.fields[name] for name, to in _USAGE.items()
+                                    if name in call.fields})
 
 
 _USAGE = {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens",
@@ -114,18 +123,3 @@ def _line(level: int, what: str, fields: dict[str, Any]) -> None:
     if LOG.isEnabledFor(level):
         LOG.log(level, "%s %s", what, " ".join(f"{name}={value}" for name, value in fields.items()),
                 extra={"fields": {"event": what, **fields}})
-
-
-@contextmanager
-def _span(name: str, attributes: dict[str, Any], kind: trace.SpanKind) -> Iterator[trace.Span]:
-    # An exception's text may quote what an endpoint repeated of a document: its type is told, by `_close`.
-    with trace.get_tracer("banyan").start_as_current_span(
-            name, kind=kind, attributes=attributes, record_exception=False, set_status_on_exception=False) as span:
-        yield span
-
-
-def _close(span: trace.Span, attributes: dict[str, Any], outcome: str) -> None:
-    span.set_attributes(attributes)
-    if outcome != "ok":
-        span.set_attribute("error.type", outcome)
-        span.set_status(trace.StatusCode.ERROR)

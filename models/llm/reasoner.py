@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import TypeVar, cast
 
 from ...config import LLM_STEPS, LlmStep, Settings
@@ -23,7 +24,7 @@ from ...schemas.retrieval import (
 )
 from ...text.tokens import estimate_tokens
 from . import wire
-from .endpoint import Endpoint, connect
+from .endpoint import Endpoint, SendIn, learning, open_client
 from .limits import LimitedEndpoint, process_endpoints
 from .structured import StructuredChat
 
@@ -82,19 +83,20 @@ class LlmReasoner:
     Args:
         settings: the endpoint, its limits and the prompts' language.
         ledger: response cache, token accounts and budget.
-        endpoint: where calls go; none: the settings' endpoint.
+        endpoint_of: gives where calls to a model go, by its name; none: to the settings' endpoint.
 
     Raises:
         ValueError: no endpoint is given and the settings name none.
     """
 
-    def __init__(self, settings: Settings, ledger: CallLedger, endpoint: Endpoint | None = None) -> None:
-        if endpoint is None and not settings.uses_llm:
+    def __init__(self, settings: Settings, ledger: CallLedger,
+                 endpoint_of: Callable[[str], Endpoint] | None = None) -> None:
+        if endpoint_of is None and not settings.uses_llm:
             raise ValueError("no LLM is set: set BANYAN_LLM_BASE_URL, or use the rules reasoner")
         self._settings = settings
         models = {step: settings.model_of(step) for step in LLM_STEPS}
-        chats = {model: StructuredChat(model, endpoint or limited_endpoint(settings, model), ledger)
-                 for model in dict.fromkeys(models.values())}
+        endpoint_of = endpoint_of or partial(limited_endpoint, settings)
+        chats = {model: StructuredChat(model, endpoint_of(model), ledger) for model in dict.fromkeys(models.values())}
         self._chats: dict[LlmStep, StructuredChat] = {step: chats[model] for step, model in models.items()}
 
     @property
@@ -219,10 +221,16 @@ async def in_parallel(ask: Callable[[_I], Awaitable[_T]], items: Sequence[_I], w
     return cast("list[_T]", outcomes)
 
 
-def limited_endpoint(settings: Settings, model: str) -> Endpoint:
-    """The settings' endpoint, asked for a model, within its limits."""
+def limited_endpoint(settings: Settings, model: str, client: Callable[[Settings], SendIn] = open_client) -> Endpoint:
+    """The settings' endpoint, asked for a model, within its limits.
+
+    Args:
+        settings: the endpoint and its limits.
+        model: the model's name.
+        client: makes what sends the calls.
+    """
     settings = settings.model_copy(update={"llm_model": model})
-    return LimitedEndpoint(lambda: connect(settings, process_endpoints().capability(settings)), settings)
+    return LimitedEndpoint(lambda: learning(client(settings), process_endpoints().capability(settings)), settings)
 
 
 def _card_text(card: EntityCard) -> str:

@@ -33,12 +33,13 @@ class ServedModel:
     Args:
         settings: `llm_base_url`, `llm_api_key` and `llm_model` are the endpoint's own; without an address, OpenAI's.
         variables: what the names of the variables that set it begin with, for messages.
+        operation: what is asked of it, as spans call it.
     """
 
-    def __init__(self, settings: Settings, variables: str) -> None:
+    def __init__(self, settings: Settings, variables: str, operation: str) -> None:
         self._settings = settings
         self._variables = variables
-        self._endpoint = LimitedEndpoint(self._connect, settings)
+        self._endpoint = LimitedEndpoint(self._connect, settings, operation)
 
     def post(self, path: str, requests: Sequence[Request]) -> list[dict[str, Any]]:
         """The answers to all requests, in order. Their tokens are put down and taken from the budget as `charged` says.
@@ -51,6 +52,8 @@ class ServedModel:
         async def ask(request: Request) -> dict[str, Any]:
             answer: _Answer = await self._endpoint.ask(request.texts, lambda: None, path, request.body)
             paid.append(answer.prompt_tokens)
+            if where.allowance is not None:
+                where.allowance.spend(answer.prompt_tokens)
             if where.budget is not None:
                 where.budget.add(self._settings.llm_model, answer.prompt_tokens, 0)
             return answer.body
@@ -58,6 +61,8 @@ class ServedModel:
         try:
             return process_loop().run(in_parallel(ask, requests, self._settings.llm_concurrency))
         finally:
+            if where.allowance is not None and paid:
+                where.allowance.keep(sum(paid))
             if where.account and paid:
                 where.account(path.strip("/"), self._settings.llm_model, len(paid), sum(paid))
 

@@ -114,13 +114,16 @@ class StructuredChat:
 
     async def _send(self, step: str, messages: Messages, shape: Shape[T]) -> Reply:
         try:
-            return await self._endpoint.send(messages, shape.json_schema, self._ledger.check_budget)
+            reply = await self._endpoint.send(messages, shape.json_schema, self._ledger.check_budget)
         except EndpointDown:  # nothing was asked, so no step has failed
             raise
         except EndpointFailed as error:
             raise EndpointFailed(f"{step}: {error}", certain=error.certain) from error
         except ReasonerError as error:
             raise ReasonerError(f"{step}: {error}") from error
+        # The loop has not gone on since the call's slot is free: whoever waits for it sees what this one took.
+        self._ledger.spend(self._model, reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens)
+        return reply
 
     def _raise_if_filtered(self, step: str, reply: Reply) -> None:
         """A filter judges the text, which a second turn would only repeat."""

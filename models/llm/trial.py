@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 from ...config import Settings
 from ...runtime.event_loop import process_loop
-from .capability import Capability
-from .endpoint import Reply, connect, name_of
+from .capability import FORMS
+from .endpoint import Reply, open_client
 
 _SCHEMA: dict[str, Any] = {"title": "Ready", "type": "object", "properties": {"ready": {"type": "boolean"}},
                            "required": ["ready"], "additionalProperties": False}
@@ -35,5 +35,5 @@ def try_out(settings: Settings) -> Trial:
 
 
 async def _send(settings: Settings) -> Reply:
-    send = connect(settings, Capability(name_of(settings)))
-    return await send([("user", 'Reply with this JSON object and nothing else: {"ready": true}')], _SCHEMA)
+    send = open_client(settings)
+    return await send([("user", 'Reply with this JSON object and nothing else: {"ready": true}')], _SCHEMA, FORMS)

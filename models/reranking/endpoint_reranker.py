@@ -18,7 +18,7 @@ class EndpointReranker:
         self._model = settings.reranker
         self._served = ServedModel(settings.model_copy(update={
             "llm_base_url": settings.reranker_base_url, "llm_api_key": settings.reranker_api_key,
-            "llm_model": settings.reranker}), "BANYAN_RERANKER")
+            "llm_model": settings.reranker}), "BANYAN_RERANKER", "rerank")
 
     def scores(self, question: str, texts: Sequence[str]) -> Scores:
         """See `Reranker.scores`.

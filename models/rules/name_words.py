@@ -23,6 +23,10 @@ ROLES = words(
 )
 """Titles: before a name they say that it is a person's, alone they are no name."""
 
+NO_OCCUPATIONS = words("son daughter father mother brother sister wife husband nephew niece uncle aunt cousin boy girl "
+                       "child man woman friend person people member one parent grandson granddaughter widow")
+"""Nouns that persons are said to be, which are no occupation."""
+
 AUXILIARIES = words("is was are were be been being has had have became becomes remains remained")
 
 PREPOSITIONS = words(
@@ -38,3 +42,7 @@ CHINESE_SURNAMES = frozenset(
 
 GENERIC_ACRONYMS = words("ceo cfo cto coo ai it pr hr ipo esg kpi pdf faq ok tv vs dna rna erp crm b2b b2c")
 """Acronyms that name no single thing."""
+
+PRONOUNS = {"he": "male", "him": "male", "his": "male", "she": "female", "her": "female", "hers": "female",
+            "it": "thing", "its": "thing", "they": "group", "them": "group", "their": "group"}
+"""Third-person pronouns and what they can stand for."""

@@ -56,7 +56,7 @@ class RulesReasoner:
     @property
     def fingerprint(self) -> str:
         """Names the rules; changes when they would extract something else."""
-        return "rules-3"
+        return "rules-5"
 
     def extract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
         """See `RulesExtractor.extract`."""

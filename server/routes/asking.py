@@ -11,7 +11,7 @@ from ..answers import AskAnswer
 from ..errors import UnavailableError, error_told
 from ..parameters import KbName, errors
 from ..runs.questions import Question
-from ..security.access import Asking
+from ..security.access import AFFORDABLE, Asking
 from ..service import Service, Serving
 from ..streaming import event, event_stream
 
@@ -19,7 +19,8 @@ router = APIRouter(prefix="/api", tags=["questions"])
 _GONE = "the client disconnected, or the server stopped, before the question was answered"
 
 
-@router.post("/knowledge-bases/{kb}/ask", responses=errors(404, 409, 413, 504), response_model_exclude_unset=True)
+@router.post("/knowledge-bases/{kb}/ask", responses=errors(404, 409, 413, 504), response_model_exclude_unset=True,
+             dependencies=[AFFORDABLE])
 async def ask(kb: KbName, question: Question, request: Request, service: Serving, client: Asking) -> AskAnswer:
     """Answer a question from a knowledge base, with citations, or abstain."""
     async with service.questions.answering(client, kb, question) as events:
@@ -32,7 +33,7 @@ async def ask(kb: KbName, question: Question, request: Request, service: Serving
 
 
 @router.post("/knowledge-bases/{kb}/ask/stream", responses=errors(404, 409, 413, 504),
-             response_class=EventSourceResponse)
+             response_class=EventSourceResponse, dependencies=[AFFORDABLE])
 async def ask_stream(kb: KbName, question: Question, request: Request, service: Serving, client: Asking,
                      ) -> EventSourceResponse:
     """The same as events: `step`, then `token` with pieces of the checked answer, then `answer`; or `error`."""

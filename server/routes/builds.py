@@ -18,7 +18,7 @@ from ..parameters import BuildId, KbName, errors
 from ..runs.build_records import BuildOptions
 from ..runs.builds import no_build
 from ..runs.uploads import Upload
-from ..security.access import Seeing, check_base, may
+from ..security.access import AFFORDABLE, Seeing, check_base, may
 from ..service import Service, Serving
 from ..streaming import event, event_stream
 
@@ -43,7 +43,8 @@ MaxTokens = Annotated[int | None, Form(ge=0, le=_MOST)]
 MaxCost = Annotated[float | None, Form(ge=0, le=_MOST, allow_inf_nan=False)]
 
 
-@router.post("/knowledge-bases/{kb}/builds", status_code=202, responses=errors(404, 413), dependencies=[may("write")])
+@router.post("/knowledge-bases/{kb}/builds", status_code=202, responses=errors(404, 413),
+             dependencies=[may("write"), AFFORDABLE])
 async def start_build(  # noqa: PLR0913  (its options)
     kb: KbName, service: Serving,
     files: Annotated[list[UploadFile], File(description="documents; none: go on with what is stored")] = [],  # noqa: B006
@@ -65,7 +66,7 @@ async def start_build(  # noqa: PLR0913  (its options)
     return await service.builds.start(kb, uploads, BuildOptions(schema_name=seed, context=context))
 
 
-@router.post("/samples/{language}", status_code=202, responses=errors(), dependencies=[may("write")])
+@router.post("/samples/{language}", status_code=202, responses=errors(), dependencies=[may("write"), AFFORDABLE])
 async def start_sample(language: Literal["en", "zh"], service: Serving, request: Request) -> Build:
     """Build a knowledge base of the documents that come with Banyan; where it stands already, that costs nothing."""
     check_base(_SAMPLES[language], request)

@@ -20,7 +20,7 @@ from sse_starlette import EventSourceResponse
 from ...graph_store.layout import check_name
 from ..errors import RefusedError, error_told, status_of
 from ..runs.chat import BASES, CLIENT, Chat, ChatInput, ChatOutput, Conversation
-from ..security.access import may
+from ..security.access import AFFORDABLE, may
 from ..service import Service
 from ..streaming import event, event_stream
 
@@ -50,7 +50,8 @@ def add_chat_routes(app: FastAPI, service: Service) -> None:
             per_req_config_modifier=_of_request, playground_type=playground)
         for below in (path, path + "/c/{config_hash}"):
             for name, handle in _RUNS.items():
-                router.add_api_route(f"{below}/{name}", _run(partial(handle, handler)), methods=["POST"])
+                router.add_api_route(f"{below}/{name}", _run(partial(handle, handler)), methods=["POST"],
+                                     dependencies=[AFFORDABLE])
             for name in _SCHEMAS:
                 router.add_api_route(f"{below}/{name}", _schema(getattr(handler, name)), methods=["GET"])
             router.add_api_route(below + "/playground/{file_path:path}", _playground(handler), methods=["GET"])

@@ -73,10 +73,10 @@ def show_model(service: Serving) -> Model:
 @router.put("", responses=errors(409), dependencies=[may(*WORK), OF_ALL])
 def set_model(choice: ModelChoice, service: Serving) -> Model:
     """Have another model answer and build, until the server ends; the key must have every scope but `metrics`."""
-    if service.workers > 1:
-        raise StateError(f"{service.workers} processes answer here, and a model that is set while they run would be "
-                         "known to one of them: set BANYAN_LLM_BASE_URL, BANYAN_LLM_MODEL and BANYAN_LLM_API_KEY "
-                         "before they start, or serve with one worker")
+    if service.workers > 1 or service.database.shared:
+        raise StateError("several processes may answer here, and a model that is set while they run would be known "
+                         "to one of them: set BANYAN_LLM_BASE_URL, BANYAN_LLM_MODEL and BANYAN_LLM_API_KEY "
+                         "before they start, or serve with one worker and without BANYAN_DATABASE_URL")
     service.resources.use_settings(_chosen(choice, service))
     service.model_from_page = True
     audit.record(service.resources.settings.home, "set model", what=host_of(service.resources.settings))

@@ -1,7 +1,8 @@
 """Builds that a server runs: in turn for each knowledge base, some at once.
 
 What a build has done stands in the ledger, whatever becomes of it. Kept here is where it waits for a person, and what
-clients are told. Of several processes the one that was asked runs a build; all show it, and each has it cancelled.
+clients are told. Of several processes the one that was asked runs a build; all show it, and each has it cancelled. If
+that one ends, another one takes the build up.
 """
 
 import asyncio
@@ -11,105 +12,122 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import UTC, datetime
 from http import HTTPStatus
+from itertools import count
 from pathlib import Path
 from typing import Any, cast
 
 import anyio
 import anyio.to_thread
-from langgraph.checkpoint.sqlite import SqliteSaver
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.types import Command
 
 from ...agents.construction.graph import build_graph
 from ...agents.construction.state import new_run
 from ...agents.resources import Resources
+from ...graph_store.errors import DatabaseError, WriterBusyError
+from ...graph_store.layout import check_name
+from ...runtime import audit
+from ...runtime.budgets import charge
 from ...schemas.delta import Candidate, Decision
 from ..answers import Build, BuildError, BuildProgress, BuildReview
+from ..checkpoints import checkpoints_in
+from ..database import ServerDatabase
 from ..errors import NotFoundError, StateError, TooManyRequestsError, detail_of, status_of
-from .build_records import AT_WORK, OVER, BuildOptions, BuildRecord, BuildRecords
-from .process_lock import ProcessLock, holding_one
-from .uploads import Upload, Uploads
+from ..security.allowances import Allowances
+from .build_records import AT_WORK, OVER, BuildOptions, BuildRecord, BuildRecords, changed
+from .job import Job
+from .process_lock import ProcessLock, holding_one, kb_lock
+from .uploads import Upload, Uploads, safe_names
 
 _LOG = logging.getLogger("banyan.server")
 MOST_QUEUED = 100
 _BEAT = 0.5
 """Seconds between two looks at what other processes do."""
-
-
-class Job:
-    """A build of this process: its record, who follows it, and the order to stop. Changed on the event loop alone."""
-
-    def __init__(self, record: BuildRecord, step: Any) -> None:
-        self.record = record
-        self.told = record
-        """The record as other processes see it."""
-        self.step = step
-        self.cancelled = False
-        self.work: asyncio.Task[dict[str, Any]] | None = None
-        self.next_change = asyncio.Event()
-
-    @property
-    def build(self) -> Build:
-        """The build as it stands."""
-        return self.record.build
-
-    def change(self, **values: Any) -> None:
-        """Change the build, and tell who follows it."""
-        self.record = _changed(self.record, **values)
-        self.next_change.set()
-        self.next_change = asyncio.Event()
-
-    def cancel(self) -> None:
-        """Give it up: its calls end at once, and the step under way as soon as it can."""
-        self.cancelled = True
-        if self.work is not None:
-            self.work.cancel()
+_TAKING_UP = 4
+"""Beats between two looks for builds whose process has ended."""
+_MOST_TAKEN_UP = 3
+"""Processes that a build may take with it; it may be what ended them."""
 
 
 class Builds:
     """The builds of a server, as one of its processes sees and runs them."""
 
-    def __init__(self, resources: Resources, saver: SqliteSaver, checkpoints: Path, process: ProcessLock) -> None:
+    def __init__(self, resources: Resources, database: ServerDatabase, process: ProcessLock,
+                 allowances: Allowances) -> None:
         self._resources = resources
-        self._saver = saver
-        self._checkpoints = checkpoints
+        self._allowances = allowances
+        self._db = database
+        self._checkpoints = checkpoints_in(database)
         self._process = process
-        self._records = BuildRecords(saver)
-        self._uploads = Uploads(resources.settings.home, process.id)
+        self._records = BuildRecords(database)
+        self._uploads = Uploads(database, resources.settings.home)
         at_once = resources.settings.builds_at_once
-        self._slots = [process.folder / f"build-{number}.lock" for number in range(at_once)]
+        self._slots = [f"build-{number}" for number in range(at_once)]
         self._limiter = anyio.CapacityLimiter(at_once)
         self._turns: dict[str, asyncio.Lock] = {}
         self._jobs: dict[str, Job] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def take_up(self) -> None:
-        """Tell of the builds that were ended with the process that ran them; those that wait for a person still do."""
-        self._uploads.sweep()
-        for record in self._records.unfinished():
-            if record.build.state in AT_WORK and not self._process.runs(record.process):
-                self._records.save(_changed(record, state="failed", error=BuildError(
-                    type="ServerStopped", message="the server's process ended before the build did; what was done "
-                    "stands: start a build without files to go on with what was read, and upload again what was not")))
+    def sweep(self) -> None:
+        """Remove what processes that were killed left of what they read."""
+        self._uploads.sweep(self._process)
 
     async def attend(self) -> None:
-        """Let the other processes see how builds of this one stand, and cancel those that they were asked to cancel."""
-        while True:
-            await asyncio.sleep(_BEAT)
+        """See to what other processes do: what they ask for, and what they leave behind."""
+        for beat in count():
             try:
-                for build in await anyio.to_thread.run_sync(self._records.to_cancel) if self._jobs else ():
-                    if build in self._jobs and not self._jobs[build].cancelled:
-                        await self._give_up(self._jobs[build])
-                for job in list(self._jobs.values()):
-                    if job.record is not job.told and job.build.state == "running":
-                        job.told = job.record
-                        await anyio.to_thread.run_sync(self._records.change, job.record, "running")
-            except sqlite3.OperationalError:
-                _LOG.exception("the progress of builds cannot be stored")
+                if not await anyio.to_thread.run_sync(self._process.holds):
+                    await self._begin_again()
+                await self._obey()
+                await self._tell()
+                if beat % _TAKING_UP == 0:
+                    await self._take_up()
+            except (sqlite3.OperationalError, DatabaseError) as error:
+                _LOG.warning("builds are not attended to for now: %s", getattr(error, "here", error))
+            await asyncio.sleep(_BEAT)
 
-    def close(self) -> None:
-        """Leave what is remembered to the next server."""
-        self._uploads.close()
+    async def _begin_again(self) -> None:
+        """Other processes saw this one end: it leaves its builds to whoever takes them up, itself perhaps."""
+        for job in self._jobs.values():
+            job.leave()
+        await anyio.to_thread.run_sync(self._process.acquire)
+        _LOG.warning("the session with PostgreSQL was lost and is opened again; builds of this process go on")
+
+    async def _obey(self) -> None:
+        for build in await anyio.to_thread.run_sync(self._records.to_cancel) if self._jobs else ():
+            if build in self._jobs and not self._jobs[build].cancelled:
+                await self._give_up(self._jobs[build])
+
+    async def _tell(self) -> None:
+        for job in list(self._jobs.values()):
+            if job.record is not job.told and job.build.state == "running" and not job.left:
+                job.told = job.record
+                await anyio.to_thread.run_sync(self._keep, job.record)
+
+    async def _take_up(self) -> None:
+        for record in await anyio.to_thread.run_sync(self._claimed):
+            _LOG.warning("build %s of %r is taken up: the process that ran it has ended", record.build.id,
+                         record.build.kb)
+            self._queue(Job(record))
+
+    def _claimed(self) -> list[BuildRecord]:
+        """Make those builds this process's whose process has ended."""
+        claimed = []
+        for record in self._records.unfinished():
+            if record.build.state not in AT_WORK or self._process.runs(record.process):
+                continue
+            times = record.taken_up + (record.process not in {"", *self._process.past})
+            taken = changed(record, state="queued").model_copy(
+                update={"process": self._process.id, "taken_up": times})
+            if not self._records.take(record, taken):
+                continue
+            if times > _MOST_TAKEN_UP:
+                self._keep(changed(taken, state="failed", error=BuildError(
+                    type="ServerStopped", message=f"the server's process ended {times} times while it ran this build: "
+                    "see its log for why. What was done stands: start a build without files to go on with what was "
+                    "read, and upload again what was not")))
+            else:
+                claimed.append(taken)
+        return claimed
 
     def all(self, kb: str = "") -> list[Build]:
         """The builds, or those of a knowledge base, newest first."""
@@ -136,14 +154,14 @@ class Builds:
         told: Build | None = None
         while True:
             job = self._jobs.get(build)
-            changed = job.next_change if job else None
+            changing = job.next_change if job else None
             now = job.build if job else await anyio.to_thread.run_sync(self.one, build)
             if now != told:
                 yield now
             if now.state in OVER:
                 return
             told = now
-            await (changed.wait() if changed else asyncio.sleep(_BEAT))
+            await (changing.wait() if changing else asyncio.sleep(_BEAT))
 
     async def start(self, kb: str, uploads: Sequence[Upload], options: BuildOptions) -> Build:
         """Queue a build of uploaded files, or, without any, of what is stored.
@@ -154,15 +172,19 @@ class Builds:
         """
         if len(await anyio.to_thread.run_sync(self._records.unfinished)) >= MOST_QUEUED:
             raise TooManyRequestsError(f"{MOST_QUEUED} builds wait already; start another one later", 60)
-        run = new_run()
-        names = await anyio.to_thread.run_sync(self._uploads.store, run, uploads) if uploads else []
-        build = Build(id=run, kb=kb, state="queued", progress=BuildProgress(step="", done=0, total=None),
+        names = safe_names([upload.name for upload in uploads])
+        build = Build(id=new_run(), kb=kb, state="queued", progress=BuildProgress(step="", done=0, total=None),
                       created_at=datetime.now(UTC).isoformat(timespec="seconds"), files=names)
-        record = BuildRecord(build=build, options=options, process=self._process.id)
-        await anyio.to_thread.run_sync(self._records.save, record)
-        self._queue(Job(record, {"knowledge_base": kb, "schema": options.schema_name}))
+        record = BuildRecord(build=build, options=options, process=self._process.id, client=audit.client())
+        await anyio.to_thread.run_sync(self._add, record, uploads)
+        self._queue(Job(record))
         await anyio.to_thread.run_sync(self._records.forget_old)
         return build
+
+    def _add(self, record: BuildRecord, uploads: Sequence[Upload]) -> None:
+        with self._db.transaction() as connection:
+            self._records.add(connection, record)
+            self._uploads.add(connection, record.build.id, uploads, record.build.files)
 
     async def decide(self, build: str, decisions: Sequence[Decision], who: str) -> Build:
         """Go on with a build that waits for a person.
@@ -171,11 +193,12 @@ class Builds:
             StateError: it does not.
         """
         found = await anyio.to_thread.run_sync(self._record, build)
-        queued = _changed(found, state="queued", review=None).model_copy(update={"process": self._process.id})
-        if not await anyio.to_thread.run_sync(self._records.change, queued, "waiting"):
-            raise StateError(f"the build {build!r} is {found.build.state}, and waits for no decision")
         decided = [decision.model_dump(mode="json") for decision in decisions]
-        self._queue(Job(queued, Command(resume={"decisions": decided, "who": who})))
+        queued = changed(found, state="queued", review=None).model_copy(
+            update={"process": self._process.id, "resume": {"decisions": decided, "who": who}})
+        if found.build.state != "waiting" or not await anyio.to_thread.run_sync(self._records.take, found, queued):
+            raise StateError(f"the build {build!r} is {found.build.state}, and waits for no decision")
+        self._queue(Job(queued))
         return queued.build
 
     async def cancel(self, build: str) -> Build:
@@ -190,17 +213,26 @@ class Builds:
             raise StateError(f"the build {build!r} is {state}, there is nothing to cancel")
         if build in self._jobs:
             return await self._give_up(self._jobs[build])
-        cancelled = _changed(found, state="cancelled", review=None)
-        if await anyio.to_thread.run_sync(self._records.change, cancelled, "waiting"):
-            await anyio.to_thread.run_sync(self._saver.delete_thread, build)
+        cancelled = changed(found, state="cancelled", review=None)
+        if state == "waiting" and await anyio.to_thread.run_sync(self._records.take, found, cancelled):
+            await anyio.to_thread.run_sync(self._checkpoints.delete, build)
             return cancelled.build
         await anyio.to_thread.run_sync(self._records.order_cancel, build)
         return found.build
 
     def stop(self) -> None:
-        """Give up all of this process; what they have done stands."""
+        """Give up all of this process; what they have done stands. Servers that share a database hand them over."""
         for job in self._jobs.values():
-            job.cancel()
+            if self._db.shared:
+                job.leave()
+            else:
+                job.cancel()
+
+    def hand_over(self) -> None:
+        """Say of builds that were given up, and are not over, that nobody runs them."""
+        for record in self._records.unfinished():
+            if record.process == self._process.id:
+                self._records.take(record, record.model_copy(update={"process": ""}))
 
     async def ended(self, seconds: float) -> bool:
         """Wait for those that were given up; returns whether all have ended within so many seconds."""
@@ -213,14 +245,14 @@ class Builds:
     async def turn(self, kb: str) -> AsyncIterator[None]:
         """Entered by whoever builds: some builds at once, and one after the other for a knowledge base.
 
-        It has one writer, and the next one would be refused. All processes of the home folder count.
+        It has one writer, and the next one would be refused. All processes of a server count.
 
         Raises:
             KnowledgeBaseNameError: none can have this name.
         """
         # Those of one process are let in as they come.
-        async with (self._turns.setdefault(kb, asyncio.Lock()), self._limiter,
-                    holding_one([self._uploads.lock_of(kb)]), holding_one(self._slots)):
+        async with (self._turns.setdefault(check_name(kb), asyncio.Lock()), self._limiter,
+                    holding_one(self._process, [kb_lock(kb)]), holding_one(self._process, self._slots)):
             yield
 
     def _record(self, build: str) -> BuildRecord:
@@ -238,7 +270,7 @@ class Builds:
         job.cancel()
         if job.build.state == "queued":
             job.change(state="cancelled")
-            await anyio.to_thread.run_sync(self._keep, job.record)
+            await self._told(job, job.record)
         return job.build
 
     def _queue(self, job: Job) -> None:
@@ -249,29 +281,50 @@ class Builds:
 
     async def _run(self, job: Job) -> None:
         try:
-            await self._in_turn(job)
+            while not await self._in_turn(job):
+                await asyncio.sleep(_BEAT)
+        except DatabaseError as error:
+            # The locks were lost while it waited for its turn; so was the process, which takes it up again.
+            _LOG.warning("build %s waits for PostgreSQL: %s", job.build.id, error.here)
         finally:
-            if self._jobs[job.build.id] is job:  # it may have been decided on as soon as it was seen to wait
+            if self._jobs.get(job.build.id) is job:  # it may have been decided on as soon as it was seen to wait
                 del self._jobs[job.build.id]
+            job.next_change.set()  # who follows it sees how it goes on elsewhere
 
-    async def _in_turn(self, job: Job) -> None:
+    async def _in_turn(self, job: Job) -> bool:
+        """Run it when its turn comes; False: the process that ran it before still writes, for a while."""
         async with self.turn(job.build.kb):
-            if job.build.state in OVER:
-                return
-            if job.cancelled:
-                changes: dict[str, Any] = {"state": "cancelled"}
-            else:
+            if job.left or job.build.state in OVER:
+                return True
+            changes: dict[str, Any] = {"state": "cancelled"}
+            if not job.cancelled:
                 job.change(state="running")
-                await anyio.to_thread.run_sync(self._keep, job.record)
+                await self._told(job, job.record)
                 job.work = asyncio.create_task(self._work(job))
                 if job.cancelled:
                     job.work.cancel()
-                changes = {"state": "cancelled"}
                 with suppress(asyncio.CancelledError):
                     changes = await job.work
+        if job.left:
+            return True
+        error = changes.get("error")
+        before = self._db.shared or job.record.taken_up  # another process may have run it, and not have ended yet
+        if before and error is not None and error.type == WriterBusyError.__name__ and job.waits():
+            return False
         # Whoever hears that it is over finds nothing left of it.
-        await anyio.to_thread.run_sync(self._keep, _changed(job.record, **changes))
-        job.change(**changes)
+        if await self._told(job, changed(job.record, **changes)):
+            job.change(**changes)
+        return True
+
+    async def _told(self, job: Job, record: BuildRecord) -> bool:
+        """Remember how a build stands, as soon as that is possible; False: it is another process's by now."""
+        while not job.left:
+            try:
+                return await anyio.to_thread.run_sync(self._keep, record)
+            except (sqlite3.OperationalError, DatabaseError) as error:
+                _LOG.warning("build %s cannot be told of now: %s", job.build.id, getattr(error, "here", error))
+                await asyncio.sleep(_BEAT)
+        return False
 
     async def _work(self, job: Job) -> dict[str, Any]:
         """Run the graph to its end, or to where it waits; returns what changes of the build."""
@@ -280,18 +333,26 @@ class Builds:
         folder: Path | None = None
         try:
             async with AsyncExitStack() as stack:
-                saver = await stack.enter_async_context(AsyncSqliteSaver.from_conn_string(str(self._checkpoints)))
+                stack.enter_context(self._allowances.spending(job.record.client))
+                await anyio.to_thread.run_sync(charge().look)
+                saver = await stack.enter_async_context(self._checkpoints.saver())
                 # Made for each build: how many nodes work at once depends on the model, which may be set meanwhile.
                 graph = build_graph(self._resources, saver)
-                if isinstance(job.step, dict) and build.files:
+                step: Any = {"knowledge_base": build.kb, "schema": job.record.options.schema_name}
+                if job.record.resume is not None:
+                    step = Command(resume=job.record.resume)
+                elif build.files:
                     folder = await stack.enter_async_context(self._uploads.reading(build.id, build.kb))
-                    job.step["paths"] = [str(folder)]
+                    step["paths"] = [str(folder)]
                 # What was paid for is in the ledger: a checkpoint is needed where it waits, and nowhere else.
-                async for event in graph.astream(job.step, config, context=job.record.options.context,
+                async for event in graph.astream(step, config, context=job.record.options.context,
                                                        stream_mode="custom", durability="exit"):
                     job.change(progress=BuildProgress(**cast("dict[str, Any]", event)))
                 state = await graph.aget_state(config)
         except Exception as error:  # noqa: BLE001  (told to the client, and defects to the log)
+            if isinstance(error, DatabaseError) and not await anyio.to_thread.run_sync(self._process.holds):
+                job.leave()
+                return {}
             if status_of(error) == HTTPStatus.INTERNAL_SERVER_ERROR:
                 _LOG.exception("build %s failed", build.id)
             detail = detail_of(error, self._resources.settings)
@@ -307,19 +368,22 @@ class Builds:
         report["files_failed"] = [line.removeprefix(f"{folder}/") for line in report["files_failed"]]
         return {"state": "done", "report": report}
 
-    def _keep(self, record: BuildRecord) -> None:
-        """In a worker thread: remember how a build stands; what is not needed any more goes."""
-        self._records.save(record)
-        if record.build.state in OVER:
-            self._uploads.drop(record.build.id)
-            self._saver.delete_thread(record.build.id)
+    def _keep(self, record: BuildRecord) -> bool:
+        """In a worker thread: remember how a build of this process stands; what is not needed any more goes.
+
+        Returns:
+            Whether it is still this one's.
+        """
+        with self._db.transaction() as connection:
+            kept = self._records.keep(connection, record)
+            if kept and record.build.state not in AT_WORK:
+                self._uploads.remove(connection, record.build.id)
+        if kept and record.build.state in OVER:
+            self._checkpoints.delete(record.build.id)
+        return kept
 
 
 def no_build(build: str) -> NotFoundError:
     """What is said of a build that there is not, or not for this client."""
     return NotFoundError(f"there is no build {build[:100]!r}")
 
-
-def _changed(record: BuildRecord, **values: Any) -> BuildRecord:
-    """The record as it is when the build has changed so."""
-    return record.model_copy(update={"build": record.build.model_copy(update=values)})

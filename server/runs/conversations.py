@@ -5,16 +5,18 @@ REST and the LangServe chat share them: a conversation that started through one 
 
 import json
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
-from langgraph.checkpoint.sqlite import SqliteSaver
+from sqlalchemy import text
 
 from ..answers import ConversationItem, ConversationTurn, SharedConversation
+from ..database import ServerDatabase
 from ..errors import NotFoundError, StateError
+from .process_lock import ProcessLock
 from .threads import Thread
 
 KEPT_TURNS = 200
@@ -24,56 +26,54 @@ READ_TURNS = 50
 _LISTED = 200
 """Conversations of a client about one knowledge base, the newest."""
 _TITLE = 80
-_TABLES = (
-    ("CREATE TABLE IF NOT EXISTS banyan_conversations (id TEXT PRIMARY KEY, client TEXT NOT NULL, kb TEXT NOT NULL, "
-    "name TEXT NOT NULL, title TEXT NOT NULL, link TEXT UNIQUE, started_at TEXT NOT NULL, used_at TEXT NOT NULL)"),
-    ("CREATE TABLE IF NOT EXISTS banyan_turns (conversation TEXT NOT NULL, number INTEGER NOT NULL, asked_at TEXT NOT "
-    "NULL, question TEXT NOT NULL, answer TEXT NOT NULL, rating INTEGER NOT NULL DEFAULT 0, "
-    "PRIMARY KEY (conversation, number))"),
-    "CREATE TABLE IF NOT EXISTS banyan_busy (conversation TEXT PRIMARY KEY, process TEXT NOT NULL)")
 _ENTRY = "SELECT id, kb, name, title, link, started_at, used_at FROM banyan_conversations"
 
 
 class Conversations:
-    """The conversations of a server: tables in the database of its checkpoints, which its processes share."""
+    """The conversations of a server, which its processes share."""
 
-    def __init__(self, saver: SqliteSaver, process: str) -> None:
-        """Make the tables where there are none.
+    def __init__(self, database: ServerDatabase, process: ProcessLock) -> None:
+        """Keep them in the server's database.
 
         Args:
-            saver: has the database.
-            process: the id of this process (see `ProcessLock`).
+            database: the server's.
+            process: tells this process from the others, and which of them run.
         """
-        self._saver = saver
+        self._db = database
         self._process = process
-        with saver.cursor() as cursor:
-            for table in _TABLES:
-                cursor.execute(table)
 
     def add(self, thread: Thread, question: str, answer: dict[str, Any]) -> int:
         """Keep a turn, and begin the conversation with the first; returns the turn's number, from 1."""
-        now, key = datetime.now(UTC).isoformat(timespec="seconds"), thread.key
+        now, key = datetime.now(UTC), thread.key
         title = " ".join(question.split())
         title = title if len(title) <= _TITLE else f"{title[:_TITLE - 1]}…"
-        with self._saver.cursor() as cursor:
-            cursor.execute("INSERT INTO banyan_conversations VALUES (?, ?, ?, ?, ?, NULL, ?, ?) "
-                           "ON CONFLICT (id) DO UPDATE SET used_at = excluded.used_at",
-                           (key, thread.client, thread.knowledge_base, thread.name, title, now, now))
-            (last,) = cursor.execute("SELECT coalesce(max(number), 0) FROM banyan_turns WHERE conversation = ?", (key,)
-                                     ).fetchone()
-            cursor.execute("INSERT INTO banyan_turns VALUES (?, ?, ?, ?, ?, 0)",
-                           (key, last + 1, now, question, json.dumps(answer)))
-            cursor.execute("DELETE FROM banyan_turns WHERE conversation = ? AND number <= ?",
-                           (key, last + 1 - KEPT_TURNS))
-        return int(last) + 1
+        with self._db.transaction() as connection:
+            connection.execute(text(
+                "INSERT INTO banyan_conversations (id, client, kb, name, title, started_at, used_at) "
+                "VALUES (:id, :client, :kb, :name, :title, :started, :used) "
+                "ON CONFLICT (id) DO UPDATE SET used_at = excluded.used_at"),
+                {"id": key, "client": thread.client, "kb": thread.knowledge_base, "name": thread.name, "title": title,
+                 "started": now.isoformat(timespec="seconds"), "used": now.isoformat(timespec="microseconds")})
+            last = int(connection.execute(
+                text("SELECT coalesce(max(number), 0) FROM banyan_turns WHERE conversation = :id"), {"id": key}
+                ).scalar_one())
+            connection.execute(text(
+                "INSERT INTO banyan_turns (conversation, number, asked_at, question, answer) "
+                "VALUES (:id, :number, :asked, :question, :answer)"),
+                {"id": key, "number": last + 1, "asked": now.isoformat(timespec="seconds"), "question": question,
+                 "answer": json.dumps(answer)})
+            connection.execute(text("DELETE FROM banyan_turns WHERE conversation = :id AND number <= :old"),
+                               {"id": key, "old": last + 1 - KEPT_TURNS})
+        return last + 1
 
     def messages(self, thread: Thread) -> list[AnyMessage]:
         """The newest questions and answers, oldest first; empty for a thread that was never used."""
-        with self._saver.cursor(transaction=False) as cursor:
-            rows = cursor.execute("SELECT question, json_extract(answer, '$.answer') FROM banyan_turns WHERE "
-                                  "conversation = ? ORDER BY number DESC LIMIT ?", (thread.key, READ_TURNS)).fetchall()
+        with self._db.reading() as connection:
+            rows = connection.execute(text(
+                "SELECT question, answer FROM banyan_turns WHERE conversation = :id ORDER BY number DESC LIMIT :most"),
+                {"id": thread.key, "most": READ_TURNS}).fetchall()
         return [message for question, answer in reversed(rows)
-                for message in (HumanMessage(question), AIMessage(answer))]
+                for message in (HumanMessage(question), AIMessage(json.loads(answer)["answer"]))]
 
     @contextmanager
     def turn(self, thread: Thread) -> Iterator[list[AnyMessage]]:
@@ -82,33 +82,36 @@ class Conversations:
         Raises:
             StateError: another turn of the same thread is not over.
         """
-        key = thread.key
-        with self._saver.cursor() as cursor:
-            cursor.execute("INSERT OR IGNORE INTO banyan_busy VALUES (?, ?)", (key, self._process))
-            if not cursor.rowcount:
-                raise StateError(f"a question of the thread {thread.name!r} is being answered; wait until it is")
+        key, process = thread.key, self._process.id
+        if not self._taken(key, process):
+            raise StateError(f"a question of the thread {thread.name!r} is being answered; wait until it is")
         try:
             yield self.messages(thread)
         finally:
-            with self._saver.cursor() as cursor:
-                cursor.execute("DELETE FROM banyan_busy WHERE conversation = ? AND process = ?", (key, self._process))
+            with self._db.transaction() as connection:
+                connection.execute(text("DELETE FROM banyan_busy WHERE conversation = :id AND process = :process"),
+                                   {"id": key, "process": process})
 
-    def take_up(self, runs: Callable[[str], bool]) -> None:
-        """End the turns of processes that were killed.
-
-        Args:
-            runs: whether the process with an id does.
-        """
-        with self._saver.cursor() as cursor:
-            processes = cursor.execute("SELECT DISTINCT process FROM banyan_busy").fetchall()
-            cursor.executemany("DELETE FROM banyan_busy WHERE process = ?",
-                               [(process,) for (process,) in processes if not runs(process)])
+    def _taken(self, key: str, process: str) -> bool:
+        """Make the conversation busy, unless it is so by a process that runs."""
+        turn = {"id": key, "process": process}
+        with self._db.transaction() as connection:
+            if connection.execute(text("INSERT INTO banyan_busy VALUES (:id, :process) ON CONFLICT DO NOTHING"),
+                                  turn).rowcount:
+                return True
+            holder = connection.execute(text("SELECT process FROM banyan_busy WHERE conversation = :id"), turn).scalar()
+            if holder is None or self._process.runs(holder):
+                return False
+            return bool(connection.execute(
+                text("UPDATE banyan_busy SET process = :process WHERE conversation = :id AND process = :holder"),
+                turn | {"holder": holder}).rowcount)
 
     def all(self, client: str, kb: str) -> list[ConversationItem]:
         """A client's conversations about a knowledge base, the one used last first."""
-        with self._saver.cursor(transaction=False) as cursor:
-            rows = cursor.execute(f"{_ENTRY} WHERE client = ? AND kb = ? ORDER BY used_at DESC, rowid DESC LIMIT ?",
-                                  (client, kb, _LISTED)).fetchall()
+        with self._db.reading() as connection:
+            rows = connection.execute(
+                text(f"{_ENTRY} WHERE client = :client AND kb = :kb ORDER BY used_at DESC LIMIT :most"),
+                {"client": client, "kb": kb, "most": _LISTED}).fetchall()
         return [_item(row) for row in rows]
 
     def entry(self, thread: Thread) -> ConversationItem:
@@ -139,7 +142,7 @@ class Conversations:
         Raises:
             NotFoundError: there is none.
         """
-        self._change(thread, "UPDATE banyan_conversations SET title = ? WHERE id = ?", title)
+        self._change(thread, "UPDATE banyan_conversations SET title = :value WHERE id = :id", title)
 
     def share(self, thread: Thread, *, shared: bool) -> str | None:
         """Give a conversation a link that nobody guesses, or take it back; returns the link.
@@ -148,7 +151,7 @@ class Conversations:
             NotFoundError: there is none.
         """
         link = (self.entry(thread).link or secrets.token_urlsafe(16)) if shared else None
-        self._change(thread, "UPDATE banyan_conversations SET link = ? WHERE id = ?", link)
+        self._change(thread, "UPDATE banyan_conversations SET link = :value WHERE id = :id", link)
         return link
 
     def rate(self, thread: Thread, number: int, rating: int) -> None:
@@ -157,10 +160,10 @@ class Conversations:
         Raises:
             NotFoundError: there is no such turn.
         """
-        with self._saver.cursor() as cursor:
-            cursor.execute("UPDATE banyan_turns SET rating = ? WHERE conversation = ? AND number = ?",
-                           (rating, thread.key, number))
-            if not cursor.rowcount:
+        with self._db.transaction() as connection:
+            if not connection.execute(text(
+                    "UPDATE banyan_turns SET rating = :rating WHERE conversation = :id AND number = :number"),
+                    {"rating": rating, "id": thread.key, "number": number}).rowcount:
                 raise NotFoundError(f"the conversation {thread.name!r} has no turn {number}")
 
     def delete(self, thread: Thread) -> None:
@@ -169,45 +172,47 @@ class Conversations:
         Raises:
             StateError: a turn of it is not over.
         """
-        with self.turn(thread), self._saver.cursor() as cursor:
-            cursor.execute("DELETE FROM banyan_turns WHERE conversation = ?", (thread.key,))
-            cursor.execute("DELETE FROM banyan_conversations WHERE id = ?", (thread.key,))
+        with self.turn(thread), self._db.transaction() as connection:
+            connection.execute(text("DELETE FROM banyan_turns WHERE conversation = :id"), {"id": thread.key})
+            connection.execute(text("DELETE FROM banyan_conversations WHERE id = :id"), {"id": thread.key})
 
     def rename_base(self, old: str, new: str) -> None:
         """A knowledge base has another name: conversations about it are found under that."""
         names = {"old": old, "new": new}
-        with self._saver.cursor() as cursor:
-            cursor.execute("UPDATE banyan_turns SET conversation = (SELECT client || '/' || :new || '/' || name FROM "
-                           "banyan_conversations WHERE id = conversation) WHERE conversation IN "
-                           "(SELECT id FROM banyan_conversations WHERE kb = :old)", names)
-            cursor.execute("UPDATE banyan_conversations SET id = client || '/' || :new || '/' || name, kb = :new "
-                           "WHERE kb = :old", names)
+        with self._db.transaction() as connection:
+            connection.execute(text(
+                "UPDATE banyan_turns SET conversation = (SELECT client || '/' || CAST(:new AS TEXT) || '/' || name "
+                "FROM banyan_conversations WHERE id = conversation) WHERE conversation IN "
+                "(SELECT id FROM banyan_conversations WHERE kb = :old)"), names)
+            connection.execute(text(
+                "UPDATE banyan_conversations SET id = client || '/' || CAST(:new AS TEXT) || '/' || name, kb = :new "
+                "WHERE kb = :old"), names)
 
     def forget_base(self, kb: str) -> None:
         """A knowledge base is gone, and conversations about it with it."""
-        with self._saver.cursor() as cursor:
-            cursor.execute("DELETE FROM banyan_turns WHERE conversation IN "
-                           "(SELECT id FROM banyan_conversations WHERE kb = ?)", (kb,))
-            cursor.execute("DELETE FROM banyan_conversations WHERE kb = ?", (kb,))
+        with self._db.transaction() as connection:
+            connection.execute(text("DELETE FROM banyan_turns WHERE conversation IN "
+                                    "(SELECT id FROM banyan_conversations WHERE kb = :kb)"), {"kb": kb})
+            connection.execute(text("DELETE FROM banyan_conversations WHERE kb = :kb"), {"kb": kb})
 
     def _one(self, column: str, value: str, missing: str) -> Any:
-        with self._saver.cursor(transaction=False) as cursor:
-            row = cursor.execute(f"{_ENTRY} WHERE {column} = ?", (value,)).fetchone()
+        with self._db.reading() as connection:
+            row = connection.execute(text(f"{_ENTRY} WHERE {column} = :value"), {"value": value}).first()
         if row is None:
             raise NotFoundError(missing)
         return row
 
     def _turns(self, key: str) -> list[ConversationTurn]:
-        with self._saver.cursor(transaction=False) as cursor:
-            rows = cursor.execute("SELECT number, asked_at, question, answer, rating FROM banyan_turns WHERE "
-                                  "conversation = ? ORDER BY number", (key,)).fetchall()
+        with self._db.reading() as connection:
+            rows = connection.execute(text("SELECT number, asked_at, question, answer, rating FROM banyan_turns WHERE "
+                                           "conversation = :id ORDER BY number"), {"id": key}).fetchall()
         return [ConversationTurn(number=number, asked_at=asked_at, question=question, answer=json.loads(answer),
                                  rating=rating) for number, asked_at, question, answer, rating in rows]
 
     def _change(self, thread: Thread, statement: str, value: str | None) -> None:
         self.entry(thread)
-        with self._saver.cursor() as cursor:
-            cursor.execute(statement, (value, thread.key))
+        with self._db.transaction() as connection:
+            connection.execute(text(statement), {"value": value, "id": thread.key})
 
 
 def no_link() -> NotFoundError:

@@ -1,40 +1,94 @@
-"""Which of the processes that serve a home folder still run: each holds a lock, which ends with it however it ends."""
+"""Which of a server's processes run, and locks among them: both end with a process, however it ends.
+
+Processes of one home folder lock files. Servers on several machines hold advisory locks of PostgreSQL's, which end with
+the session that holds them.
+"""
 
 import asyncio
+import threading
 import uuid
-from collections.abc import AsyncIterator, Iterable
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
+import anyio.to_thread
 from filelock import FileLock, Timeout
+from pydantic import SecretStr
+from sqlalchemy import Connection, text
+from sqlalchemy.exc import SQLAlchemyError
+
+from ...graph_store.errors import DatabaseError
+from ...graph_store.postgresql import connect, explained
 
 UPLOADS = ".uploads"
 """Within the home folder, where the locks are, too; no knowledge base can be called so."""
-_POLL = 0.1
+_POLL = 0.2
 """Seconds between two looks whether a lock is free."""
+_SEED = 3
+"""Of the keys of these locks; those of ledgers have others."""
 
 
-class ProcessLock:
-    """The lock of this process. What it writes for others carries its id."""
+class ProcessLock(ABC):
+    """The locks of this process. What it writes for others carries its id. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        """Nothing is locked yet."""
+        self.id = uuid.uuid4().hex
+        self.past: set[str] = set()
+        """Ids that it had before; what carries them, it runs no longer."""
+
+    @abstractmethod
+    def acquire(self) -> None:
+        """Be seen to run; under another id, where it was seen to have ended."""
+
+    @abstractmethod
+    def release(self) -> None:
+        """Be seen to have ended."""
+
+    @abstractmethod
+    def holds(self) -> bool:
+        """Whether it is still seen to run, and has the locks that it took."""
+
+    @abstractmethod
+    def runs(self, process: str) -> bool:
+        """Whether the process with an id, this one or another, runs."""
+
+    @abstractmethod
+    def try_lock(self, name: str) -> bool:
+        """Take a lock that nobody holds, this process included; returns whether that was so."""
+
+    @abstractmethod
+    def unlock(self, name: str) -> None:
+        """Give a lock back."""
+
+
+class FileProcessLock(ProcessLock):
+    """Of the processes that serve one home folder."""
 
     def __init__(self, home: Path) -> None:
         """Nothing is locked yet."""
-        self.id = uuid.uuid4().hex
-        self.folder = home / UPLOADS
+        super().__init__()
+        self._folder = home / UPLOADS
         self._lock = FileLock(self._of(self.id), thread_local=False)
+        self._held: dict[str, FileLock] = {}
 
     def acquire(self) -> None:
-        """Be seen to run."""
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        """See `ProcessLock`."""
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._lock.acquire()
 
     def release(self) -> None:
-        """Be seen to have ended."""
+        """See `ProcessLock`."""
         self._of(self.id).unlink(missing_ok=True)
         self._lock.release()
 
+    def holds(self) -> bool:
+        """See `ProcessLock`."""
+        return True
+
     def runs(self, process: str) -> bool:
-        """Whether the process with an id, this one or another, runs."""
+        """See `ProcessLock`."""
         if process == self.id:
             return True
         if not process or not self._of(process).exists():
@@ -45,25 +99,131 @@ class ProcessLock:
         except Timeout:
             return True
 
-    def _of(self, process: str) -> Path:
-        return self.folder / f"{process}.lock"
+    def try_lock(self, name: str) -> bool:
+        """See `ProcessLock`."""
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._of(name).parent.mkdir(exist_ok=True)
+        lock = FileLock(self._of(name), thread_local=False)
+        with suppress(Timeout):
+            lock.acquire(blocking=False)
+            self._held[name] = lock
+            return True
+        return False
+
+    def unlock(self, name: str) -> None:
+        """See `ProcessLock`."""
+        self._held.pop(name).release()
+
+    def _of(self, name: str) -> Path:
+        return self._folder / f"{name}.lock"
+
+
+class SessionProcessLock(ProcessLock):
+    """Of servers that share a PostgreSQL database. A session that was lost held all locks: there is a new id then."""
+
+    def __init__(self, url: SecretStr) -> None:
+        """Nothing is locked yet."""
+        super().__init__()
+        self._url = url
+        self._session: Connection | None = None
+        self._held: set[str] = set()
+        self._lock = threading.Lock()
+
+    def acquire(self) -> None:
+        """See `ProcessLock`.
+
+        Raises:
+            DatabaseError: the server does not answer.
+        """
+        with self._lock:
+            self._close()
+            session, process = connect(self._url), uuid.uuid4().hex
+            self.past.add(self.id)
+            self._session, self.id = session, process
+            self._ask("SELECT pg_advisory_lock({})", process)
+
+    def release(self) -> None:
+        """See `ProcessLock`."""
+        with self._lock:
+            self._close()
+
+    def holds(self) -> bool:
+        """See `ProcessLock`."""
+        with self._lock, suppress(DatabaseError):
+            return self._ask("SELECT true", "")
+        return False
+
+    def runs(self, process: str) -> bool:
+        """See `ProcessLock`.
+
+        Raises:
+            DatabaseError: the server does not answer.
+        """
+        if process == self.id:
+            return True
+        with self._lock:
+            # A shared one: several may look at once. It ends with the statement.
+            return not self._ask("SELECT pg_try_advisory_xact_lock_shared({})", process)
+
+    def try_lock(self, name: str) -> bool:
+        """See `ProcessLock`.
+
+        Raises:
+            DatabaseError: the server does not answer.
+        """
+        with self._lock:
+            # The session would be given it again and again.
+            if name in self._held or not self._ask("SELECT pg_try_advisory_lock({})", name):
+                return False
+            self._held.add(name)
+            return True
+
+    def unlock(self, name: str) -> None:
+        """See `ProcessLock`."""
+        with self._lock, suppress(DatabaseError):  # a lost session holds it no longer
+            if name in self._held:
+                self._held.remove(name)
+                self._ask("SELECT pg_advisory_unlock({})", name)
+
+    def _ask(self, question: str, name: str) -> bool:
+        if self._session is None:
+            raise DatabaseError("the session with the PostgreSQL server of BANYAN_DATABASE_URL was lost: it is opened "
+                                "again as soon as the server answers")
+        try:
+            statement = text(question.format(f"hashtextextended(:name, {_SEED})"))
+            values = {"name": name} if "{}" in question else {}
+            return self._session.execute(statement, values).scalar_one() is not False
+        except SQLAlchemyError as error:
+            self._close()
+            raise explained(error, self._url, lost=True) from None
+
+    def _close(self) -> None:
+        self._held.clear()
+        if self._session is not None:
+            self._session.close()
+            self._session = None
+
+
+def kb_lock(kb: str) -> str:
+    """The name of the lock of whoever builds a knowledge base."""
+    return f"read/{kb}"
 
 
 @asynccontextmanager
-async def holding_one(paths: Iterable[Path]) -> AsyncIterator[None]:
-    """Hold the lock of one of some files within the block, of all processes; as soon as one is free."""
-    locks = [FileLock(path, thread_local=False) for path in paths]
-    while (held := _acquired(locks)) is None:
+async def holding_one(process: ProcessLock, names: Sequence[str]) -> AsyncIterator[None]:
+    """Hold one of some locks within the block, of all processes; as soon as one is free.
+
+    Raises:
+        DatabaseError: the server that holds them does not answer.
+    """
+    while (held := await anyio.to_thread.run_sync(_taken, process, names)) is None:
         await asyncio.sleep(_POLL)
     try:
         yield
     finally:
-        held.release()
+        with anyio.CancelScope(shield=True):
+            await anyio.to_thread.run_sync(process.unlock, held)
 
 
-def _acquired(locks: Iterable[FileLock]) -> FileLock | None:
-    for lock in locks:
-        with suppress(Timeout):
-            lock.acquire(blocking=False)
-            return lock
-    return None
+def _taken(process: ProcessLock, names: Sequence[str]) -> str | None:
+    return next((name for name in names if process.try_lock(name)), None)

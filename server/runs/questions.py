@@ -7,6 +7,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcon
 from typing import Any, Literal, NamedTuple, cast
 
 import anyio
+import anyio.to_thread
 from cachetools import LRUCache
 from langchain_core.messages import AnyMessage, HumanMessage
 from pydantic import BaseModel, ConfigDict, Field
@@ -14,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from ...agents.resources import Resources
 from ...agents.retrieval.graph import build_graph
 from ...agents.retrieval.state import MAX_QUESTION, AskContext
+from ...runtime.budgets import charge
 from ...schemas.retrieval import ROUTES, Mode, Route
 from ..answers import AskAnswer
 from ..errors import DeadlineError, UnavailableError
@@ -93,6 +95,7 @@ class Questions:
         """
         try:
             async with asyncio.timeout(self._seconds), self._share(client), self._limiter:
+                await anyio.to_thread.run_sync(charge().look)
                 with QUESTIONS.track_inprogress():
                     yield
         except TimeoutError:

@@ -1,19 +1,20 @@
-"""Uploaded files on their way into a knowledge base: in a private folder, under names that lead nowhere."""
+"""Uploaded files on their way into a knowledge base: kept privately, under names that lead nowhere."""
 
 import re
 import shutil
 import unicodedata
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 import anyio.to_thread
-from filelock import FileLock, Timeout
+from sqlalchemy import Connection, text
 
 from ...graph_store.layout import check_name
+from ..database import ServerDatabase
 from ..errors import RefusedError
-from .process_lock import UPLOADS
+from .process_lock import UPLOADS, ProcessLock, kb_lock
 
 MAX_ID = 1000
 """Characters of a document's id (see `Document`)."""
@@ -27,6 +28,8 @@ others among them, breaks of lines, and what is no character."""
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?", re.IGNORECASE)
 _READ = "read"
 """The folder of what is being read, by knowledge base."""
+_PART = 1 << 20
+"""Bytes of a file that are stored in one row."""
 
 
 class FileNameError(RefusedError):
@@ -90,78 +93,82 @@ def safe_names(names: Sequence[str]) -> list[str]:
 
 
 class Uploads:
-    """The uploads of one process: its folder among those of the processes that serve a home folder."""
+    """The uploads of a server, in its database until their build is over, so that another process may go on with it."""
 
-    def __init__(self, home: Path, process: str) -> None:
+    def __init__(self, database: ServerDatabase, home: Path) -> None:
         """Nothing is kept yet.
 
         Args:
-            home: the home folder.
-            process: the id under which it holds its lock while it runs (see `ProcessLock`).
+            database: the server's.
+            home: the home folder, below which files are while they are read.
         """
-        self._root = home / UPLOADS
-        self._own = self._root / process
+        self._db = database
+        self._root = home / UPLOADS / _READ
 
-    def store(self, build: str, uploads: Sequence[Upload]) -> list[str]:
-        """Keep the files of a build until it begins; returns their names.
+    def add(self, connection: Connection, build: str, uploads: Sequence[Upload], names: Sequence[str]) -> None:
+        """Keep the files of a build.
 
-        Raises:
-            FileNameError: a name is not safe; nothing is kept.
-            OSError: there is no room for them; nothing is kept.
+        Args:
+            connection: a transaction, of which this is a part.
+            build: the build's id.
+            uploads: the files.
+            names: what each is called (see `safe_names`).
         """
-        names = safe_names([upload.name for upload in uploads])
-        folder = self._own / build
-        self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
-        try:
-            folder.mkdir(parents=True)
-            for name, upload in zip(names, uploads, strict=True):
-                target = folder / name
-                target.parent.mkdir(parents=True, exist_ok=True)
-                with target.open("xb") as file:
-                    shutil.copyfileobj(upload.content, file)
-        except BaseException:
-            self.drop(build)
-            raise
-        return names
+        for number, (name, upload) in enumerate(zip(names, uploads, strict=True)):
+            for part, content in enumerate(_parts(upload.content)):
+                connection.execute(text(
+                    "INSERT INTO banyan_uploads (build, file, part, name, content) "
+                    "VALUES (:build, :file, :part, :name, :content)"),
+                    {"build": build, "file": number, "part": part, "name": name, "content": content})
 
     @asynccontextmanager
     async def reading(self, build: str, kb: str) -> AsyncIterator[Path]:
         """The folder with a build's files, to be read within the block; they are gone at its end.
 
         It is the same for all builds of a knowledge base, because a document's source is where it was read. Whoever
-        enters this holds `lock_of` the knowledge base.
+        enters this holds the lock of the knowledge base (see `kb_lock`).
         """
-        target = self._root / _READ / kb
+        target = self._root / check_name(kb)
         try:
-            await anyio.to_thread.run_sync(_empty, target)
-            await anyio.to_thread.run_sync((self._own / build).rename, target)
+            await anyio.to_thread.run_sync(self._write, build, target)
             yield target
         finally:
             await anyio.to_thread.run_sync(_empty, target)
 
-    def lock_of(self, kb: str) -> Path:
-        """The file that is locked by whoever builds a knowledge base, of all processes of the home folder.
+    def _write(self, build: str, target: Path) -> None:
+        _empty(target)
+        self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        target.mkdir(mode=0o700)
+        with self._db.reading() as connection:
+            parts = connection.execute(
+                text("SELECT file, part, name FROM banyan_uploads WHERE build = :build ORDER BY file, part"),
+                {"build": build}).fetchall()
+            for number, part, name in parts:
+                content = connection.execute(
+                    text("SELECT content FROM banyan_uploads WHERE build = :build AND file = :file AND part = :part"),
+                    {"build": build, "file": number, "part": part}).scalar_one()
+                file = target / name
+                file.parent.mkdir(parents=True, exist_ok=True)
+                with file.open("ab" if part else "xb") as written:
+                    written.write(content)
 
-        Raises:
-            KnowledgeBaseNameError: none can have this name.
-        """
-        folder = self._root / _READ
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return folder / f"{check_name(kb)}.lock"
+    def remove(self, connection: Connection, build: str) -> None:
+        """The files of a build are not needed any more."""
+        connection.execute(text("DELETE FROM banyan_uploads WHERE build = :build"), {"build": build})
 
-    def drop(self, build: str) -> None:
-        """The files of a build that never began are not needed any more."""
-        _empty(self._own / build)
+    def sweep(self, process: ProcessLock) -> None:
+        """Remove what processes left below this home folder that were killed: nobody holds their locks."""
+        for folder in self._root.glob("*/"):
+            if process.try_lock(kb_lock(folder.name)):
+                _empty(folder)
+                process.unlock(kb_lock(folder.name))
 
-    def sweep(self) -> None:
-        """Remove what processes left that were killed: nobody holds their locks."""
-        for lock in (*self._root.glob("*.lock"), *self._root.glob(f"{_READ}/*.lock")):
-            with suppress(Timeout), FileLock(lock, blocking=False):
-                _empty(lock.with_suffix(""))
 
-    def close(self) -> None:
-        """The process ends."""
-        _empty(self._own)
+def _parts(content: BinaryIO) -> Iterator[bytes]:
+    """A file in parts, of which each fits memory and a row; one empty part of an empty file."""
+    yield content.read(_PART)
+    while part := content.read(_PART):
+        yield part
 
 
 def _empty(folder: Path) -> None:

@@ -7,6 +7,7 @@ from fastapi import Depends, Request, Security
 from fastapi.security import APIKeyHeader, HTTPBearer, SecurityScopes
 
 from ...graph_store.errors import UnknownKnowledgeBaseError
+from ...runtime.budgets import charge
 from ..errors import ForbiddenError
 from .bases import Bases
 
@@ -74,3 +75,12 @@ def _of_all(bases: Seeing) -> None:
 
 OF_ALL = Depends(_of_all)
 """The dependency of routes that concern all knowledge bases."""
+
+
+def _affordable() -> None:
+    charge().look()
+    charge().check()
+
+
+AFFORDABLE = Depends(_affordable)
+"""The dependency of routes that may ask a model: the client's allowance, as all processes count it, is not spent."""

@@ -28,9 +28,12 @@ from ..errors import (
     status_of,
 )
 from ..metrics import count_request
+from ..tracing import request_span
+from .allowances import Allowances
 from .bases import NONE, Bases
+from .clients import Clients
 from .hosts import Hosts, is_local, same_origin
-from .keys import SCOPES, Keys, KeysError
+from .keys import SCOPES, KeysError
 
 _LOG = logging.getLogger("banyan.server")
 _ACCESS = logging.getLogger("banyan.access")
@@ -54,7 +57,7 @@ _HEADERS = {"content-security-policy": _POLICY, "x-content-type-options": "nosni
 
 
 class Envelope:
-    """Gives each request an id and each response its headers, and logs both: never the content."""
+    """Gives each request an id, a span and each response its headers, and logs both: never the content."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -81,7 +84,11 @@ class Envelope:
             await send(message)
 
         try:
-            await self._app(scope, receive, send_on)
+            with request_span(scope) as told:
+                try:
+                    await self._app(scope, receive, send_on)
+                finally:
+                    told(status)
         finally:
             fields = {"method": scope["method"], "path": scope["path"][:200], "status": status, "request": request_id,
                       "milliseconds": round((time.monotonic() - started) * 1000), "client": state.get("client", "")}
@@ -93,16 +100,20 @@ class Envelope:
 class Gate:
     """Lets a request through or refuses it; its client, scopes and knowledge bases are in its state, for the routes."""
 
-    def __init__(self, app: ASGIApp, *, settings: Settings, keys: Keys, hosts: Hosts | None, needs_keys: bool,
-                 origins: frozenset[str] = frozenset(), json_only: bool = False, workers: int = 1) -> None:
+    def __init__(  # noqa: PLR0913  (its parts)
+        self, app: ASGIApp, *, settings: Settings, clients: Clients, hosts: Hosts | None, needs_keys: bool,
+        allowances: Allowances | None = None, origins: frozenset[str] = frozenset(), json_only: bool = False,
+        workers: int = 1,
+    ) -> None:
         """Stand before an app.
 
         Args:
             app: the app.
             settings: limits.
-            keys: the keys; until one is made, everybody may do everything, unless `needs_keys`.
+            clients: who has a key or a token; until one is needed, everybody may do everything, unless `needs_keys`.
             hosts: the names that the server answers to; none: any.
             needs_keys: whether others than this machine reach the server.
+            allowances: what clients may spend; none: any amount.
             origins: those of pages elsewhere that may change something, too.
             json_only: whether bodies are JSON that says so. A page of another origin must ask before it sends such a
                 body; a text it may send to anybody.
@@ -110,9 +121,10 @@ class Gate:
         """
         self._app = app
         self._settings = settings
-        self._keys = keys
+        self._clients = clients
         self._hosts = hosts
         self._needs_keys = needs_keys
+        self._allowances = allowances
         self._origins = origins
         self._json_only = json_only
         self._workers = workers
@@ -137,7 +149,8 @@ class Gate:
             _LOG.exception("request %s was refused", scope["state"].get("request_id", ""))
             await self._refuse(error, {}, scope, receive, send)
         else:
-            with acting(scope["state"]["client"]):
+            client = scope["state"]["client"]
+            with self._allowances.spending(client) if self._allowances is not None else acting(client):
                 await self._app(scope, receive, send)
 
     async def _refuse(self, error: Exception, headers: dict[str, str], scope: Scope, receive: Receive, send: Send,
@@ -170,21 +183,31 @@ class Gate:
         state["client"], state["scopes"], state["bases"] = "", frozenset(), NONE
         if scope["method"] == "OPTIONS" and Headers(scope=scope).get("origin") in self._origins:
             return f"address {address}", most  # the question whether such a page may ask
-        if is_local(scope) and not self._needs_keys and not self._keys.needed():
+        secret = key_in(Headers(scope=scope))
+        # `/docs` leads to the page; before LangGraph's routes it is upstream's own.
+        to_page = scope["path"] == "/docs" and not self._json_only
+        for_anybody = to_page or _FOR_ANYBODY.fullmatch(scope["path"]) is not None
+        if for_anybody and not secret:  # whoever looks whether the server lives is not told of a database
+            return f"address {address}", most
+        await self._clients.refresh()
+        if is_local(scope) and not self._needs_keys and not self._clients.needed():
             state["client"], state["scopes"], state["bases"] = LOCAL, frozenset(SCOPES), Bases()
             return f"address {address}", most
-        key = self._keys.find(key_in(Headers(scope=scope)))
-        if key is None:
-            # `/docs` leads to the page; before LangGraph's routes it is upstream's own.
-            to_page = scope["path"] == "/docs" and not self._json_only
-            if not to_page and not _FOR_ANYBODY.fullmatch(scope["path"]):
-                await self._check_rate(f"address {address}", most)
+        try:
+            client = await self._clients.find(secret)
+            if client is None and not for_anybody:
                 raise UnauthorizedError("an API key is needed: send it as `Authorization: Bearer KEY` or `X-API-Key`")
+        except RefusedError:
+            if not for_anybody:
+                await self._check_rate(f"address {address}", most)
+                raise
+            client = None
+        if client is None:
             return f"address {address}", most
-        state["client"], state["scopes"], state["bases"] = key.name, frozenset(key.scopes), key.bases
-        if key.requests_per_minute is not None:
-            most = min(most, max(1, key.requests_per_minute / self._workers))
-        return f"key {key.name} {most}", most
+        state["client"], state["scopes"], state["bases"] = client.name, client.scopes, client.bases
+        if client.requests_per_minute is not None:
+            most = min(most, max(1, client.requests_per_minute / self._workers))
+        return f"client {client.name} {most}", most
 
     async def _check_rate(self, client: str, per_minute: float) -> None:
         rate = self._rates.setdefault(client, AsyncLimiter(per_minute, _MINUTE))

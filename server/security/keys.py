@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from filelock import FileLock
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -18,6 +18,9 @@ from ...graph_store.layout import check_name
 from ...runtime import audit
 from ...schemas.errors import BanyanError
 from .bases import Bases
+
+if TYPE_CHECKING:
+    from ..database import ServerDatabase
 
 Scope = Literal["read", "ask", "write", "review", "metrics"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
@@ -29,7 +32,7 @@ _NAME = r"^[A-Za-z0-9_-]{1,64}$"
 
 
 class KeysError(BanyanError):
-    """The file of keys cannot be used."""
+    """The keys cannot be read, or one cannot be made so."""
 
 
 class Key(BaseModel):
@@ -45,6 +48,8 @@ class Key(BaseModel):
     """The names of those that it is for, be they there or not; None: all."""
     requests_per_minute: int | None = Field(default=None, ge=1)
     """None: as many as the settings let any client send."""
+    tokens_per_day: int | None = Field(default=None, ge=1)
+    """Tokens of models that its holder may spend in a day of UTC; None: any number."""
     created_at: str
 
     @property
@@ -67,10 +72,31 @@ class Keys:
         self._read: tuple[tuple[int, int], tuple[Key, ...]] | None = None
         self._needed = False
 
-    @classmethod
-    def of(cls, settings: Settings) -> "Keys":
-        """The keys that the settings name."""
-        return cls(settings.server_keys or settings.home / KEYS_FILE)
+    @staticmethod
+    def of(settings: Settings, database: "ServerDatabase | None" = None) -> "Keys":
+        """The keys that the settings name: a file's, or those in the PostgreSQL database that servers share.
+
+        Args:
+            settings: a file that they name (BANYAN_SERVER_KEYS) goes first.
+            database: the server's, where it is open.
+
+        Raises:
+            DatabaseError: PostgreSQL cannot be reached.
+        """
+        if settings.database is None or settings.server_keys is not None:
+            return Keys(settings.server_keys or settings.home / KEYS_FILE)
+        # SQLAlchemy takes a quarter of a second, which only those wait for who need it.
+        from .shared_keys import shared_keys  # noqa: PLC0415
+
+        return shared_keys(settings, database)
+
+    @property
+    def stale(self) -> bool:
+        """Whether there may be news that only `refresh` sees."""
+        return False
+
+    def refresh(self) -> None:
+        """See what has changed; may wait for a database."""
 
     def all(self) -> tuple[Key, ...]:
         """The keys; none where there is no file.
@@ -107,7 +133,7 @@ class Keys:
         return matches[0] if matches else None
 
     def make(self, name: str, scopes: Sequence[Scope], knowledge_bases: Sequence[str] = (),
-             requests_per_minute: int | None = None) -> str:
+             requests_per_minute: int | None = None, tokens_per_day: int | None = None) -> str:
         """Make a key, which replaces any of that name; returns its secret, to be shown once.
 
         Args:
@@ -115,6 +141,7 @@ class Keys:
             scopes: what it may do.
             knowledge_bases: those that it is for, whether or not they are there yet; none: all.
             requests_per_minute: 1 or more; none: as many as the settings let any client send.
+            tokens_per_day: of models, 1 or more; none: any number.
 
         Raises:
             KeysError: the name is not allowed, or the file cannot be read.
@@ -125,7 +152,7 @@ class Keys:
         try:
             key = Key(name=name, sha256=_digest(secret), scopes=tuple(known for known in SCOPES if known in scopes),
                       knowledge_bases=only, requests_per_minute=requests_per_minute,
-                      created_at=datetime.now(UTC).isoformat(timespec="seconds"))
+                      tokens_per_day=tokens_per_day, created_at=datetime.now(UTC).isoformat(timespec="seconds"))
         except ValidationError as error:
             raise KeysError(f"{name!r} cannot name a key: use 1 to 64 letters from a to z, digits, '-' and '_'"
                             ) from error

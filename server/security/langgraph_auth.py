@@ -17,11 +17,14 @@ from starlette.types import Scope
 
 from ...agents.resources import default_resources
 from ...graph_store.errors import UnknownKnowledgeBaseError
+from ...runtime.budgets import AllowanceSpent
 from ...runtime.once import once
+from ..errors import RefusedError
 from .bases import Bases
+from .clients import Clients
 from .gate import LOCAL, key_in
 from .hosts import is_local
-from .keys import WORK, Keys
+from .keys import SCOPES, WORK
 
 auth = Auth()
 
@@ -33,8 +36,8 @@ _OWNED = {"threads", "crons"}
 
 
 @once
-def _keys() -> Keys:
-    return Keys.of(default_resources().settings)
+def _clients() -> Clients:
+    return Clients.of(default_resources().settings)
 
 
 @auth.authenticate
@@ -42,22 +45,24 @@ async def authenticate(headers: dict[bytes, bytes], scope: Scope) -> dict[str, A
     """Who sends a request.
 
     Raises:
-        Auth.exceptions.HTTPException: 401, where a key is needed and none that is known is sent.
+        Auth.exceptions.HTTPException: 401, where a key is needed and none that is known is sent; 503, where it cannot
+            be known now whether a token counts.
     """
-    return await asyncio.to_thread(_client, headers, scope)  # the keys are a file
-
-
-def _client(headers: dict[bytes, bytes], scope: Scope) -> dict[str, Any]:
-    keys = _keys()
-    if is_local(scope) and not keys.needed():
+    clients = await asyncio.to_thread(_clients)  # which may wait for a database
+    await clients.refresh()
+    if is_local(scope) and not await asyncio.to_thread(clients.needed):  # the keys are a file
         return {"identity": LOCAL, "permissions": list(WORK), "bases": None}
-    key = keys.find(key_in(Headers(raw=list(headers.items()))))
-    if key is None:
+    try:
+        client = await clients.find(key_in(Headers(raw=list(headers.items()))))
+    except RefusedError as error:
+        raise Auth.exceptions.HTTPException(status_code=error.status, detail=str(error)) from error
+    if client is None:
         raise Auth.exceptions.HTTPException(status_code=401, detail=NEEDS_KEY)
     # Threads of a time when it was for others hold answers from them. No name has a colon.
-    only = None if key.knowledge_bases is None else list(key.knowledge_bases)
-    identity = key.name if only is None else f"{key.name}:{','.join(only)}"
-    return {"identity": identity, "permissions": list(key.scopes), "bases": only}
+    only = None if client.bases.names is None else sorted(client.bases.names)
+    identity = client.name if only is None else f"{client.name}:{','.join(only)}"
+    scopes = [scope for scope in SCOPES if scope in client.scopes]
+    return {"identity": identity, "permissions": scopes, "bases": only}
 
 
 @auth.on
@@ -66,7 +71,7 @@ async def permit(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str
 
     Raises:
         Auth.exceptions.HTTPException: 403, where the key lacks a scope, or this is not for keys of some knowledge
-            bases; 404, where it is not for the knowledge base.
+            bases; 404, where it is not for the knowledge base; 429, where its client has spent what it may.
     """
     wanted = _wanted(ctx.resource, ctx.action, value)
     if not wanted & set(ctx.permissions):
@@ -75,6 +80,8 @@ async def permit(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str
     only = ctx.user["bases"]
     if only is not None:
         _check_base(Bases(frozenset(only)), ctx.resource, ctx.action, value)
+    if ctx.action == "create_run":
+        await asyncio.to_thread(_check_allowance, ctx.user.identity.partition(":")[0])
     if ctx.resource not in _OWNED:
         return None
     owner = {"owner": ctx.user.identity}
@@ -84,6 +91,23 @@ async def permit(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str
         value["metadata"] = metadata = {}
     metadata.update(owner)
     return owner
+
+
+def _check_allowance(client: str) -> None:
+    """Check that a client may still spend something today.
+
+    Raises:
+        Auth.exceptions.HTTPException: 429, where it may not; says until when.
+    """
+    allowance = default_resources().allowance_of(client)
+    if allowance is None:
+        return
+    try:
+        allowance.look()
+        allowance.check()
+    except AllowanceSpent as spent:
+        raise Auth.exceptions.HTTPException(status_code=429, detail=str(spent),
+                                            headers={"Retry-After": str(spent.seconds)}) from None
 
 
 def _check_base(bases: Bases, resource: str, action: str, value: dict[str, Any]) -> None:

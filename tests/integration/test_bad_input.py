@@ -99,8 +99,8 @@ def test_megabytes_in_one_line(tmp_path, hashed_embedder):
     began = time.process_time()
     document = Document(id="big", title="big", text=text, source="test")
     with KnowledgeBase.create(tmp_path, "kb", hashed_embedder) as kb:
-        kb.put_document(document, 400, 60)
         chunks = chunk_document(document, max_tokens=400, overlap_tokens=60)
+        kb.documents.put(document, chunks)
         assert len(chunks) == kb.documents.count() > 1000
         for chunk in chunks:
             assert kb.documents.chunks([chunk.id]) == [chunk]

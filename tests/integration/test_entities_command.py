@@ -144,7 +144,7 @@ def pair(first: str, second: str) -> EntityPair:
 
 
 def llm(endpoint: BrainEndpoint, ledger: InMemoryCalls | None = None) -> LlmReasoner:
-    return LlmReasoner(Settings(_env_file=None), ledger or InMemoryCalls(), endpoint)
+    return LlmReasoner(Settings(_env_file=None), ledger or InMemoryCalls(), lambda _: endpoint)
 
 
 def test_the_llm_judges_pairs_in_batches_and_pays_once() -> None:

@@ -37,7 +37,8 @@ _T = TypeVar("_T")
 
 DEADLINE = 60.0
 """Seconds for one run, which takes about one: nothing hangs."""
-AT_ONCE = 6
+AT_ONCE = 2
+"""More only wait for each other: Python runs one thread at a time, and changing takes time too."""
 SOON = {"retry-after-ms": "10"}
 FAULTS = {
     "429": Fault("status", 429, SOON), "500": Fault("status", 500), "400": Fault("status", 400),
@@ -180,9 +181,10 @@ def check_question(world: World, name: str, rate: float) -> None:
                 told.append(f"error in {words[0]}")
             if told[-1] == "answer" and rate < 1:
                 break
-        server.odds.clear()
-        settings = world.settings(server, model, world.folder / "sound")
-        assert within(DEADLINE, lambda: world.ask(settings))["answer"] == world.answer, "it does not recover"
+        if rate == 1:
+            server.odds.clear()
+            settings = world.settings(server, model, world.folder / "sound")
+            assert within(DEADLINE, lambda: world.ask(settings))["answer"] == world.answer, "it does not recover"
         assert all(server.stats.faults[step] for step in ASKING), "a step was never hit: it shows nothing"
     assert rate == 1 or told[-1] == "answer"
     assert "another answer" not in told

@@ -8,7 +8,7 @@ import pytest
 from banyan.cli import main as cli
 from banyan.config import Settings
 from banyan.graph_store.knowledge_base import KnowledgeBase
-from banyan.models.embedding.embedder import load_embedder
+from banyan.models.embedding.loading import load_embedder
 from banyan.schemas.naming import entity_id
 
 from ..conftest import TESTS, load_test_module
@@ -32,7 +32,7 @@ LlmReasoner(Settings(_env_file=None, llm_base_url="http://127.0.0.1:9/v1"), obje
 """
 EMBEDDER = """
 from banyan.config import Settings
-from banyan.models.embedding.embedder import load_embedder
+from banyan.models.embedding.loading import load_embedder
 load_embedder(Settings()).encode(["a"])
 """
 PARSER = """
@@ -43,6 +43,13 @@ QUESTION = """
 from banyan.cli.main import command
 command("ask")
 from banyan.models.rules.reasoner import RulesReasoner
+"""
+BUILD = """
+import banyan
+from banyan.cli.main import command
+command("build")
+banyan.open
+from banyan.models.llm.reasoner import LlmReasoner
 """
 VIEWS = """
 import sys
@@ -83,10 +90,11 @@ def exported() -> None:
     (PARSER, {"torch"}),
     ("import banyan.agents.retrieval.graph", {"scipy", "bm25s", "networkx", "chromadb", "sklearn"}),
     (QUESTION, {"torch", "spacy", "chromadb", "onnxruntime", "rjieba", "sklearn", "openai", "fastapi",
-                "banyan.models.rules.reading.extraction"})],
+                "banyan.models.rules.reading.extraction"}),
+    (BUILD, {"ray", "torch", "fastapi"})],
     ids=["the package", "a reasoner before its first call", "an embedder that has been exported", "a parser",
          "the retrieval graph",
-         "a question before it is asked"])
+         "a question before it is asked", "a build without Ray"])
 def test_what_is_not_needed_is_not_imported(exported, program, not_imported):
     assert run(f"{program}\nimport sys; print({not_imported} & set(sys.modules))") == "set()\n"
 

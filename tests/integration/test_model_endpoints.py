@@ -7,8 +7,10 @@ import pytest
 from banyan.config import Settings
 from banyan.graph_store.errors import EmbeddingMismatchError
 from banyan.graph_store.knowledge_base import KnowledgeBase
-from banyan.models.embedding.embedder import EmbeddingError, InstructedEmbedder, as_queries, load_embedder
-from banyan.models.reranking.reranker import RerankerError, load_reranker
+from banyan.models.embedding.embedder import EmbeddingError, InstructedEmbedder, as_queries
+from banyan.models.embedding.loading import load_embedder
+from banyan.models.reranking.loading import load_reranker
+from banyan.models.reranking.reranker import RerankerError
 from banyan.runtime.budgets import Budget, charged
 
 from ..conftest import load_test_module

@@ -18,8 +18,6 @@ command_line = serving.command_line
 DOCUMENTS = {
     "marie-curie.md": "# Marie Curie\n\nMarie Curie was born in Warsaw on 7 November 1867. Marie Curie married the "
                       "physicist Pierre Curie in 1895.\n",
-    "niels-bohr.md": "# Niels Bohr\n\nNiels Bohr was born in Copenhagen on 7 October 1885. Niels Bohr married "
-                     "Margrethe Norlund in 1912.\n",
     "warsaw.md": "# Warsaw\n\nWarsaw lies in Poland. Marie Curie was born in Warsaw.\n"}
 # Small, for the sake of time: a prompt is read at some 100 tokens a second.
 SCHEMA = {
@@ -31,7 +29,7 @@ SETTINGS = {
     "BANYAN_LLM_MODEL": "smollm2", "BANYAN_LLM_TIMEOUT": "300", "BANYAN_LLM_CONCURRENCY": "2",
     "BANYAN_LLM_REPLY_TOKENS": "600", "BANYAN_CONTEXT_TOKENS": "150", "BANYAN_MAX_ROUNDS": "1",
     "BANYAN_MAX_SUB_QUERIES": "2"}
-QUESTIONS = ("Where was Marie Curie born?", "Where was Niels Bohr born?")
+QUESTIONS = ("Where was Marie Curie born?", "Where does Warsaw lie?")
 
 
 class Run:
@@ -77,7 +75,7 @@ def check_outcome(steps: list[Any], last: Any) -> None:
 
 def test_no_chunk_fails_and_what_is_stored_stands_in_the_source(run):
     report = run.report
-    assert (report["documents"], report["chunks"], report["chunks_failed"]) == (3, 3, 0)
+    assert (report["documents"], report["chunks"], report["chunks_failed"]) == (2, 2, 0)
     admitted = report["entities"] + report["triples"] + report["attributes"]
     assert admitted + sum(report["rejected"].values()) > 0, "the model said nothing at all"
     assert run.banyan("verify", "--kb", "kb", "--json").json["problems"] == []
@@ -93,7 +91,7 @@ def test_tokens_are_those_that_the_server_counted(run):
 def test_a_conversation_is_streamed_over_the_api(run):
     spent, counted, started = run.spent(), run.model.counted(), time.monotonic()
     # What it repeats without end is cut off sooner than in a build, where rows are bounded.
-    settings = {**run.settings, "BANYAN_LLM_REPLY_TOKENS": "160"}
+    settings = {**run.settings, "BANYAN_LLM_REPLY_TOKENS": "50"}
     with serving.served(run.folder, **settings) as server, httpx.Client(base_url=server.url, timeout=240) as client:
         for question, agent in zip(QUESTIONS, (False, True), strict=True):
             with client.stream("POST", "/api/knowledge-bases/kb/ask/stream", json={

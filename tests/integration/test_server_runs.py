@@ -16,6 +16,7 @@ rest = load_test_module("rest")
 KB, BORN, CHESS = rest.KB, rest.BORN, rest.CHESS
 sent, followed, built = rest.sent, rest.followed, rest.built
 llm_server = load_test_module("llm_server")
+wait_for = load_test_module("waiting").wait_for
 
 
 # ---- with an endpoint that answers slowly ------------------------------------------------------------
@@ -50,13 +51,6 @@ def slow(home, endpoint):
 def to_slow(slow):
     with httpx.Client(base_url=slow.url, timeout=60) as client:
         yield client
-
-
-def wait_for(condition):
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline, "it did not come about"
-        time.sleep(0.05)
 
 
 def asked_by(endpoint, act):

@@ -1,7 +1,7 @@
 """The web page in a real browser: the graph, its communities, and the evidence of an answer in it.
 
 Every test fails if the page logs an error or warning, throws, or asks any host but its server. Screenshots are kept
-(see tests/browsing.py).
+where BANYAN_SHOTS says.
 """
 
 import re

@@ -1,7 +1,7 @@
 """The web page in a real browser: in English and Chinese, by keyboard, with a key, on a narrow screen.
 
 Every test fails if the page logs an error or warning, throws, or asks any host but its server. Screenshots are kept
-(see tests/browsing.py).
+where BANYAN_SHOTS says.
 """
 
 import json
@@ -94,28 +94,28 @@ def test_axe_finds_nothing_serious(web_browser, web_server, locale, scheme, widt
     found = {}
     with browsing.opened(web_browser, web_server, locale=locale, color_scheme=scheme,
                          viewport={"width": width, "height": 860}) as page:
-        def look(name, path, wait="h1"):
-            browsing.visit(page, web_server, path)
+        def show(view, wait="h1"):
+            browsing.visit(page, web_server, web.VIEWS[view])
             page.wait_for_selector(wait)
-            found[name] = browsing.violations(page)
 
         page.locator(".composer textarea").fill(web.QUESTION)
         page.keyboard.press("Enter")
         page.wait_for_selector(".turn[aria-busy=false] .answer")
         page.evaluate(UNFOLD)
         found["answer"] = browsing.violations(page)
-        for name, path in web.VIEWS.items():
-            look(name, path, {"graph": ".communities", "source": "dialog mark"}.get(name, "h1"))
-        look("definition", web.VIEWS["schema"], ".row-actions")
+        for view in web.VIEWS:
+            show(view, {"graph": ".communities", "source": "dialog mark"}.get(view, "h1"))
+            found[view] = browsing.violations(page)
+        show("schema", ".row-actions")
         for place, name in enumerate(("definition", "decision")):
             page.locator(".row-actions").first.get_by_role("button").nth(place).click()
             found[name] = browsing.violations(page)
             page.keyboard.press("Escape")
-        look("documents", web.VIEWS["documents"], "details")
+        show("documents", "details")
         page.evaluate(UNFOLD)
         page.wait_for_selector("form.settings")
         found["settings"] = browsing.violations(page)
-        look("graph", web.VIEWS["graph"], ".map canvas")
+        show("graph", ".map canvas")
         page.evaluate(UNFOLD)
         page.locator("[data-form=list]").click()
         page.locator(".node-list button").first.click()

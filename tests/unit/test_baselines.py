@@ -67,7 +67,7 @@ def test_bm25_ranks_whole_documents(tmp_path, hashed_embedder):
     """What a long report is about stands in one place, and what is asked of it in another."""
     with base.create(tmp_path, "long", hashed_embedder) as kb, kb.writing():
         for name, value in (("Acme", "nine"), ("Bolt", "ten"), ("Core", "two")):
-            kb.put_document(Document(id=name, title="", text=f"{name} reports on its year. " + "Much was done. " * 20
+            base.store(kb, Document(id=name, title="", text=f"{name} reports on its year. " + "Much was done. " * 20
                                      + f"The revenue grew by {value} percent.", source="test"), 40, 0)
         for chunk in kb.documents.chunks():
             kb.extractions.save(chunk.id, "test", Extraction())

@@ -21,6 +21,7 @@ def database(tmp_path):
 
 
 def record(calls, key, *, step="extract", response="r", prompt=10, completion=5):
+    calls.spend("", prompt, completion, 0)
     calls.record(key=key, step=step, response=response, prompt_tokens=prompt, completion_tokens=completion)
 
 

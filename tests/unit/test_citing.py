@@ -19,7 +19,7 @@ TEXTS = base.PEOPLE
 def documents(tmp_path_factory, hashed_embedder):
     with base.create(tmp_path_factory.mktemp("home"), "kb", hashed_embedder) as kb:
         for one, text in TEXTS.items():
-            kb.put_document(Document(id=one, title="", text=text, source="test"), 400, 0)
+            base.store(kb, Document(id=one, title="", text=text, source="test"), 400, 0)
         yield kb.documents
 
 
@@ -57,13 +57,13 @@ def test_every_accepted_citation_stands_in_its_document(documents, quotes, cut, 
 def test_a_passage_of_a_text_since_replaced_or_deleted_is_not_cited(tmp_path, hashed_embedder):
     with base.create(tmp_path, "kb", hashed_embedder) as kb:
         for one in ("ada", "ulm"):
-            kb.put_document(Document(id=one, title="", text=TEXTS[one], source="test"), 400, 0)
+            base.store(kb, Document(id=one, title="", text=TEXTS[one], source="test"), 400, 0)
         draft = DraftAnswer(answerable=True, claims=[
             Claim(text="A.", quotes=[Quote(passage=1, words="She was born in Ulm")]),
             Claim(text="U.", quotes=[Quote(passage=2, words="Ulm is a city")])])
         passages = [passage("ada", 0, 80), passage("ulm", 0, 80)]
         assert len(cite(draft, passages, kb.documents, "reject").citations) == 2
-        kb.put_document(Document(id="ada", title="", text=f"Revised. {TEXTS['ada']}", source="test"), 400, 0)
+        base.store(kb, Document(id="ada", title="", text=f"Revised. {TEXTS['ada']}", source="test"), 400, 0)
         kb.documents.delete("ulm")
         assert cite(draft, passages, kb.documents, "reject").abstained
 

@@ -1,7 +1,6 @@
 """Names, types, facts and values that persons change: they last, they can be taken back, and bounding stays pure."""
 
 import itertools
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,8 +10,10 @@ from banyan.graph_store.edits import Said
 from banyan.graph_store.errors import EntityDecisionError
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
+from banyan.graph_store.layout import Layout
 from banyan.schemas.graph_schema import AttributeType, EntityType, GraphSchema, RelationType
 
+from ..copying import copied
 from ..hashed_embedding import HashedEmbedder
 from ..small_base import create, delete, finish, put, reindex
 
@@ -53,14 +54,14 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         read_one(made)
         read_two(made)
         finish(made)
-    return home / "kb"
+    return home
 
 
 @pytest.fixture
 def kb(made: Path, tmp_path: Path) -> Any:
-    shutil.copytree(made, tmp_path / "kb")
-    with KnowledgeBase.create(tmp_path, "kb", HashedEmbedder()) as copied, copied.writing():
-        yield copied
+    copied(Layout.of(made, "kb"), Layout.of(tmp_path, "kb"))
+    with KnowledgeBase.create(tmp_path, "kb", HashedEmbedder()) as copy, copy.writing():
+        yield copy
 
 
 def facts(kb: KnowledgeBase) -> set[str]:

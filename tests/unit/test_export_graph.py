@@ -25,7 +25,7 @@ DOCUMENTS = {"a": ("Ada works for Acme.", ("Ada", "works for", "Acme")),
 def fill(kb, order="abcd"):
     for one in order:
         text, (head, relation, tail) = DOCUMENTS[one]
-        kb.put_document(Document(id=one, title="", text=text, source="test"), 100_000, 0)
+        small.store(kb, Document(id=one, title="", text=text, source="test"), 100_000, 0)
         (chunk,) = [chunk for chunk in kb.documents.chunks() if chunk.document_id == one]
         words = text.rstrip(".").split()
         kb.extractions.save(chunk.id, "test", Extraction(
@@ -71,7 +71,7 @@ def test_words_that_two_overlapping_chunks_hold_are_one_source(tmp_path, hashed_
     text = " ".join(f"Sentence number {number} says little." for number in range(12)) + " Ada knows Bob."
     text += " " + " ".join(f"Sentence number {number} says less." for number in range(3))
     with small.create(tmp_path, "long", hashed_embedder) as long:
-        long.put_document(Document(id="d", title="", text=text, source="test"), 40, 20)
+        small.store(long, Document(id="d", title="", text=text, source="test"), 40, 20)
         holding = [chunk for chunk in long.documents.chunks() if "Ada knows Bob" in chunk.text]
         assert len(holding) == 2
         assert all(chunk.start for chunk in holding)

@@ -175,8 +175,18 @@ def test_a_hub_counts_less_than_what_few_chunks_mention(retriever):
     seeds = fusion._entity_seeds(retriever.index, "triple", [
         Evidence(route="triple", text="a", score=0.8, entity_ids=(person, river))])
     row = retriever.index.entity_row
-    assert sum(seeds.values()) == pytest.approx(1)
     assert seeds[row[river]] > seeds[row[person]]
+
+
+def test_a_route_counts_by_how_near_its_best_evidence_is(retriever):
+    def weight(*scores):
+        return sum(fusion._entity_seeds(retriever.index, "triple", [
+            Evidence(route="triple", text="a", score=score, entity_ids=(entity_id(name, "City"),))
+            for score, name in zip(scores, CITIES, strict=False)]).values())
+
+    assert weight(1.0) == pytest.approx(1)
+    assert weight(0.8, 0.8, 0.3) == pytest.approx(weight(0.8))
+    assert weight(0.8) > 2 * weight(0.5)
 
 
 def test_evidence_about_what_was_deleted_meanwhile_is_ignored(retriever):

@@ -33,6 +33,16 @@ def test_a_part_of_a_word_is_not_the_word(text, name):
     assert SourceText(text).find(name) is None
 
 
+@pytest.mark.parametrize(("text", "country", "quote"), [
+    ("It is a Japanese film.", "Japan", "Japanese"), ("a New Zealand poet", "New Zealand", "New Zealand"),
+    ("Two South Korean ships sank.", "South Korea", "South Korean"), ("It is a Japanese film.", "Korea", None),
+    ("The japanned box is old.", "Japan", None)])
+def test_a_country_stands_where_its_people_is_named(text, country, quote):
+    found = SourceText(text).ground(country)
+    assert (found and found.span.quote) == quote
+    assert found is None or found.shown == country
+
+
 @given(st.lists(st.sampled_from(["Ada", "Zoë", "北京", "Straße", "x1", "O'Neil", "ﬁn", "Łódź", "Ａｂ"]), min_size=1),
        st.sampled_from([str, str.upper, str.lower, normalise, canonical_name]), st.data())
 def test_every_word_of_a_text_is_found_in_it_however_it_is_spelled(parts, spelled, data):

@@ -312,7 +312,7 @@ def test_a_reader_goes_on_with_the_files_that_it_has(opened):
 def test_readers_hear_of_a_chunk_that_only_moved(opened):
     def two(between):
         document = Document(id="two", title="", text=f"Ada wrote.{between}Eve read.", source="")
-        kb.put_document(document, 3, 0)
+        small_base.store(kb, document, 3, 0)
         return [chunk.start for chunk in kb.documents.chunks() if chunk.document_id == "two"], kb.version()
 
     with opened() as kb, kb.writing():

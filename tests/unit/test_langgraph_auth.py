@@ -8,6 +8,7 @@ from uuid import uuid4
 import pytest
 from banyan.config import Settings
 from banyan.server.security import langgraph_auth
+from banyan.server.security.clients import Clients
 from banyan.server.security.keys import SCOPES, WORK, Keys
 from langgraph_sdk import Auth
 
@@ -20,7 +21,7 @@ RESUME = {"assistant_id": uuid4(), "kwargs": {"command": {"resume": "accept", "u
 def keys(tmp_path, monkeypatch):
     settings = Settings(_env_file=None, home=tmp_path)
     keys = Keys.of(settings)
-    monkeypatch.setattr(langgraph_auth, "_keys", lambda: keys)
+    monkeypatch.setattr(langgraph_auth, "_clients", lambda: Clients(keys))
     return keys
 
 

@@ -1,10 +1,9 @@
-"""Limits around the endpoint: rates, slots, circuit breaker and cancellation."""
+"""Limits around the endpoint: rates, slots and the circuit breaker."""
 
 import asyncio
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -263,113 +262,3 @@ def test_a_call_that_waits_its_turn_hears_that_the_endpoint_is_down():
     with pytest.raises(EndpointDown):
         send(endpoint)
     assert time.monotonic() - started < SOON
-
-
-# Cancellation
-
-def test_a_call_in_flight_is_given_up_at_once():
-    left = []
-
-    async def waiting() -> None:
-        try:
-            await asyncio.sleep(60)
-        except asyncio.CancelledError:
-            left.append(1)
-            raise
-
-    started = time.monotonic()
-    with cancellable() as cancellation, pytest.raises(CallCancelled):
-        threading.Timer(0.1, cancellation.cancel).start()
-        process_loop().run(waiting())
-    process_loop().run(asyncio.sleep(0))
-    assert left, "it ended where it ran"
-    assert time.monotonic() - started < SOON
-
-
-def test_a_cancelled_task_cancels_its_call_on_the_process_loop():
-    left = threading.Event()
-
-    async def waiting() -> None:
-        try:
-            await asyncio.sleep(60)
-        finally:
-            left.set()
-
-    async def give_up() -> None:
-        with pytest.raises(TimeoutError):
-            await asyncio.wait_for(process_loop().arun(waiting()), 0.1)
-
-    asyncio.run(give_up())
-    assert left.wait(SOON)
-
-
-def test_nothing_is_sent_for_a_cancelled_run():
-    sent: list[int] = []
-    with cancellable() as cancellation:
-        cancellation.cancel()
-        with pytest.raises(CallCancelled):
-            send(endpoint_of(["an answer"], sent))
-    process_loop().run(asyncio.sleep(0.05))
-    assert not sent
-
-
-def test_a_cancelled_run_cancels_those_within_it_but_no_others():
-    with cancellable() as outer, ExitStack() as inside:
-        inner = inside.enter_context(cancellable())
-        outer.cancel()
-        assert inner.cancelled
-        with pytest.raises(CallCancelled):
-            process_loop().run(ended(60))
-    with cancellable() as other:
-        assert not other.cancelled
-        process_loop().run(ended(0))
-
-
-def test_cancelling_the_inner_run_leaves_the_outer_one():
-    with cancellable() as outer:
-        with cancellable() as inner:
-            inner.cancel()
-        assert not outer.cancelled
-        process_loop().run(ended(0))
-
-
-def test_an_error_is_raised_where_it_is_waited_for():
-    async def failing() -> None:
-        raise ReasonerError("no")
-
-    with pytest.raises(ReasonerError, match="no"):
-        process_loop().run(failing())
-    with pytest.raises(ReasonerError, match="no"):
-        asyncio.run(process_loop().arun(failing()))
-
-
-def test_in_parallel_keeps_the_order():
-    async def squared(n: int) -> int:
-        await asyncio.sleep(0.001 * (n % 3))
-        return n * n
-
-    assert asyncio.run(in_parallel(squared, range(50), 8)) == [n * n for n in range(50)]
-    assert asyncio.run(in_parallel(squared, [], 8)) == []
-
-
-def test_in_parallel_begins_nothing_more_after_a_failure_and_ends_what_was_begun():
-    started, over = [], []
-
-    async def call(n: int) -> None:
-        started.append(n)
-        if n == 1:
-            await asyncio.sleep(0)
-            raise ReasonerError("one fails")
-        await asyncio.sleep(0.05)
-        over.append(n)
-
-    with pytest.raises(ReasonerError, match="one fails"):
-        asyncio.run(in_parallel(call, range(100), 3))
-    assert started == [0, 1, 2]
-    assert over == [0, 2], "what was paid is kept"
-
-
-def test_in_parallel_ends_with_the_callers_cancellation():
-    with cancellable() as cancellation, pytest.raises(CallCancelled):
-        threading.Timer(0.1, cancellation.cancel).start()
-        process_loop().run(in_parallel(lambda _: ended(60), range(100), 4))

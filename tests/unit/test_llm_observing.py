@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from banyan.cli.logs import set_up_logs
 from banyan.config import Settings
-from banyan.models.llm import LlmReasoner, observing
+from banyan.models.llm import LlmReasoner
 from banyan.models.llm.endpoint import Reply
 from banyan.models.llm.limits import LimitedEndpoint
 from banyan.models.reasoner import ReasonerError
+from banyan.runtime import telemetry
 from banyan.schemas.extraction import ExtractionRequest
 from banyan.schemas.formats.loading import load_schema
 from opentelemetry.sdk.trace import TracerProvider
@@ -30,7 +31,7 @@ USABLE = json.dumps({"entities": [[ANSWER, "Person"]], "triples": [], "attribute
 def spans(monkeypatch) -> InMemorySpanExporter:
     exporter, provider = InMemorySpanExporter(), TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
-    monkeypatch.setattr(observing.trace, "get_tracer", provider.get_tracer)
+    monkeypatch.setattr(telemetry.trace, "get_tracer", provider.get_tracer)
     return exporter
 
 
@@ -46,7 +47,7 @@ def ask(*answers: Any) -> None:
 
     settings = Settings(_env_file=None, llm_base_url="http://user:secret@127.0.0.1:1/v1", llm_model="small",
                         llm_api_key=KEY)
-    llm = LlmReasoner(settings, InMemoryCalls(), LimitedEndpoint(lambda: send, settings))
+    llm = LlmReasoner(settings, InMemoryCalls(), lambda _: LimitedEndpoint(lambda: send, settings))
     llm.extract(ExtractionRequest(text=f"{PROMPT} is a mineral."), SCHEMA)
 
 
@@ -99,7 +100,7 @@ def test_a_failing_span_says_so_without_the_errors_text(spans):
 
 
 def test_without_a_provider_nothing_is_recorded():
-    with observing._span("x", {}, observing.trace.SpanKind.INTERNAL) as span:
+    with telemetry.span("x", {}) as span:
         assert not span.is_recording()
 
 

@@ -255,13 +255,14 @@ def test_each_step_may_have_a_model_of_its_own(monkeypatch):
     asked = []
 
     class Model:
-        def __init__(self, settings, capability):
+        def __init__(self, settings):
             self.name = settings.llm_model
 
-        async def send(self, messages, json_schema):
+        async def send(self, messages, json_schema, forms):
             asked.append(self.name)
             answer = FOUND if self.name == "cheap" else {"question": "Where was she born?"}
-            return await ScriptedEndpoint([answer]).send(messages, json_schema, lambda: None)
+            reply = await ScriptedEndpoint([answer]).send(messages, json_schema, lambda: None)
+            return reply._replace(form=forms[0])
 
     monkeypatch.setattr("banyan.models.llm.chat.OpenAiEndpoint", Model)
     ledger = InMemoryCalls()

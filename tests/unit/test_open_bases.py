@@ -1,6 +1,5 @@
 """A process keeps a few knowledge bases open, whatever it is asked of."""
 
-import shutil
 import sys
 from pathlib import Path
 
@@ -17,9 +16,8 @@ small_base = load_test_module("small_base")
 @pytest.mark.skipif(sys.platform != "linux", reason="counts what /proc shows")
 def test_knowledge_bases_that_were_used_longest_ago_are_closed(tmp_path, hashed_embedder):
     settings = Settings(home=tmp_path, llm_base_url=None, open_bases=2, _env_file=None)
-    small_base.people(tmp_path, "kb0", hashed_embedder)
-    for number in range(1, 6):
-        shutil.copytree(tmp_path / "kb0", tmp_path / f"kb{number}")
+    for number in range(6):
+        small_base.people(tmp_path, f"kb{number}", hashed_embedder)
     held = []
     with Resources(settings, hashed_embedder) as resources:
         graph = build_graph(resources)

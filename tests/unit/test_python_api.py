@@ -16,8 +16,8 @@ from banyan.graph_store.errors import (
     UnknownKnowledgeBaseError,
     WriterBusyError,
 )
+from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.ingest.failures import IngestError
-from filelock import FileLock
 from langchain_core.documents import Document as LangChainDocument
 
 from ..conftest import load_test_module
@@ -261,7 +261,7 @@ def test_one_is_renamed_and_dropped_whoever_has_it_open(kb, shop):
 
 def test_one_that_is_written_to_stays(kb, shop):
     another(kb, shop, "busy")
-    with FileLock(shop.settings.home / "busy" / "writer.lock"):
+    with KnowledgeBase.open(shop.settings.home, "busy", shop.embedder) as other, other.writing():
         for change in (lambda: kb.resources.drop("busy"), lambda: kb.resources.rename("busy", "idle")):
             with pytest.raises(WriterBusyError):
                 change()

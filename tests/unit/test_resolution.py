@@ -11,10 +11,10 @@ from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.graph.resolved_graph import ResolvedGraph
 from banyan.graph_store.ledger.extractions import Contribution
 from banyan.graph_store.resolution.candidates import candidate_pairs, near_pairs
-from banyan.graph_store.resolution.names import match_names
+from banyan.graph_store.resolution.names import fold, match_names
 from banyan.graph_store.resolution.resolve import Judgements, resolve
 from banyan.graph_store.resolution.spelling import LENGTHS, slip_blocks
-from banyan.graph_store.resolution.statements import statements
+from banyan.graph_store.resolution.statements import may_state, statements
 from banyan.graph_store.resolution.surroundings import Surroundings
 from banyan.schemas.documents import Span
 from banyan.schemas.extraction import EntityMention, Fact
@@ -80,7 +80,7 @@ def groups(graph: KnowledgeGraph, judgements: Judgements | None = None, schema: 
 ])
 def test_names_of_one_thing_are_tied_by_a_rule(first: str, second: str, rule: str) -> None:
     for names in ((first, second), (second, first)):
-        match = match_names(*names)
+        match = match_names(*map(fold, names))
         assert match is not None
         assert match.rule == rule
 
@@ -93,8 +93,8 @@ def test_names_of_one_thing_are_tied_by_a_rule(first: str, second: str, rule: st
     ("Иван", "Йван"), ("Royal Navy", "Royal Australian Navy"), ("Acme Ltd", "Acme Inc."), ("王伟", "王维"),
 ])
 def test_names_that_contradict_or_differ_are_never_tied(first: str, second: str) -> None:
-    assert match_names(first, second, organisation=True) is None
-    assert match_names(second, first, organisation=True) is None
+    assert match_names(fold(first), fold(second), organisation=True) is None
+    assert match_names(fold(second), fold(first), organisation=True) is None
 
 
 def test_legal_forms_are_left_out_only_where_the_type_says_organisation() -> None:
@@ -256,10 +256,10 @@ def test_the_number_of_candidates_stays_near_linear() -> None:
     def name() -> str:
         return " ".join("".join(rng.choices(syllables, k=3)).capitalize() for _ in range(2))
 
-    few, many = ({str(number): name() for number in range(size)} for size in (500, 4000))
+    few, many = ({str(number): fold(name()) for number in range(size)} for size in (500, 4000))
     assert len(candidate_pairs(many)) < 40 * len(many)
     assert len(candidate_pairs(few)) < 40 * len(few)
-    assert candidate_pairs({str(number): "Same Name" for number in range(500)}) == set()
+    assert candidate_pairs({str(number): fold("Same Name") for number in range(500)}) == set()
 
 
 @given(st.lists(st.text(st.sampled_from("abc\u00e9\u4e2d\U0001f600"), max_size=44), max_size=30))
@@ -342,3 +342,23 @@ def test_facts_move_to_the_canonical_node_and_their_support_with_them() -> None:
     assert entity_id("Jose Ruiz", "Thing") not in graph.network
     (group,) = graph.groups()
     assert [(alias.name, alias.rule) for alias in group.aliases] == [("Jose Ruiz", "accents")]
+
+
+@pytest.mark.parametrize("marker", [
+    "also known as", "Otherwise Called", "better named", "commonly referred to as", "formerly known as",
+    "previously called", "abbreviated to", "hereinafter", "shortened as", "aka", "a.k.a.", "AK.A.", "a.ka",
+    "以下简称", "以下简称为", "下称", "简称", "又称为", "又名", "亦称", "也称", "别名为", "全称", "曾用名", "原名"])
+def test_no_text_with_a_marker_is_passed_over(marker: str) -> None:
+    text = f"Kappa {marker} Lambda."
+    assert may_state(text)
+    assert [(said.first, said.second) for said in statements(text, ["Kappa", "Lambda"])] == [("Kappa", "Lambda")]
+
+
+def test_a_pair_whose_names_are_a_little_alike_is_not_asked_about_for_its_meaning() -> None:
+    # Rather alike, but that ties them too weakly; "Alpha" and "Omega" have nothing in common but a meaning.
+    graph = graph_of(a=facts(names=("Robertson",)), b=facts(names=("Robertsen",)), c=facts(names=("Alpha",)),
+                     d=facts(names=("Omega",)))
+    ids = {name: entity_id(name, "Thing") for name in ("Robertson", "Robertsen", "Alpha", "Omega")}
+    near = [(pair_of(ids["Robertson"], ids["Robertsen"]), 0.95), (pair_of(ids["Alpha"], ids["Omega"]), 0.95)]
+    found = resolve(Surroundings(graph, open_schema(), {}), {}, Judgements(), near)
+    assert [pair for pair, _ in found.doubtful] == [pair_of(ids["Alpha"], ids["Omega"])]

@@ -7,6 +7,7 @@ import pytest
 from banyan.ingest.examples import Example, load_examples
 from banyan.ingest.failures import IngestError
 from banyan.models.rules.learning.training import learn_schema
+from banyan.models.rules.reading import furnishing
 from banyan.models.rules.reading.extraction import RulesExtractor
 from banyan.models.rules.reading.furnishing import furnish, kind_of
 from banyan.schemas.extraction import ExtractionRequest
@@ -61,7 +62,22 @@ def test_an_agent_noun_is_also_said_by_its_verb():
     schema = GraphSchema(name="s", relation_types=(RelationType(name="organizer"), RelationType(name="writer")))
     organizer, writer = furnish(schema).relation_types
     assert "<organized" in organizer.rules.all_cues()
-    assert {"<wrote", "<written"} <= set(writer.rules.all_cues())
+    assert {"<wrote", "written by"} <= set(writer.rules.all_cues())
+
+
+@pytest.mark.parametrize("label", ["cast member", "starring", "castMember"])
+def test_a_common_property_is_said_as_english_says_it_whatever_name_it_goes_by(extractor, label):
+    relations = (*BARE.relation_types, RelationType(name=label, domain=("film",), range=("human",)))
+    schema = BARE.model_copy(update={"relation_types": relations})
+    text = "A Walk in the Rain is a 1950 drama film directed by Ada Blum and starring Otto Kern and Ruth Bell."
+    assert {("A Walk in the Rain", label, "Otto Kern"), ("A Walk in the Rain", label, "Ruth Bell"),
+            ("A Walk in the Rain", "director", "Ada Blum")} <= triples(extractor, text, schema)
+
+
+def test_no_name_is_that_of_two_properties():
+    properties = json.loads(Path(furnishing.__file__).with_name("properties.json").read_bytes())
+    names = [frozenset(name.split()) for known, entry in properties.items() for name in (known, *entry["also"])]
+    assert len(names) == len(set(names))
 
 
 @pytest.mark.parametrize("name", seed_names())

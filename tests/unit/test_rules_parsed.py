@@ -8,7 +8,7 @@ from banyan.models.rules.parsed.languages import language_of
 from banyan.models.rules.reading.extraction import RulesExtractor
 from banyan.schemas.extraction import ExtractionRequest
 from banyan.schemas.formats.loading import load_schema
-from banyan.schemas.graph_schema import open_schema
+from banyan.schemas.graph_schema import EntityType, GraphSchema, RelationType, open_schema
 
 
 @pytest.fixture(scope="module")
@@ -42,9 +42,110 @@ def triples(found):
     ("Anna Brandt visited Otto Kern in Graz.", ("Anna Brandt", "visit", "Otto Kern")),
     ("Otto Kern was visited by Anna Brandt.", ("Anna Brandt", "visit", "Otto Kern")),
     ("Paul Weiss is the manager of the Lyon plant.", ("Paul Weiss", "works_for", "Lyon plant")),
+    ("Graz is located on the Mur River.", ("Graz", "located_in", "Mur River")),
+    ("Radio Kern is a station licensed to Graz.", ("Radio Kern", "located_in", "Graz")),
+    ("Kern Holdings owns the Graz Press.", ("Graz Press", "part_of", "Kern Holdings")),
 ])
 def test_constructions(read, text, triple):
     assert triple in triples(read(text))
+
+
+@pytest.mark.parametrize(("text", "triple"), [
+    ("Mouse and Garden (Danish: Mus og Have) is a 1960 cartoon directed by Otto Kern.",
+     ("Mouse and Garden", "directed_by", "Otto Kern")),
+    ("The Long Way Home was directed by Otto Kern.", ("The Long Way Home", "directed_by", "Otto Kern")),
+    ("I Love to Sing is a 1936 Warner Bros. cartoon directed by Otto Kern.",
+     ("I Love to Sing", "directed_by", "Otto Kern")),
+    ("Rain Song is the second album by Ada Blum, released in May 2001 through Kern Records.",
+     ("Rain Song", "produced_by", "Kern Records")),
+    ("Rain Song is a film directed by Ada Blum, written by Otto Kern.", ("Rain Song", "created_by", "Otto Kern")),
+    ("Rain Song is a film written and directed by Ada Blum.", ("Rain Song", "created_by", "Ada Blum")),
+    ("The Kern Institute was founded by Otto Kern, born in Graz.", ("Otto Kern", "born_in", "Graz")),
+    ("Ada Blum (born 26 June 1984) is the wife of Otto Kern.", ("Ada Blum", "spouse", "Otto Kern")),
+    ("Ada Blum (13 May 1740, Paris - 18 May 1802, Lyon) was the wife of Otto Kern.",
+     ("Ada Blum", "spouse", "Otto Kern")),
+    ('"Into the Rain" is a film directed by Ada Blum.', ("Into the Rain", "directed_by", "Ada Blum")),
+    ("Otto Kern won several prizes, including the Silver Rose Award.",
+     ("Otto Kern", "received_award", "Silver Rose Award")),
+    ("Rain Road is a film published by Kern Records.", ("Rain Road", "produced_by", "Kern Records")),
+    ("Rain Song is a drama film starring Tom Oak and produced and directed by Ada Blum.",
+     ("Rain Song", "directed_by", "Ada Blum")),
+])
+def test_titles_asides_and_shared_agents(extractor, text, triple):
+    assert triple in triples(extractor.extract(ExtractionRequest(text=text), load_schema("encyclopedia")))
+
+
+FILMS = GraphSchema(
+    name="films",
+    entity_types=(EntityType(name="human"), EntityType(name="film"), EntityType(name="country"),
+                  EntityType(name="film genre"), EntityType(name="film production company")),
+    relation_types=(RelationType(name="country of origin", domain=("film",), range=("country",)),
+                    RelationType(name="cast member", domain=("film",), range=("human",)),
+                    RelationType(name="director", domain=("film",), range=("human",)),
+                    RelationType(name="genre", domain=("film",), range=("film genre",)),
+                    RelationType(name="production company", domain=("film",), range=("film production company",))))
+
+MUSIC = GraphSchema(
+    name="music",
+    entity_types=(EntityType(name="human"), EntityType(name="musical work"), EntityType(name="instrument")),
+    relation_types=(RelationType(name="composer", domain=("musical work",), range=("human",)),
+                    RelationType(name="lyrics by", domain=("musical work",), range=("human",)),
+                    RelationType(name="instrumentation", domain=("musical work",), range=("instrument",))))
+
+SPORT = GraphSchema(
+    name="sport",
+    entity_types=(EntityType(name="human"), EntityType(name="athlete"), EntityType(name="sports club"),
+                  EntityType(name="sports league"), EntityType(name="sports competition"), EntityType(name="sport")),
+    relation_types=(RelationType(name="league", domain=("human",), range=("sports league",)),
+                    RelationType(name="member of sports team", domain=("human",), range=("sports club",)),
+                    RelationType(name="occupation", domain=("human",), range=("athlete",)),
+                    RelationType(name="sport", domain=("sports competition",), range=("sport",))))
+
+
+@pytest.mark.parametrize(("schema", "text", "triple"), [
+    (FILMS, "Rain Song is a 1995 Japanese drama film.", ("Rain Song", "country of origin", "Japan")),
+    (FILMS, "Rain Song is a South Korean film.", ("Rain Song", "country of origin", "South Korea")),
+    (FILMS, "The Harbour stars Tom Oak.", ("The Harbour", "cast member", "Tom Oak")),
+    (FILMS, "Rain Song is a Danish action and crime film.", ("Rain Song", "country of origin", "Denmark")),
+    (FILMS, "Harbour University was directed by Ada Blum.", ("Harbour University", "director", "Ada Blum")),
+    (FILMS, "Rain Song was produced by Kern Movies.", ("Rain Song", "production company", "Kern Movies")),
+    (MUSIC, "Rain Song is a song written by Ada Blum.", ("Rain Song", "composer", "Ada Blum")),
+    (MUSIC, "Rain Song is a song written by Ada Blum.", ("Rain Song", "lyrics by", "Ada Blum")),
+    (MUSIC, "Rain Song is a composition for cello and piano.", ("Rain Song", "instrumentation", "cello")),
+    (SPORT, "Tom Oak plays for Kern League club Harbour United.", ("Tom Oak", "league", "Kern League")),
+    (SPORT, "Tom Oak plays for Kern League club Harbour United.",
+     ("Tom Oak", "member of sports team", "Harbour United")),
+    (SPORT, "Tom Oak moved to Serie A club Roma.", ("Tom Oak", "member of sports team", "Roma")),
+    (SPORT, "The 1990 Harbour rugby league season was short.",
+     ("1990 Harbour rugby league season", "sport", "rugby league")),
+    (SPORT, "Tom Oak is a Danish long-distance runner.", ("Tom Oak", "occupation", "long-distance runner")),
+])
+def test_bare_ontologies(extractor, schema, text, triple):
+    assert triple in triples(extractor.extract(ExtractionRequest(text=text), schema))
+
+
+@pytest.mark.parametrize(("schema", "text", "relation"), [
+    (SPORT, "The Harbour Masters was the third edition of the Kern Cup.", "occupation"),
+    (FILMS, "Rain Song is a Danish director's film.", "country of origin"),
+    (SPORT, "Tom Oak is a member of Harbour United.", "occupation"),
+    (FILMS, "Rain Song is a drama film.", "production company"),
+])
+def test_what_bare_ontologies_do_not_say(extractor, schema, text, relation):
+    assert relation not in {r for _, r, _ in triples(extractor.extract(ExtractionRequest(text=text), schema))}
+
+
+def test_an_agent_is_not_shared_by_a_verb_that_says_more(extractor):
+    request = ExtractionRequest(text="Ada Blum was born in Graz and raised by Otto Kern.")
+    found = extractor.extract(request, open_schema())
+    assert not {t for t in triples(found) if t[1] in {"bear", "bear_by"}}
+    assert ("Otto Kern", "raise", "Ada Blum") in triples(found)
+
+
+@pytest.mark.parametrize("text", ["The film was directed by Otto Kern.", "It is a remake of Rain Song.",
+                                  "In Oslo, the film is a drama.", "This song is a single by Ada Blum."])
+def test_what_stands_for_a_title_is_none(extractor, text):
+    found = extractor.extract(ExtractionRequest(text=text), load_schema("encyclopedia"))
+    assert not {"The film", "It", "In Oslo", "This song"} & {entity.name for entity in found.entities}
 
 
 @pytest.mark.parametrize("text", [
@@ -123,3 +224,8 @@ def test_time_grows_with_the_text_and_not_faster(read, piece):
     text = piece * (6_000 // len(piece))
     small, large = seconds(text[:1500]), seconds(text)
     assert large < 1 + 8 * small
+
+
+def test_a_name_holds_no_opening_bracket(read):
+    found = {entity.name for entity in read("Ada Blum joined the Party for Democracy (PPD) in 1999.").entities}
+    assert {"Party for Democracy", "PPD"} <= found

@@ -1,6 +1,7 @@
 """The app in process: what clients are told of errors, what the description promises, and the commands around it."""
 
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,7 @@ def test_a_defect_is_a_500_that_tells_no_more_than_its_id(app, monkeypatch):
     assert said.json()["error"]["request_id"]
 
 
+@pytest.mark.sqlite
 def test_a_damaged_knowledge_base_does_not_hide_the_others(client, tmp_path):
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "ledger.sqlite").write_bytes(b"no ledger" * 1000)
@@ -95,20 +97,39 @@ def test_texts_of_all_scripts_are_streamed_as_pieces_that_make_the_answer(client
 
 
 def test_a_second_server_of_a_home_shows_the_builds_of_the_first_and_leaves_them_alone(app):
-    resources, records = app.state.service.resources, BuildRecords(app.state.service.saver)
+    resources, records = app.state.service.resources, BuildRecords(app.state.service.database)
     build = Build(id="20260101", kb="people", state="running", created_at="2026-01-01", files=[],
                   progress=BuildProgress(step="read", done=0, total=None))
     record = BuildRecord(options=BuildOptions(context=BuildContext()), build=build,
                          process=app.state.service._process.id)
     with TestClient(app, base_url="http://127.0.0.1", client=("127.0.0.1", 7)):
-        records.save(record)
+        with app.state.service.database.transaction() as connection:
+            records.add(connection, record)
         with TestClient(create_app(resources), base_url="http://127.0.0.1", client=("127.0.0.1", 7)) as second:
             assert second.get("/api/builds").json()["items"] == [build.model_dump(mode="json")]
             assert second.get(f"{KB}/people").json()["building"] == build.id
         assert records.all() == [record]
     with TestClient(create_app(resources), base_url="http://127.0.0.1", client=("127.0.0.1", 7)) as third:
-        (build,) = third.get("/api/builds").json()["items"]
-    assert (build["state"], build["error"]["type"]) == ("failed", "ServerStopped")
+        until = time.monotonic() + 60
+        while (build := third.get("/api/builds").json()["items"][0])["state"] in {"queued", "running"}:
+            assert time.monotonic() < until
+            time.sleep(0.05)
+    assert (build["state"], records.all()[0].taken_up) == ("done", 1), "the first one has ended"
+
+
+def test_a_build_that_ended_several_processes_is_not_taken_up_again(app):
+    build = Build(id="20260101", kb="people", state="running", created_at="2026-01-01", files=[],
+                  progress=BuildProgress(step="read", done=0, total=None))
+    record = BuildRecord(options=BuildOptions(context=BuildContext()), build=build, process="gone", taken_up=3)
+    with app.state.service.database.transaction() as connection:
+        BuildRecords(app.state.service.database).add(connection, record)
+    with TestClient(app, base_url="http://127.0.0.1", client=("127.0.0.1", 7)) as client:
+        until = time.monotonic() + 60
+        while (shown := client.get("/api/builds").json()["items"][0])["state"] == "running":
+            assert time.monotonic() < until
+            time.sleep(0.05)
+    assert (shown["state"], shown["error"]["type"]) == ("failed", "ServerStopped")
+    assert "ended 4 times while it ran this build" in shown["error"]["message"]
 
 
 def test_a_build_that_is_cancelled_between_two_steps_leaves_its_knowledge_base_to_others(app):
@@ -137,7 +158,8 @@ def test_threads_of_two_clients_are_two(app, tmp_path):
 
 def test_without_its_packages_serve_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "uvicorn", None)
-    monkeypatch.delitem(sys.modules, "banyan.cli.commands.serve", raising=False)
+    for module in ("commands.serve", "workers", "serving"):
+        monkeypatch.delitem(sys.modules, f"banyan.cli.{module}", raising=False)
     result = CliRunner().invoke(cli.app, ["serve"])
     assert "pip install 'banyan-graphrag[server]'" in str(result.exception)
 

@@ -7,6 +7,7 @@ from banyan.models.reasoner import ReasonerError
 from banyan.schemas.retrieval import DraftAnswer
 from banyan.server.app import create_app
 from banyan.server.hosted import PREFIXES, mounted
+from banyan.server.security.clients import Clients
 from banyan.server.security.hosts import Hosts
 from banyan.server.security.keys import Keys
 from starlette.testclient import TestClient
@@ -91,7 +92,7 @@ def test_a_failed_turn_is_not_remembered(client, resources):
 def hosted(resources):
     """The app as LangGraph's server mounts it; Studio's page may reach it."""
     settings = resources.settings
-    return mounted(create_app(resources, hosted=True), settings, Keys.of(settings), Hosts.bound("0.0.0.0"))
+    return mounted(create_app(resources, hosted=True), settings, Clients.of(settings), Hosts.bound("0.0.0.0"))
 
 
 def test_what_is_not_the_apps_is_behind_the_same_gate(resources, monkeypatch):

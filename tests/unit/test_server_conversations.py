@@ -1,10 +1,13 @@
 """Conversations as people look back at them: kept, listed, renamed, rated, shared by a link, forgotten."""
 
+from contextlib import closing
+
 import pytest
+from banyan.server.database import ServerDatabase
 from banyan.server.errors import NotFoundError, StateError
 from banyan.server.runs.conversations import KEPT_TURNS, READ_TURNS, Conversations
+from banyan.server.runs.process_lock import FileProcessLock
 from banyan.server.runs.threads import Thread
-from langgraph.checkpoint.sqlite import SqliteSaver
 
 ONE, TWO, OTHERS = Thread("", "kb", "one"), Thread("", "kb", "two"), Thread("bob", "kb", "one")
 ANSWER = {"answer": "Radom [1]", "abstained": False, "confidence": 0.9, "short": "Radom", "sub_queries": [],
@@ -19,8 +22,8 @@ def said(kept, thread):
 
 @pytest.fixture
 def kept(tmp_path):
-    with SqliteSaver.from_conn_string(str(tmp_path / "server.sqlite")) as saver:
-        yield Conversations(saver, "process")
+    with closing(ServerDatabase(tmp_path / "server.sqlite")) as database:
+        yield Conversations(database, FileProcessLock(tmp_path))
 
 
 def test_a_turn_is_kept_as_it_was_given_and_names_its_conversation(kept):
@@ -77,8 +80,8 @@ def test_the_newest_turns_of_a_long_conversation_are_kept(kept):
 
 
 def test_conversations_follow_the_name_of_their_knowledge_base_and_go_with_it(tmp_path):
-    with SqliteSaver.from_conn_string(str(tmp_path / "server.sqlite")) as saver:
-        kept = Conversations(saver, "process")
+    with closing(ServerDatabase(tmp_path / "server.sqlite")) as database:
+        kept = Conversations(database, FileProcessLock(tmp_path))
         for thread in (ONE, OTHERS):
             kept.add(thread, "Where?", ANSWER)
         kept.rename_base("kb", "new")
@@ -93,11 +96,11 @@ def test_conversations_follow_the_name_of_their_knowledge_base_and_go_with_it(tm
 def test_threads_of_other_names_bases_and_clients_are_apart_and_outlive_the_server(tmp_path):
     every = [ONE, TWO, Thread("", "other", "one"), OTHERS, Thread("bob/kb", "kb", "one")]
     for _ in range(2):
-        with SqliteSaver.from_conn_string(str(tmp_path / "server.sqlite")) as saver:
+        with closing(ServerDatabase(tmp_path / "server.sqlite")) as database:
             for number, thread in enumerate(every):
-                Conversations(saver, "process").add(thread, f"question {number}", ANSWER)
-    with SqliteSaver.from_conn_string(str(tmp_path / "server.sqlite")) as saver:
-        assert [said(Conversations(saver, "process"), thread) for thread in every] == [
+                Conversations(database, FileProcessLock(tmp_path)).add(thread, f"question {number}", ANSWER)
+    with closing(ServerDatabase(tmp_path / "server.sqlite")) as database:
+        assert [said(Conversations(database, FileProcessLock(tmp_path)), thread) for thread in every] == [
             [f"question {number}", "Radom [1]"] * 2 for number in range(5)]
 
 
@@ -115,19 +118,18 @@ def test_a_thread_has_one_turn_at_a_time_and_one_that_fails_leaves_no_trace(kept
         assert [message.text for message in messages] == ["one?", "Radom [1]"]
 
 
-def test_a_turn_of_one_process_keeps_others_out_until_it_is_over_or_was_killed_with_it(kept):
-    other = Conversations(kept._saver, "other")
+def test_a_turn_of_one_process_keeps_others_out_until_it_is_over_or_was_killed_with_it(kept, tmp_path):
+    theirs = FileProcessLock(tmp_path)
+    theirs.acquire()
+    other = Conversations(kept._db, theirs)
     with other.turn(ONE):
         for conversations in (kept, other):
             with pytest.raises(StateError, match="is being answered"), conversations.turn(ONE):
                 pytest.fail("another turn of it is not over")
         with kept.turn(TWO):
             pass
-        kept.take_up(lambda process: process == "other")
-        with pytest.raises(StateError), kept.turn(ONE):
-            pytest.fail("the process runs")
-        kept.take_up(lambda process: False)
-        with kept.turn(ONE):
-            pass
+        theirs._lock.release()  # as the system does for a process that ends
+        with kept.turn(ONE), pytest.raises(StateError), kept.turn(ONE):
+            pytest.fail("it is this process's turn now")
     with kept.turn(ONE):
         pass

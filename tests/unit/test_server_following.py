@@ -1,6 +1,5 @@
 """Following blocking runs: in order, bounded, to their error, and stopped when nobody follows."""
 
-import sqlite3
 import threading
 import time
 
@@ -10,12 +9,13 @@ from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.runtime.cancellation import CallCancelled, current
 from banyan.runtime.event_loop import process_loop
+from banyan.server.database import ServerDatabase
 from banyan.server.errors import DeadlineError
 from banyan.server.runs.conversations import Conversations
 from banyan.server.runs.following import following
+from banyan.server.runs.process_lock import FileProcessLock
 from banyan.server.runs.questions import Questions
 from banyan.server.security.gate import LOCAL
-from langgraph.checkpoint.sqlite import SqliteSaver
 
 pytestmark = pytest.mark.anyio
 
@@ -152,8 +152,7 @@ async def test_a_run_ends_at_its_deadline_waiting_included():
 async def test_one_client_leaves_a_slot_to_others(tmp_path):
     settings = Settings(home=tmp_path, llm_base_url=None, _env_file=None)
     with Resources(settings) as resources:
-        saver = SqliteSaver(sqlite3.connect(":memory:", check_same_thread=False))
-        questions = Questions(resources, Conversations(saver, "process"))
+        questions = Questions(resources, Conversations(ServerDatabase.of(settings), FileProcessLock(tmp_path)))
         entered = []
 
         async def asking(client):

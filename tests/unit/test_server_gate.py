@@ -8,6 +8,7 @@ import httpx
 import pytest
 from banyan.config import Settings
 from banyan.server.security import gate
+from banyan.server.security.clients import Clients
 from banyan.server.security.gate import Envelope, Gate
 from banyan.server.security.hosts import Hosts, host_of, is_loopback, same_origin
 from banyan.server.security.keys import KEYS_FILE, Keys, KeysError
@@ -28,7 +29,7 @@ def behind(tmp_path, *, hosts: Hosts | None = HERE, needs_keys: bool = False, wo
 
     settings = Settings(home=tmp_path, _env_file=None, **limits)
     app = Starlette(routes=[Route("/{path:path}", tell, methods=["GET", "POST"])])
-    app.add_middleware(Gate, settings=settings, keys=Keys.of(settings), hosts=hosts, needs_keys=needs_keys,
+    app.add_middleware(Gate, settings=settings, clients=Clients.of(settings), hosts=hosts, needs_keys=needs_keys,
                        workers=workers)
     app.add_middleware(Envelope)
     return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1:8000")

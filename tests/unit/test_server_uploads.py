@@ -3,10 +3,12 @@
 import io
 import os
 import unicodedata
+from contextlib import asynccontextmanager
 
 import anyio
 import pytest
-from banyan.server.runs.process_lock import ProcessLock, holding_one
+from banyan.server.database import ServerDatabase
+from banyan.server.runs.process_lock import FileProcessLock, holding_one, kb_lock
 from banyan.server.runs.uploads import FileNameError, Upload, Uploads, safe_name, safe_names
 from hypothesis import given
 from hypothesis import strategies as st
@@ -49,57 +51,70 @@ def kept(tmp_path):
     return sorted(path.name for path in (tmp_path / ".uploads").rglob("*.md"))
 
 
+class Uploading:
+    """Uploads of one process, and its locks."""
+
+    def __init__(self, tmp_path):
+        self.database = ServerDatabase(tmp_path / "server.sqlite")
+        self.uploads = Uploads(self.database, tmp_path)
+        self.process = FileProcessLock(tmp_path)
+
+    def store(self, build, files):
+        with self.database.transaction() as connection:
+            self.uploads.add(connection, build, files, safe_names([file.name for file in files]))
+
+    @asynccontextmanager
+    async def reading(self, build):
+        async with holding_one(self.process, [kb_lock("demo")]), self.uploads.reading(build, "demo") as folder:
+            yield folder
+
+
 @pytest.mark.anyio
-async def test_files_are_kept_privately_until_they_are_read(tmp_path):
-    uploads = Uploads(tmp_path, "process")
-    files = [Upload("x/a.md", io.BytesIO(b"A")), Upload("b.md", io.BytesIO(b"B"))]
-    assert uploads.store("b1", files) == ["x/a.md", "b.md"]
-    uploads.store("b2", [Upload("b.md", io.BytesIO(b"C"))])
-    if os.name == "posix":
-        assert (tmp_path / ".uploads").stat().st_mode & 0o077 == 0
-    async with holding_one([uploads.lock_of("demo")]), uploads.reading("b1", "demo") as first:
-        assert {path.name: path.read_bytes() for path in first.rglob("*.md")} == {"a.md": b"A", "b.md": b"B"}
-    assert not first.exists()
-    async with holding_one([uploads.lock_of("demo")]), uploads.reading("b2", "demo") as second:
+async def test_files_are_kept_privately_as_they_are_until_their_build_is_over(tmp_path):
+    server = Uploading(tmp_path)
+    large = bytes(range(256)) * 10_000
+    server.store("b1", [Upload("x/a.md", io.BytesIO(b"A")), Upload("b.md", io.BytesIO(large)),
+                        Upload("empty.md", io.BytesIO(b""))])
+    server.store("b2", [Upload("b.md", io.BytesIO(b"C"))])
+    for _ in range(2):  # another process goes on with it
+        async with server.reading("b1") as first:
+            assert {path.name: path.read_bytes() for path in first.rglob("*.md")} == {
+                "a.md": b"A", "b.md": large, "empty.md": b""}
+            if os.name == "posix":
+                assert (tmp_path / ".uploads").stat().st_mode & 0o077 == 0
+        assert not first.exists()
+    async with server.reading("b2") as second:
         assert second == first, "a document's source does not change with the build"
+    with server.database.transaction() as connection:
+        server.uploads.remove(connection, "b1")
+    async with server.reading("b1") as removed:
+        assert list(removed.iterdir()) == []
     assert kept(tmp_path) == []
 
 
 @pytest.mark.anyio
 async def test_two_servers_of_a_home_read_into_a_knowledge_base_in_turn(tmp_path):
-    ours, theirs = Uploads(tmp_path, "ours"), Uploads(tmp_path, "theirs")
-    for name, server in (("ours", ours), ("theirs", theirs)):
-        server.store("build", [Upload(f"{name}{number}.md", io.BytesIO(b"x")) for number in range(3)])
     read = {}
 
     async def reading(name, server):
-        async with holding_one([server.lock_of("demo")]), server.reading("build", "demo") as folder:
+        async with server.reading(name) as folder:
             before = sorted(path.name for path in folder.iterdir())
             await anyio.sleep(0.2)
             read[name] = before, sorted(path.name for path in folder.iterdir())
 
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(reading, "ours", ours)
-        tasks.start_soon(reading, "theirs", theirs)
+        for name in ("ours", "theirs"):
+            server = Uploading(tmp_path)
+            server.store(name, [Upload(f"{name}{number}.md", io.BytesIO(b"x")) for number in range(3)])
+            tasks.start_soon(reading, name, server)
     assert read == {name: ([f"{name}{number}.md" for number in range(3)],) * 2 for name in ("ours", "theirs")}
 
 
-def test_a_refused_upload_leaves_nothing(tmp_path):
-    uploads = Uploads(tmp_path, "process")
-    with pytest.raises(FileNameError):
-        uploads.store("b1", [Upload("a.md", io.BytesIO(b"A")), Upload("../b.md", io.BytesIO(b"B"))])
-    assert list(tmp_path.rglob("*.md")) == []
-
-
-def test_what_killed_servers_left_is_swept_and_what_others_have_is_not(tmp_path):
+def test_what_killed_servers_left_is_swept_and_what_others_read_is_not(tmp_path):
+    ours, theirs = Uploading(tmp_path), Uploading(tmp_path)
     for name in ("killed", "other"):
-        lock = ProcessLock(tmp_path)
-        lock.acquire()
-        Uploads(tmp_path, lock.id).store("b1", [Upload(f"{name}.md", io.BytesIO(b"A"))])
-        if name == "killed":
-            lock._lock.release()  # as the system does for a process that ends
-    (tmp_path / ".uploads" / "read" / "demo").mkdir(parents=True)
-    (tmp_path / ".uploads" / "read" / "demo.lock").touch()
-    (tmp_path / ".uploads" / "read" / "demo" / "read.md").touch()
-    Uploads(tmp_path, "process").sweep()
+        (tmp_path / ".uploads" / "read" / name).mkdir(parents=True)
+        (tmp_path / ".uploads" / "read" / name / f"{name}.md").touch()
+    assert theirs.process.try_lock(kb_lock("other"))
+    ours.uploads.sweep(ours.process)
     assert kept(tmp_path) == ["other.md"]

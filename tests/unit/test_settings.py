@@ -79,3 +79,11 @@ def test_a_secret_is_sent_to_no_address_of_another_source(tmp_path, monkeypatch,
     with pytest.raises(SettingsError, match="comes from the arguments"):
         Settings(home=tmp_path, **{address.lower(): "http://elsewhere.example"})
     assert Settings(home=tmp_path, **{address.lower(): ""})
+
+
+@pytest.mark.parametrize(("given", "size"), [
+    ({}, 64), ({"llm_concurrency": 128}, 64), ({"llm_base_url": "http://localhost/v1"}, 64),
+    ({"llm_base_url": "http://localhost/v1", "llm_concurrency": 128}, 256),
+    ({"llm_base_url": "http://localhost/v1", "llm_concurrency": 128, "batch_chunks": 12}, 12)])
+def test_a_batch_keeps_every_call_busy_unless_its_size_is_set(given, size):
+    assert Settings(_env_file=None, **given).batch_size == size

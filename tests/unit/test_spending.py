@@ -16,7 +16,7 @@ from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.ledger.accounts import Calls, Spent, Tokens, total
 from banyan.graph_store.ledger.database import Database
-from banyan.models.embedding.embedder import load_embedder
+from banyan.models.embedding.loading import load_embedder
 from banyan.models.llm.served import ServedModel, _Answer
 from banyan.runtime.budgets import Budget, BudgetExceeded, charge, charged
 from banyan.schemas.documents import Document
@@ -28,6 +28,7 @@ from banyan.schemas.retrieval import SubQuery
 from ..conftest import load_test_module
 
 scripted = load_test_module("scripted")
+small_base = load_test_module("small_base")
 shop = scripted.shop
 
 DEAR, CHEAP = Price(prompt=10, cached=1, completion=30), Price(prompt=2, completion=4)
@@ -49,6 +50,7 @@ def kb(tmp_path, hashed_embedder):
 
 
 def pay(calls, key, *, step="extract", prompt=100, completion=10, **more):
+    calls.spend(more.get("model", ""), prompt, completion, more.get("cached_tokens", 0))
     calls.record(key=key, step=step, response="r", prompt_tokens=prompt, completion_tokens=completion, **more)
 
 
@@ -346,7 +348,7 @@ def test_an_estimate_is_the_sum_of_its_parts_each_at_its_models_price(tmp_path, 
 def test_only_documents_that_were_paid_for_as_they_are_teach(kb):
     def stored(document, parts, calls, **more):
         text = "\n\n".join(f"Part {number} of {document} is about Ada." for number in range(parts))
-        kb.put_document(Document(id=document, title="", text=text, source=""), 8, 0)
+        small_base.store(kb, Document(id=document, title="", text=text, source=""), 8, 0)
         kb.database.execute("UPDATE chunks SET status = 'done' WHERE document = :id", id=document)
         count = kb.database.count("SELECT count(*) FROM chunks WHERE document = :id", id=document)
         with charged(build="b", document=document):

@@ -106,14 +106,13 @@ def misplaced(data):
 
 
 @pytest.mark.parametrize("case", STRANGE)
-@pytest.mark.parametrize("name", ["kb", "other"])
-def test_what_is_no_sound_backup_changes_nothing(stored, case, name):
+def test_what_is_no_sound_backup_changes_nothing(stored, case):
     make, why = STRANGE[case]
     (stored.folder / "strange.zip").write_bytes(make(*parts(stored.folder / "kb.zip"), stored.folder))
     before = tables(stored.folder / "home", "kb")
-    result = stored("restore", "strange.zip", "--kb", name, "--force")
-    assert result.code == 1
-    assert why in result.err
+    for name in ("kb", "other"):
+        result = stored("restore", "strange.zip", "--kb", name, "--force")
+        assert (result.code, why in result.err) == (1, True), result.err
     assert left(stored.folder) == ["documents", "home", "kb.zip", "schema.json", "strange.zip"]
     assert left(stored.folder / "home") == ["kb"]
     assert tables(stored.folder / "home", "kb") == before

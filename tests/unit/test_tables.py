@@ -45,6 +45,8 @@ def test_each_row_carries_its_headers_and_units():
     (["Code", "Product name", "Price"], [["A-1", "Tent", "3"], ["A-2", "Stove", "4"]], "Product name: Tent"),
     (["City", "Office"], [["Lyon", "Office one"], ["Lyon", "Office two"]], "Office: Office one"),
     (["Year", "Winner"], [["2020", "Ann"], ["2021", "Bob"]], "Winner: Ann"),
+    (["Flight", "Pilot"], [["1", "Ann"], ["2", "Bob"], ["3", "Ann"]], "Flight: Flight 1"),  # no pilot's rows are one
+    (["Day", "Pilot"], [["1", "Ann"], ["1", "Bob"], ["3", "Ann"]], "Pilot: Ann"),
     (["Item", "Note"], [["3M tape", "a"], ["5 star tent", "a"]], "Item: 3M tape")])
 def test_the_column_that_identifies_a_row_comes_first(header, rows, key):
     assert lines(header, *rows)[0].startswith(f"| {key} |")

@@ -4,7 +4,7 @@ import math
 import re
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,9 +19,9 @@ from ...parsing.parser import Parser
 from ..content_words import Language, content_words, language_of, spoken_words, stem
 from ..questions.answer_types import Expected, Question, analyse, figures
 from ..questions.names import find_names, mentions
-from .rows import UNDER_HEADER, cell_candidates, header_says, is_meant
+from .rows import UNDER_HEADER, cell_candidates, figured, header_says, is_meant
 from .sentences import IN_PART, IN_TITLE, NEARBY, Sentence, holds, partly, presence, sentences_of
-from .spans import Candidate, candidates
+from .spans import Candidate, candidates, only_as_owner
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -57,6 +57,8 @@ _NEUTRAL = 0.7
 _FORMLESS = frozenset({Expected.TEXT, Expected.REASON, Expected.POLAR})
 _LOCATED = frozenset(content_words("located based situated headquartered"))
 _ROW_ANSWERS, _ROW_SILENT, _LEAST = 0.95, 0.2, 1e-6
+_FIGURE = 0.2
+"""Of the rank, for each number of the question that a row has: numbers tell the rows of a table apart."""
 _FIT_RANGE = 4.0
 _POOLS_KEPT = 8
 """Of the contexts of questions under way; some 100 KB each."""
@@ -130,6 +132,7 @@ class SentencePool:
         near = [(cosine, *found) for cosine, (found, _) in zip(cosines, nearest, strict=True)]
         supports = [self._support(question, sentence, near[i], parses.get(sentence.text))
                     for i, sentence in enumerate(chosen)]
+        supports = _decided(question, supports)
         return sorted(supports, key=lambda support: (-support.rank, support.sentence.passage, support.sentence.start))
 
     def _nearest(self, question: Question, most: int) -> list[tuple[tuple[float, float, float], int]]:
@@ -210,6 +213,7 @@ class SentencePool:
         spans = tuple(cell_candidates(question, sentence.row) if sentence.row is not None else candidates(
             question, sentence.text, sentence.title, self._titles, sentence.facts, parse))
         values = features(question, sentence, near, spans)
+        values["ruled out"] += _ABSENT * (parse is not None and only_as_owner(question, parse))
         logit = weigh(values, question, sentence) - values["ruled out"]
         fits = min(1.0, max(0.0, 1 + spans[0].fit / _FIT_RANGE)) if spans else 0.0
         rank = logit + _PASSAGE_WEIGHT * self._trust[sentence.passage] + _FIT_WEIGHT * fits
@@ -217,6 +221,34 @@ class SentencePool:
         if question.language == "en" and sentence.row is None:  # what rules take is taken in full
             sure = _SCALE * (logit + values["ruled out"]) + _BIAS - values["ruled out"]
         return Support(sentence, logit, 1 / (1 + math.exp(-sure)), near[1], near[3], rank, spans)
+
+
+def _decided(question: Question, supports: Sequence[Support]) -> list[Support]:
+    """Rows that another row of their table equals, with another answer, answer nothing: no word tells which is meant.
+
+    A number of the question tells the rows apart; it also orders them.
+    """
+    tables: dict[tuple[str, str], list[Support]] = {}
+    decided = list[Support]()
+    for support in supports:
+        row = support.sentence.row
+        if row is None:
+            decided.append(support)
+        else:
+            near = _FIGURE * figured(question, row)
+            tables.setdefault((support.sentence.title, row.cells[0].header), []).append(
+                replace(support, logit=support.logit + near, rank=support.rank + near))
+    for rows in tables.values():
+        decided.extend(replace(own, probability=own.probability * _ROW_SILENT) if any(
+            _equals(other, own) for other in rows) else own for own in rows)
+    return decided
+
+
+def _equals(other: Support, own: Support) -> bool:
+    """Whether a row is as near as one of the same table, and has another answer."""
+    answers = ([span.words for span in support.spans[:1]] for support in (other, own))
+    return (other.sentence.row != own.sentence.row and other.logit >= own.logit - _LEAST
+            and next(answers) != next(answers))
 
 
 class Pools:
@@ -320,6 +352,10 @@ def _lexical(question: Question, sentence: Sentence, weights: dict[str, float],
     if not weights and question.parse is not None:
         covered = 1.0  # 'Who is Ada Byron?' asks for no word: whatever is said of her may answer
     presences = [max(presence(name, sentence), IN_PART if name in usual else 0.0) for name in question.names]
+    if sentence.row is not None and mentions(question.text, key := sentence.row.cells[0].value):
+        # All that it is about is said, where others share a part: 'Lumen 3', not 'Lumen 3 Long'.
+        presences = [1.0 if mentions(key, name) else found
+                     for name, found in zip(question.names, presences, strict=True)]
     if question.expected in {Expected.DATE, Expected.NUMBER}:
         presences = [_BESIDE_ITS_OWNER * found if _of_another(sentence, name) else found
                      for name, found in zip(question.names, presences, strict=True)]

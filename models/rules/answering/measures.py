@@ -55,11 +55,11 @@ def of_another_measure(question: Question, words: str) -> bool:
 
     Args:
         question: a question for a number.
-        words: the number with its unit; a bare one may measure anything.
+        words: the number with its unit; a bare one may measure anything but money, whose currency English texts name.
     """
     size, wanted = measured(parse_number(words)), _measure_asked(question)
     if size is None or not size[0]:
-        return False
+        return wanted == _MONEY and question.language == "en"
     measure = _MONEY if size[0].isupper() or size[0] == "¥" else size[0]
     if wanted is None:
         return measure == "time" and "size" in question.words

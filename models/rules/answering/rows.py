@@ -11,7 +11,7 @@ from ...embedding.embedder import products
 from ...embedding.word_vectors import word_vectors
 from ..content_words import content_words, spoken_words
 from ..lexicon import words
-from ..questions.answer_types import Expected, Question
+from ..questions.answer_types import Expected, Question, figures
 from ..questions.names import mentions
 from .spans import Candidate
 
@@ -119,9 +119,19 @@ def is_meant(row: Row, question: Question) -> bool:
         akin(word, value) for word in question.words for value in values)
 
 
+def figured(question: Question, row: Row) -> int:
+    """How many of a question's numbers a row has; those with the same unit count twice ('20 metres', '20 m')."""
+    if not question.figures:
+        return 0
+    return sum(bool(figures(cell.value) & question.figures) + (parse_number(cell.value) in question.amounts)
+               for cell in row.cells)
+
+
 def _is_said(value: str, question: Question, spoken: frozenset[str]) -> bool:
     """Whether the question itself says a cell's value."""
     said = content_words(value)
+    if question.expected in _NAMES and any(mentions(value, name) for name in question.names):
+        return True  # 'Who was against the Lund offer?' is not answered by Lund & Sons
     return mentions(normalise(question.text), value) or (bool(said) and spoken.issuperset(said))
 
 
@@ -133,15 +143,16 @@ def _with_unit(cell: Cell) -> str:
     return f"{unit[1]}{cell.value}" if unit[1] in {"£", "$", "€", "¥"} else f"{cell.value} {unit[1]}"
 
 
-def column(question: Question, rows: Sequence[Row], adjective: str) -> str:
+def column(question: Question, rows: Sequence[Row], adjective: str, noun: str = "") -> str:
     """The header of the numeric column that a comparison is about, or nothing.
 
     Args:
         question: the question.
         rows: rows of one table.
         adjective: the word of comparing ('expensive').
+        noun: what it is said of ('the heaviest load').
     """
-    wanted = content_words(adjective)
+    wanted = (*content_words(adjective), *content_words(noun))
     if not adjective.isascii() or _MEASURELESS.intersection(re.findall(r"[a-z]+", adjective.lower())):
         wanted += question.words  # 'the most passengers', 'the highest price': the noun says what is compared
     headers = dict.fromkeys(cell.header for row in rows for cell in row.cells if number_of(cell) is not None)

@@ -115,6 +115,8 @@ def _may_answer(question: Question, words: str, span: "Span | None", known: Sequ
         return not is_coarser_date(question, words)
     if span is None or words in known:
         return True
+    if _TIME.fullmatch(words):
+        return False
     return any(token.ent_type_ or token.pos_ in {"PROPN", "PRON"} for token in span)
 
 
@@ -190,6 +192,17 @@ def _part(token: "Token", verb: "Token") -> str:
         return "subject" if token.dep_ == "nsubj" else "object"
     agent = token.dep_ == "pobj" and token.head.head == verb and token.head.lower_ == "by"
     return "subject" if agent and verb.tag_ == "VBN" else ""
+
+
+def only_as_owner(question: Question, parse: "Doc") -> bool:
+    """Whether a sentence names the role that a question asks for only as an owner: 'Ann is the warden's deputy'."""
+    if question.expected is not Expected.PERSON:
+        return False
+    role = next((token for token in question.parse or () if token.dep_ == "nsubj" and token.head.lemma_ == "be"), None)
+    if role is None:
+        return False
+    named = [token for token in parse if content_words(token.text) == content_words(role.text) != ()]
+    return bool(named) and all(token.dep_ == "poss" for token in named)
 
 
 def _joined(question: Question, span: "Span", words: str) -> str:

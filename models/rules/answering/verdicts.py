@@ -14,7 +14,8 @@ _POINTING_BACK = re.compile(r"\b(?:for (?:that|this) reason|therefore|th(?:at|is
 _AFTER_CAUSE = re.compile(
     r"\b(?:because(?: of)?|due to|owing to|thanks to|as a result of|caused by|in order to|so that|since (?!\d)|"
     r"the reason[^.]{0,40}? is)\s+(?P<cause>[^.;]+)|(?:因为|由于|因(?!此|而)|为了)(?P<zh>[^。；，]+)", re.IGNORECASE)
-_NEGATIVE = re.compile(r"\b(?:no|not|nobody|none|never|nothing|neither|without)\b|n['’]t\b|[不没未无非]", re.IGNORECASE)
+_NEGATIVE = re.compile(r"\b(?:no|not|cannot|nobody|none|never|nothing|neither|without)\b|n['’]t\b|[不没未无非]",
+                       re.IGNORECASE)
 _SAID = 0.65
 """The share of a statement that a sentence must speak of to confirm or deny it."""
 _ENDING = 2

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from ....schemas.graph_schema import AttributeType, GraphSchema
 from ....text.values import Value
-from ..lexicon import words
-from ..name_words import AUXILIARIES
+from ..name_words import AUXILIARIES, NO_OCCUPATIONS
 from ..reading.cues import NATIONALITY, CompiledSchema, fold, readable
 from ..reading.facts import Described
 from ..reading.mentions import Sentence
@@ -31,8 +30,6 @@ _ENTRY = re.compile(r"[\s>*•|+–-]{0,20}+(?P<label>[^\W\d_][^:：|\n\d*]{1,40
 _OCCUPATION = frozenset({"is a", "was a", "is an", "was an"})
 _MOST_WORDS = 12
 _CLAUSES = frozenset({"relcl", "acl", "punct", "cc", "appos"})
-_NO_OCCUPATION = words("son daughter father mother brother sister wife husband nephew niece uncle aunt cousin boy girl "
-                       "child man woman friend person people member one parent grandson granddaughter widow")
 _WH = frozenset({"WP", "WDT", "WRB"})
 _DATED = ("date", "year", "day", "time", "deadline")
 _HAS = frozenset({"have", "operate", "own", "employ", "run", "report", "post", "earn", "generate", "reach", "with"})
@@ -154,7 +151,7 @@ class AttributeFinder:
     def _occupation(noun: "Token") -> str:
         """'Polish physicist', 'CEO of Acme': a noun with what belongs to it, without article and clauses."""
         doc, start, end = noun.doc, noun.i, noun.i + 1
-        if noun.lemma_.lower() in _NO_OCCUPATION:
+        if noun.lemma_.lower() in NO_OCCUPATIONS:
             return ""
         while start > noun.left_edge.i and doc[start - 1].pos_ not in {"DET", "PUNCT", "PRON", "SPACE"}:
             start -= 1

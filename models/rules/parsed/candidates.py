@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from ..reading.cues import fold
 from .grammar import COPULAS
 from .mentions import Mention, Reading, root_of
+from .openings import capital
 
 if TYPE_CHECKING:
     from spacy.tokens import Span as Tokens
@@ -72,11 +73,6 @@ def find_candidates(reading: Reading, sentence: "Tokens", known: Known) -> list[
     places = {*mentions, *_runs(sentence), *_openings(sentence), *terms}
     return [Candidate(*place, mentions[place].name if place in mentions else sentence.doc[slice(*place)].text,
                       mentions.get(place), terms.get(place, ())) for place in sorted(places)]
-
-
-def capital(token: "Token") -> bool:
-    """Written as a part of a name may be: with a capital or a digit."""
-    return token.text[0].isupper() or token.text[0].isdigit()
 
 
 def _runs(sentence: "Tokens") -> Iterator[tuple[int, int]]:

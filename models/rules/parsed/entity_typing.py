@@ -7,7 +7,7 @@ import numpy as np
 
 from ....schemas.graph_schema import ANY
 from ...embedding.embedder import Embedder, Vectors, products
-from ..reading.cues import MODIFIER, NOUN, CompiledSchema, fold
+from ..reading.cues import TERM_IS_TAIL, CompiledSchema, fold
 from .grammar import Grammar
 from .mentions import Mention, Reading
 from .predications import Predication
@@ -39,8 +39,10 @@ class EntityTyper:
         self._cues = compiled.types
         self._embedder = embedder
         self._names = [t.name for t in compiled.schema.entity_types]
-        ranges = {mark: r.range[0] for r in compiled.schema.relation_types for mark in r.rules.all_cues()}
-        self._said_to_be = {mark: ranges.get(mark, compiled.types.fallback) for mark in (NOUN, MODIFIER)}
+        self._said_to_be = {fold(mark): compiled.types.fallback if ANY in r.range else r.range[0]
+                            for r in compiled.schema.relation_types
+                            for mark in r.rules.all_cues() if mark.startswith((TERM_IS_TAIL, "{"))}
+        """The mark of a term -> the type of what it names."""
         texts = [f"{t.name}: {t.description}" for t in compiled.schema.entity_types]
         self._vectors: Vectors | None = embedder.encode(texts) if texts else None
 
@@ -67,7 +69,7 @@ class EntityTyper:
                 self._vote(votes[mention.name], mention)
         for term in reading.terms:
             first.setdefault(term.name, term)
-            votes[term.name][self._said_to_be[term.label]] += _WEIGHTS["relation"]
+            votes[term.name][self._said_to_be.get(term.label, self._cues.fallback)] += _WEIGHTS["relation"]
         for sentence in reading.sentences:
             for token in sentence:
                 kind = self._of_noun(token.lemma_.lower()) if token.pos_ == "NOUN" else None
@@ -127,7 +129,9 @@ class EntityTyper:
         return None
 
     def _exact(self, word: str) -> str | None:
-        return self._cues.words.get(word.rstrip(".")) or self._cues.words.get(word.removesuffix("s"))
+        found = self._cues.words.get(word.rstrip("."))
+        several = None if found else self._cues.words.get(word.removesuffix("s"))
+        return found or (self._cues.roles.get("organisation") if several in self._cues.works else several)
 
     def _of_noun(self, noun: str) -> str | None:
         return self._cues.of_word(noun)

@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 
 _SUBJECTS = frozenset({"nsubj", "nsubjpass", "nsubj:pass", "sb"})
 _OBJECTS = frozenset({"dobj", "obj", "oa"})
-_QUOTED_SUBJECTS = frozenset({"csubj", "ccomp", "csubjpass"})
-"""A title that is a clause, as a subject: '"Mama Told Me" is a song'."""
+_QUOTED_SUBJECTS = frozenset({"csubj", "ccomp", "csubjpass", "compound"})
+"""A title as a subject where the parser takes it for a clause ('"Mama Told Me" is a song') or verb and it for a name
+('Heat stars Al Pacino')."""
 
 _OBLIQUE = frozenset({"obl", "nmod", "obl:agent", "obl:arg", "obl:mod"})
 _RELATIVE = frozenset({"WDT", "WP", "WP$", "PRELS"})
@@ -30,6 +31,8 @@ _UNREAL = frozenset({
 """Verbs whose clause is not said to be the case."""
 
 _NOUNS = frozenset({"NOUN", "PROPN", "ADJ"})
+_WITHOUT_COMPLEMENT = frozenset({"auxpass", "aux", "nsubjpass", "nsubj", "cc", "conj", "punct", "advmod"})
+"""What a participle has that says nothing more itself: 'was written and directed by'."""
 _DEEPEST = 4
 """Clauses or nouns that one argument is followed through."""
 
@@ -48,6 +51,18 @@ def lemma(verb: "Token") -> str:
     return f"{verb.lemma_.lower()}{particle}"
 
 
+def _before_aside(subject: "Token", verb: "Token") -> "Token":
+    """The subject; for one in brackets, the name before them: 'Ada Blum (1 May 1900, Vienna - 1980) was a painter'."""
+    opened: list[int] = []
+    for token in subject.doc[subject.sent.start : subject.i]:
+        if token.text == "(":
+            opened.append(token.i)
+        elif token.text == ")" and opened:
+            opened.pop()
+    closed = opened and opened[0] > subject.sent.start and any(t.text == ")" for t in subject.doc[subject.i : verb.i])
+    return subject.doc[opened[0] - 1] if closed else subject
+
+
 def is_verb(token: "Token") -> bool:
     """Whether the token heads a clause as its verb."""
     return token.pos_ in {"VERB", "AUX"} and token.dep_ not in {"aux", "auxpass", "cop", "aux:pass", "amod"}
@@ -56,7 +71,7 @@ def is_verb(token: "Token") -> bool:
 def is_passive(verb: "Token") -> bool:
     """Whether the verb's subject is what is acted upon."""
     deps = {c.dep_ for c in verb.children}
-    if deps & {"nsubjpass", "nsubj:pass", "auxpass", "aux:pass"}:
+    if deps & {"nsubjpass", "nsubj:pass", "auxpass", "aux:pass", "agent"}:
         return True
     if verb.tag_ != "VBN" and "Part" not in verb.morph.get("VerbForm", []):
         return False
@@ -93,6 +108,7 @@ class Grammar:
     def __init__(self, reading: Reading) -> None:
         """Take the chunk with its mentions."""
         self._at = reading.at
+        self._of_things = reading.of_things
 
     def named(self, token: "Token") -> list[Mention]:
         """The mention that a noun is part of, else the name that it has beside it ('his wife Ada Blum')."""
@@ -111,12 +127,18 @@ class Grammar:
 
     def subjects(self, verb: "Token", depth: int = 0) -> list[Mention]:
         """The mentions that are a verb's subject, taken over from the clause above where it has none."""
-        own = [t for c in verb.children if c.dep_ in _SUBJECTS for t in conjuncts(c)] or [
-            c for c in verb.children if c.dep_ in _QUOTED_SUBJECTS and c.i < verb.i and c.i in self._at]
+        before = [(c, _before_aside(c, verb)) for c in verb.children if c.dep_ in _SUBJECTS or c.dep_ == "csubj"]
+        own = [t for c, s in before if c.dep_ in _SUBJECTS or c != s for t in conjuncts(s)] or [
+            c for c in verb.lefts if c.dep_ in _QUOTED_SUBJECTS and c.i in self._at]
         if own or depth > _DEEPEST:
             return [m for t in own for m in self.meant(t, depth)]
+        end = next((t.i for t in reversed(verb.doc[verb.sent.start : verb.i]) if not t.is_quote), verb.i)
+        opening = self._at.get(end)
+        if opening is not None and opening.kind == "quoted" and all(
+                t.is_quote for t in verb.doc[verb.sent.start : opening.start]):
+            return [opening]  # a title that is a clause of its own: '"Into the Rain" is'
         if verb.dep_ in {"acl", "acl:relcl"}:
-            return self.meant(verb.head, depth + 1)
+            return self._parallel(verb, depth) or self.meant(verb.head, depth + 1)
         if verb.dep_ in {"conj", "xcomp", "advcl", "pcomp"}:
             above = verb.head
             above = above.head if above.pos_ == "ADP" else above
@@ -126,9 +148,21 @@ class Grammar:
                 return self.meant(above.head if above.dep_ == "acl" else above, depth + 1)
         return []
 
+    def _parallel(self, verb: "Token", depth: int) -> list[Mention]:
+        """'a film by Ada Blum, released in May': what is said of the name after 'by' is meant of the film."""
+        name = verb.head
+        while name.dep_ in {"conj", "appos"}:
+            name = name.head
+        by = name.head
+        if by.lower_ != "by" or verb.head.i not in self._at or f"be {verb.lower_}" not in self._of_things:
+            return []
+        return self.subjects(by.head, depth + 1) if is_verb(by.head) else self.meant(by.head, depth + 1)
+
     def objects(self, verb: "Token") -> list["Token"]:
         """The nouns that are a verb's direct objects; of a relative clause without one, the noun it belongs to."""
-        own = [t for c in verb.children if c.dep_ in _OBJECTS for t in conjuncts(c)]
+        own = [t for c in verb.children if c.dep_ in _OBJECTS for o in conjuncts(c) for t in (o, *_instances(o))]
+        if not own and verb.dep_ == "compound" and verb.head.i > verb.i:  # its object's, to the parser
+            return list(conjuncts(verb.head))
         deps = {c.dep_ for c in verb.children}
         if not own and verb.dep_ == "relcl" and "nsubj" in deps and not any(
                 c.tag_ in _RELATIVE or c.lower_ in {"where", "when"} for c in verb.subtree) and "prep" not in deps:
@@ -174,6 +208,10 @@ class Grammar:
     @staticmethod
     def complements(token: "Token") -> Iterator[tuple[str, "Token"]]:
         """What prepositions join to a verb or noun, each with its preposition; an owner as with 'of'."""
+        if token.tag_ == "VBN" and all(c.dep_ in _WITHOUT_COMPLEMENT for c in token.children):
+            shared = next((c for c in token.children if c.dep_ == "conj" and c.tag_ == "VBN"), None)
+            if shared is not None:  # 'written and directed by'
+                yield from (found for found in Grammar.complements(shared) if found[0] == "by")
         for child in token.children:
             if child.dep_ in {"prep", "agent", "mo"}:
                 for preposition in conjuncts(child):
@@ -183,6 +221,13 @@ class Grammar:
                 yield from ((case, t) for t in conjuncts(child) if case)
             elif child.dep_ in {"poss", "nmod:poss"}:
                 yield from (("of", t) for t in conjuncts(child))
+
+
+def _instances(noun: "Token") -> Iterator["Token"]:
+    """What a noun is said to include: 'several awards, including the Silver Rose'."""
+    for child in noun.children:
+        if child.lower_ in {"including", "like"} or (child.lower_ == "as" and child.nbor(-1).lower_ == "such"):
+            yield from (t for c in child.children if c.dep_ == "pobj" for t in conjuncts(c))
 
 
 def _objects_of(preposition: "Token", words: str) -> Iterator[tuple[str, "Token"]]:

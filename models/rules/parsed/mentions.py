@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Literal
 
 from ....schemas.graph_schema import ROOT_TYPE
 from ....text.values import Value, find_values
-from ..name_words import CALENDAR, GENERIC_ACRONYMS, ROLES
-from ..reading.cues import MODIFIER, NOUN, TERM_IS_TAIL, CompiledSchema, fold
+from ..name_words import CALENDAR, GENERIC_ACRONYMS, PRONOUNS, ROLES
+from ..reading.cues import TERM_IS_TAIL, CompiledSchema, fold
+from .openings import openings
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span, Token
@@ -17,22 +18,18 @@ Kind = Literal["name", "quoted", "term", "value", "pronoun", "description"]
 
 VALUE_LABELS = frozenset({"DATE", "TIME", "PERCENT", "MONEY", "QUANTITY", "ORDINAL", "CARDINAL"})
 PEOPLES = "NORP"
-PRONOUNS = {"he": "male", "him": "male", "his": "male", "she": "female", "her": "female", "hers": "female",
-            "it": "thing", "its": "thing", "they": "group", "them": "group", "their": "group"}
-"""Third-person pronouns and what they can stand for."""
-
 _QUOTED = re.compile(r"[\"“«]([^\"“”«»\n]{2,80})[\"”»]")
 _LONGEST_QUOTED = 9
 _LONGEST_NAME = 200
-_LONGEST_OPENING = 14
 _ROLE_IN_TITLE = frozenset({"mr", "mrs", "ms", "dr", "prof", "sir"})
 PLACE_OR_BODY = frozenset({"GPE", "LOC", "ORG", "FAC"})
 _COMMON = frozenset({"NOUN", "VERB", "AUX", "ADJ", "ADV", "PRON"})
 _UNCASED = frozenset({"ja", "zh", "ko", "th", "he", "ar", "fa", "hi"})
 """Languages whose names have no capitals."""
 
+_BRACKETS = frozenset("([")
 _NO_START = frozenset({"DET", "CCONJ", "ADP", "PART", "SPACE"})
-_NO_END = frozenset({"PART", "CCONJ", "DET", "SPACE"})
+_NO_END = frozenset({"PART", "CCONJ", "DET", "SPACE", "ADP"})
 _DEFINITE = frozenset({"the", "this", "that", "these", "those"})
 
 
@@ -72,11 +69,13 @@ class Reading:
         self.doc = doc
         self.sentences = sentences
         self.text = doc.text
+        self.of_things = compiled.of_things
         self.values = find_values(self.text)
         self.sentence_of = {i: sentence for sentence in sentences for i in range(sentence.start, sentence.end)}
         self.mentions = _mentions(self, title, compiled)
         self.at = {i: mention for mention in self.mentions for i in range(mention.start, mention.end)}
-        self.terms = list(_said_to_be(self)) if compiled.says_what else []
+        self.terms: list[Mention] = []
+        """What is said in words that are no mention; see `find_terms`."""
 
     def stated(self) -> Iterator["Span"]:
         """The sentences that are no questions."""
@@ -102,10 +101,11 @@ class _Found:
 
 def _mentions(reading: Reading, title: str, compiled: CompiledSchema) -> list[Mention]:
     doc = reading.doc
-    found = [f for f in (*_entities(doc), *_titled(reading, title, compiled), *_quoted(reading),
-                         *_opening(reading, compiled), *_terms(reading, compiled), *_dated(reading, compiled))
-             if f.start in reading.sentence_of]
-    trimmed = [t for f in found if (t := _trimmed(doc, f, compiled)) is not None]
+    titles = (_Found(*place) for place in openings(reading.sentences, compiled))
+    found = [f for f in (*_entities(doc), *_titled(reading, title, compiled), *_quoted(reading), *titles,
+                         *_terms(reading, compiled), *_dated(reading, compiled)) if f.start in reading.sentence_of]
+    names = [t for f in found if f.rank >= 0 and (t := _trimmed(doc, f, compiled)) is not None]
+    trimmed = [*names, *(f for f in found if f.rank < 0 and not any(n.kind != "term" and _within(f, n) for n in names))]
     kept: list[_Found] = []
     taken: set[int] = set()
     for f in sorted(trimmed, key=lambda f: (f.rank >= 0, f.start - f.end, f.rank, f.start)):
@@ -118,13 +118,17 @@ def _mentions(reading: Reading, title: str, compiled: CompiledSchema) -> list[Me
     return sorted([*_widened(doc, mentions), *anaphors], key=lambda m: m.start)
 
 
+def _within(term: _Found, name: _Found) -> bool:
+    return name.start <= term.start and term.end <= name.end and term.end - term.start < name.end - name.start
+
+
 def _name(doc: "Doc", found: _Found) -> str:
     return " ".join(doc[found.start : found.end].text.split())
 
 
 def _entities(doc: "Doc") -> Iterator[_Found]:
     """Named entities; runs of proper nouns that none covers, or that only add to one."""
-    entities = [e for e in doc.ents if e.label_ not in VALUE_LABELS]
+    entities = [part for e in doc.ents if e.label_ not in VALUE_LABELS for part in _parts(e)]
     runs = list(_runs(doc))
     owner = {i: n for n, run in enumerate(runs) for i in range(*run)}
     within: dict[int, list[int]] = {}
@@ -141,6 +145,22 @@ def _entities(doc: "Doc") -> Iterator[_Found]:
             bound[0], bound[1] = min(bound[0], start), max(bound[1], end)
     for k, e in enumerate(entities):
         yield _Found(bounds[k][0], bounds[k][1], "name", e.label_, 1)
+
+
+def _parts(entity: "Span") -> Iterator["Span"]:
+    """The entity; where a bracket, verb or common noun stands between names, both: 'Heat stars Al Pacino'."""
+    doc = entity.doc
+    bracket = next((t.i for t in doc[entity.start + 1 : entity.end] if t.text in _BRACKETS), None)
+    if bracket is not None:
+        yield from (doc[entity.start : bracket], *([doc[bracket + 1 : entity.end]] if bracket + 1 < entity.end else []))
+        return
+    cut = next((t.i for t in doc[entity.start + 1 : entity.end - 1] if t.text.islower() and (
+        (t.dep_ == "ROOT" and t.pos_ == "VERB") or (t.tag_ == "NN" and entity.label_ != "WORK_OF_ART" and (
+            {t.nbor(-1).pos_, t.nbor().pos_} == {"PROPN"})))), None)
+    if cut is None:
+        yield entity
+    else:
+        yield from (doc[entity.start : cut], doc[cut + 1 : entity.end])
 
 
 def _runs(doc: "Doc") -> Iterator[tuple[int, int]]:
@@ -222,22 +242,6 @@ def _quoted(reading: Reading) -> Iterator[_Found]:
             yield _Found(span.start, span.end, "quoted", "", 0)
 
 
-def _opening(reading: Reading, compiled: CompiledSchema) -> Iterator[_Found]:
-    """'A Walk in the Rain is a film': what a sentence opens with is a title, if it is said to be a work or event."""
-    doc = reading.doc
-    for sentence in reading.sentences:
-        verb = next((t for t in sentence[:_LONGEST_OPENING] if t.pos_ == "AUX" and t.lemma_ == "be"), None)
-        if verb is None or verb.i + 2 >= sentence.end or doc[verb.i + 1].pos_ != "DET" or not (
-                sentence[0].text[0].isupper()):
-            continue
-        said = next((c for c in verb.children if c.dep_ == "attr"), doc[verb.i + 2])
-        ends = next((t.i for t in doc[sentence.start : verb.i] if t.text in {"(", ","}), verb.i)
-        if compiled.types.of_word(said.lemma_.lower()) in compiled.types.titled and not any(
-                (t.pos_ in {"VERB", "AUX"} and t.text.islower()) or t.text in PRONOUNS
-                for t in doc[sentence.start + 1 : ends]):
-            yield _Found(sentence.start, ends, "quoted", "", 0)
-
-
 def _is_clause(span: "Span") -> bool:
     """Whether what is quoted is a sentence that somebody says."""
     return root_of(span).pos_ in {"VERB", "AUX"} and any(t.dep_ in {"nsubj", "nsubjpass"} for t in span) and not all(
@@ -261,20 +265,6 @@ def _terms(reading: Reading, compiled: CompiledSchema) -> Iterator[_Found]:
             yield _Found(start, token.i + 1, "term", token.lower_, 3)
 
 
-def _said_to_be(reading: Reading) -> Iterator[Mention]:
-    """What something is said to be: a noun with the nouns before it, and those before it alone."""
-    doc = reading.doc
-    for token in doc:
-        if token.pos_ == "NOUN" and token.dep_ in {"attr", "appos"} and token.i not in reading.at:
-            start = token.i
-            while start > token.left_edge.i and doc[start - 1].text.islower() and (
-                    doc[start - 1].dep_ == "compound" or doc[start - 1].pos_ == "NOUN"):
-                start -= 1
-            yield Mention(start, token.i + 1, token, doc[start : token.i + 1].text, "term", NOUN)
-            if start < token.i:
-                yield Mention(start, token.i, token, doc[start : token.i].text, "term", MODIFIER)
-
-
 def _dated(reading: Reading, compiled: CompiledSchema) -> Iterator[_Found]:
     """Dates and numbers, where the schema has a type for them."""
     for value in reading.values:
@@ -288,7 +278,8 @@ def _trimmed(doc: "Doc", found: _Found, compiled: CompiledSchema) -> _Found | No
     start, end = found.start, found.end
     if found.kind != "name":
         return found
-    while found.rank and start < end and (doc[start].pos_ in _NO_START or not _wordlike(doc[start])):
+    titled = doc[start].text == "The" and found.label == "WORK_OF_ART" and not doc[start].is_sent_start
+    while found.rank and not titled and start < end and (doc[start].pos_ in _NO_START or not _wordlike(doc[start])):
         start += 1
     while found.rank and start < end and (doc[end - 1].pos_ in _NO_END or doc[end - 1].tag_ == "POS"
                                           or not _wordlike(doc[end - 1])):

@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ....schemas.graph_schema import GraphSchema
+from ....text.peoples import country_of
 from ..name_words import AUXILIARIES, PREPOSITIONS
 from ..reading.cues import INVERSE, TERM_IS_TAIL, fold, readable
 from .grammar import COPULAS, Grammar, asserted, is_passive, is_verb, lemma
@@ -30,6 +31,7 @@ _OF = " of"
 _NO_END = frozenset({PEOPLES, "LANGUAGE"})
 """Labels of mentions that nothing is said of: peoples and languages."""
 
+_BEFORE_A_ROLE = PLACE_OR_BODY | {""}
 _LONGEST_ROLE = 4
 _LONGEST_CHAIN = 3
 _WHERE = frozenset({"in", "at", "near", "on", "from"})
@@ -147,7 +149,8 @@ class PredicationFinder:
                 keys = (f"be {base}", base) if passive else (base,)
                 yield from (self._said(s, keys, tail, verb) for s in subjects)
         nouns = [t for t in objects if t.pos_ == "NOUN" and t.i not in self._reading.at]
-        for preposition, token in self._grammar.complements(verb):
+        parts = [("as", t) for o in objects for preposition, t in self._grammar.complements(o) if preposition == "as"]
+        for preposition, token in (*self._grammar.complements(verb), *parts):
             yield from self._of_oblique(verb, subjects, nouns, (preposition, token), passive=passive)
         for noun in nouns:
             for preposition, token in self._grammar.complements(noun):
@@ -165,7 +168,8 @@ class PredicationFinder:
         preposition, token = complement
         base = lemma(verb)
         key = f"{base} {preposition}" if base not in COPULAS else preposition
-        keys = (*(f"{base} {n.lemma_.lower()} {preposition}" for n in nouns), key)
+        alone = [preposition] if " " in preposition else []  # 'directed by Ada, based on a novel'
+        keys = (*(f"{base} {n.lemma_.lower()} {preposition}" for n in nouns), key, *alone)
         if preposition == "by" and not passive:
             return
         bare = base if preposition in _WHERE and not nouns and not self._grammar.objects(verb) else ""
@@ -181,13 +185,19 @@ class PredicationFinder:
         modifier = next((f"{c.lower_} " for c in noun.children if c.dep_ == "compound" and c.pos_ == "NOUN"), "")
         complements = list(self._grammar.complements(noun))
         complements.extend(("of", c) for c in noun.children if c.dep_ == "compound" and (
-            m := self._reading.at.get(c.i)) and m.label in PLACE_OR_BODY)
+            m := self._reading.at.get(c.i)) and m.label in _BEFORE_A_ROLE and not country_of(m.name))
         if noun.dep_ in {"compound", "nmod"}:
             complements.extend(("of", c) for c in noun.head.children if c.dep_ == "poss")
         for preposition, token in complements:
             keys = (f"{modifier}{word} {preposition}", f"{word} {preposition}", preposition)
+            before = token.dep_ == "compound"
             for tail in self._grammar.named(token):
-                yield from (self._said(h, keys, tail, noun, sure=token.dep_ != "compound") for h in heads)
+                if before and not tail.label:  # a name of any kind: no proposal
+                    keys = keys[::-1]
+                yield from (self._said(h, keys, tail, noun, sure=not before) for h in heads)
+                if before:  # 'plays for Premier League club Leeds': who plays, too
+                    yield from (self._said(s, (f"{word} in",), tail, noun, sure=False)
+                                for s in self._grammar.subjects(_verb_of(noun)) if s not in heads)
 
     def role(self, role: str, name: Mention, among: Sequence[Mention], subject: str) -> Iterator[Predication]:
         """'Plant manager, Lyon: Paul Weiss': what a name is, of a name beside the role, else of the subject.
@@ -231,6 +241,11 @@ class PredicationFinder:
                 at = self._reading.at[at + 1].end
         at += at + 1 < len(doc) and doc[at].text == ","
         return at < len(doc) and (doc[at].lower_ in {"and", "or", "&", "etc", "etc."} or at in self._reading.at)
+
+
+def _verb_of(noun: "Token") -> "Token":
+    """The verb of the clause that a noun stands in."""
+    return next((t for t in noun.ancestors if is_verb(t)), noun)
 
 
 def label_of(predication: Predication) -> str:

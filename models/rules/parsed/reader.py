@@ -20,6 +20,7 @@ from .languages import language_of
 from .learned import LearnedReader
 from .mentions import Mention, Reading, title_subject
 from .predications import Keys, Predication, PredicationFinder, label_of, relation_keys, turned
+from .terms import find_terms
 
 KNOWN = 0.9
 PROPOSED = 0.85
@@ -78,6 +79,7 @@ class ParsedReader:
         doc = self._parser.parse(request.text, language)
         spans = [s for s in doc.sents if s.text.strip() and not skipped(s.start_char, s.end_char)]
         reading = Reading(doc, spans, request.title, self._compiled)
+        reading.terms = find_terms(reading, self._compiled)
         about = self._title(reading, request.title, language)
         subject = about.name if about is not None else ""
         grammar = Grammar(reading)
@@ -124,7 +126,7 @@ class ParsedReader:
 
     def _triples(self, predications: Sequence[Predication], places: dict[int, Sentence], types: dict[str, str],
                  unsure: Set[str]) -> tuple[list[Triple], list[Triple]]:
-        """Each predication under the first relation that its ends fit, or fit if a guess is wrong; else proposed.
+        """Each predication under the relations that its ends fit, or else would if a guess were wrong; else proposed.
 
         Types that a relation corrects are changed in place.
         """
@@ -133,18 +135,31 @@ class ParsedReader:
         for p in predications:
             sentence = places[p.token.i]
             ends = (p.head.name, p.tail.name)
-            relations = [(r, ends[::-1] if turn else ends) for r, turn in p.relations if not self._learned.decides(r)]
-            fitting = next((f for f in relations if not self._misfits(*f, types, unsure)), None) or next(
-                (f for f in relations[:1] if p.telling and self._corrects(self._misfits(*f, types, unsure), types,
-                                                                         unsure)), None)
-            if fitting is not None:
-                types.update(self._misfits(*fitting, types, unsure))
-                sure = KNOWN - 0.04 * (p.head.anaphor or p.tail.anaphor)
-                known.append(Triple(fitting[1][0], fitting[0], fitting[1][1], round(sure, 2), sentence))
-            elif label := label_of(p):
+            fitting = self._fitting(p, types, unsure)
+            sure = round(KNOWN - 0.04 * (p.head.anaphor or p.tail.anaphor), 2)
+            known.extend(Triple(head, relation, tail, sure, sentence) for relation, (head, tail) in fitting.items())
+            label = "" if fitting else label_of(p)
+            if label:
                 head, tail = ends[::-1] if turned(p) else ends
                 proposed.append(Triple(head, label, tail, PROPOSED, sentence))
         return known, proposed
+
+    def _fitting(self, p: Predication, types: dict[str, str], unsure: Set[str]) -> dict[str, tuple[str, str]]:
+        """The relations that a predication says, with their heads and tails.
+
+        Types are those that the first relation asks for. Others fit these, and only their ends tell them from it.
+        """
+        ends = (p.head.name, p.tail.name)
+        relations = [(r, ends[::-1] if turn else ends) for r, turn in p.relations if not self._learned.decides(r)]
+        first = next((f for f in relations if not self._misfits(*f, types, unsure)), None) or next(
+            (f for f in relations[:1] if p.telling and self._corrects(self._misfits(*f, types, unsure), types, unsure)),
+            None)
+        if first is None:
+            return {}
+        types.update(self._misfits(*first, types, unsure))
+        others = {r: (head, tail) for r, (head, tail) in relations
+                  if self._compiled.tells(r) and self._compiled.fits(types[head], r, types[tail])}
+        return others | dict([first])
 
     def _corrects(self, misfits: Sequence[tuple[str, str]], types: dict[str, str], unsure: Set[str]) -> bool:
         """Whether what a relation asks for is told better than guessed: one end alone, and a place is no body."""

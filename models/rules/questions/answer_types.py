@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ....schemas.naming import normalise
+from ....text.quantities import find_numbers, parse_number
 from ...parsing.parser import Parser
 from ..content_words import Language, content_words, language_of, spoken_words, stem
 from ..lexicon import (
@@ -62,6 +63,11 @@ class Question:
     parse: "Doc | None" = None
 
     @cached_property
+    def amounts(self) -> frozenset[str]:
+        """The numbers that it gives, with their units, in their normal form."""
+        return frozenset(parse_number(self.text[start:end]) for start, end in find_numbers(self.text)) - {""}
+
+    @cached_property
     def spoken(self) -> tuple[str, ...]:
         """The words that `words` are of, as an English question has them, without prepositions."""
         linking = {token.lower_ for token in self.parse or () if token.pos_ in {"ADP", "SCONJ", "AUX", "PART"}}
@@ -80,6 +86,7 @@ _NOUNS = (
 _ASKING_WORDS = {"who": Expected.PERSON, "whom": Expected.PERSON, "whose": Expected.PERSON, "when": Expected.DATE,
                  "where": Expected.PLACE, "why": Expected.REASON, "how": Expected.TEXT}
 _TELLING = words("tell know say explain remember remind show ask see")
+_COSTING = words("cost weigh")
 _MEASURING = words("weigh cost measure earn last")
 _HOW_MUCH = words("many much long old far tall high large big deep fast heavy wide often late early")
 _FIGURE = re.compile(r"(?<![\w.,])\d+(?:[.,]\d+)*")
@@ -197,11 +204,17 @@ def _english(doc: "Doc") -> tuple[Expected, str]:
     direct = noun is not None and not any(token.pos_ in {"VERB", "AUX"} for token in doc[asking.i : noun.i])
     if (kind := _kind_of(noun)) is not None:
         return kind if direct else (kind[0], "")
-    if asking.head.lemma_ in _MEASURING:
+    # The verb of 'What does a ticket cost?' is mostly taken for a noun.
+    costs = (following.lemma_ == "do" or following.tag_ == "MD") and _last_word(doc).lemma_ in _COSTING
+    if costs or asking.head.lemma_ in _MEASURING:
         return Expected.NUMBER, ""
     if noun is not None and direct:
         return Expected.NAME, noun.lower_
     return Expected.TEXT, noun.lower_ if noun is not None else ""
+
+
+def _last_word(doc: "Doc") -> "Token":
+    return next((token for token in reversed(doc) if token.is_alpha), doc[-1])
 
 
 def _asked_noun(asking: "Token") -> "Token | None":

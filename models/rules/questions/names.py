@@ -101,8 +101,8 @@ def _folded(text: str) -> str:
 
 @functools.lru_cache(maxsize=1024)
 def _whole_word(word: str) -> re.Pattern[str]:
-    """The word, not inside a longer one of the Latin and like scripts; Chinese needs no boundary."""
-    edges = [r"[\w-]" if end.isascii() else "(?!)" for end in (word[:1], word[-1:])]
+    """The word, not inside a longer one of the Latin and like scripts; Chinese needs no boundary, and is none."""
+    edges = [r"[^\W\u3400-\u9fff]|-" if end.isascii() else "(?!)" for end in (word[:1], word[-1:])]
     return re.compile(f"(?<!{edges[0]}){re.escape(word)}(?!{edges[1]})" if edges[0] != "(?!)"
                       else f"{re.escape(word)}(?!{edges[1]})")
 

@@ -10,9 +10,10 @@ Besides the cues in its `rules`, each element is known by its own name and label
 - `+syndrome`, `+-itis`, `+项目` (entity type): a term ending so is an entity in lower case too.
 - `?` (entity type): a name whose type nothing tells may be of it where a relation asks for it.
 - `=tenor` (relation): this very term is the tail; evidence and no proof for a relation with learned weights.
-- `{noun}` (relation): the tail is what the head is said to be ("is a Kenyan runner").
+- `{noun}` (relation of persons): the tail is what the head is said to be ("is a Kenyan runner").
 - `{modifier}` (relation): the tail is the words before that noun ("is a comedy horror film").
-- `{nationality}` (attribute): any word for belonging to a people.
+- `{nationality}` (attribute): any word for belonging to a people; (relation): the tail is that people's country
+  ("is a Kenyan runner").
 """
 
 import re
@@ -21,6 +22,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from ....schemas.graph_schema import (
+    ANY,
     ROOT_TYPE,
     AttributeType,
     EntityType,
@@ -213,9 +215,13 @@ class CompiledSchema:
     terms: CueIndex
     """The words that are the tail of a relation without learned weights, wherever they stand."""
     says_what: bool
-    """Whether a relation has `NOUN` or `MODIFIER`."""
+    """Whether a relation has `NOUN`, `MODIFIER` or `NATIONALITY`."""
     bare: frozenset[str]
     """The types with the mark `MAY_BE`: a name that nothing else tells of may be of one."""
+    of_works: frozenset[str]
+    """What is said of works alone, by verbs: 'stars', 'be filmed'."""
+    of_things: frozenset[str]
+    """What is said so, and never of persons."""
     relation_of: dict[str, RelationType]
     attribute_of: dict[str, AttributeType]
 
@@ -237,6 +243,11 @@ class CompiledSchema:
         known = self.relation_of[relation]
         return self.schema.is_a(head, known.domain) and self.schema.is_a(tail, known.range)
 
+    def tells(self, relation: str) -> bool:
+        """Whether a relation's ends tell it from others: both have types."""
+        known = self.relation_of[relation]
+        return ANY not in (*known.domain, *known.range)
+
 
 def compile_schema(schema: GraphSchema, kinds: Mapping[str, str] | None = None,
                    broader: Callable[[str], str] = str) -> CompiledSchema:
@@ -250,9 +261,10 @@ def compile_schema(schema: GraphSchema, kinds: Mapping[str, str] | None = None,
     Returns:
         The indexes; they are only read afterwards, so several threads may share them.
     """
+    types = _type_cues(schema.entity_types, kinds or {}, broader)
     return CompiledSchema(
         schema=schema,
-        types=_type_cues(schema.entity_types, kinds or {}, broader),
+        types=types,
         relations=CueIndex((cue.removeprefix(INVERSE), relation.name, cue.startswith(INVERSE))
                            for relation in schema.relation_types
                            for cue in (*relation.rules.all_cues(), *_own_names(relation))
@@ -262,11 +274,30 @@ def compile_schema(schema: GraphSchema, kinds: Mapping[str, str] | None = None,
         terms=CueIndex((cue.removeprefix(TERM_IS_TAIL), relation.name, False) for relation in schema.relation_types
                        if not relation.rules.learned for cue in relation.rules.all_cues()
                        if cue.startswith(TERM_IS_TAIL)),
-        says_what=any({NOUN, MODIFIER} & set(r.rules.all_cues()) for r in schema.relation_types),
+        says_what=any({NOUN, MODIFIER, NATIONALITY} & set(r.rules.all_cues()) for r in schema.relation_types),
         bare=frozenset(t.name for t in schema.entity_types if MAY_BE in t.rules.all_cues()),
+        of_works=frozenset(_said(r for r in schema.relation_types if r.domain and types.works.issuperset(r.domain))),
+        of_things=_of_things(schema, frozenset(name for name, kind in (kinds or {}).items() if kind == "Person")),
         relation_of={relation.name: relation for relation in schema.relation_types},
         attribute_of={attribute.name: attribute for attribute in schema.attribute_types},
     )
+
+
+def _of_things(schema: GraphSchema, persons: frozenset[str]) -> frozenset[str]:
+    relations = schema.relation_types
+    of_persons = [r for r in relations if ANY in r.domain or not persons.isdisjoint(r.domain)]
+    return frozenset(_said(r for r in relations if r not in of_persons)) - frozenset(_said(of_persons))
+
+
+def _said(relations: Iterable[RelationType]) -> Iterator[str]:
+    """The verbs that relations say of their heads: 'won' for "won", 'be filmed' for "filmed by" and "<filmed"."""
+    for relation in relations:
+        for cue in relation.rules.all_cues():
+            first, *others = fold(cue.removeprefix(INVERSE)).split() or [""]
+            if not (cue.startswith(INVERSE) and others):
+                yield f"be {first}"
+            if not cue.startswith(INVERSE) and others[-1:] != ["by"]:
+                yield first
 
 
 def _type_cues(types: tuple[EntityType, ...], kinds: Mapping[str, str], broader: Callable[[str], str]) -> TypeCues:
@@ -275,21 +306,21 @@ def _type_cues(types: tuple[EntityType, ...], kinds: Mapping[str, str], broader:
     endings: dict[str, str] = {}
     term_endings: dict[str, str] = {}
     heads: dict[str, str] = {}
-    for entity in types:
-        for cue in (*_own_names(entity), *(cue for cue in entity.rules.all_cues() if cue != MAY_BE)):
-            plain = fold(cue.removeprefix(TERM))
-            if plain.startswith(SUFFIX):
-                endings.setdefault(plain[1:], entity.name)
-                if cue.startswith(TERM):
-                    term_endings.setdefault(plain[1:], entity.name)
-            elif is_han(plain[-1]):
-                heads.setdefault(plain, entity.name)
-                if cue.startswith(TERM):
-                    terms.setdefault(plain, entity.name)
-            else:
-                words.setdefault(plain.rstrip("."), entity.name)
-                if cue.startswith(TERM):
-                    terms.setdefault(plain, entity.name)
+    own = [(entity, name) for entity in types for name in _own_names(entity)]
+    for entity, cue in (*own, *((t, cue) for t in types for cue in t.rules.all_cues() if cue != MAY_BE)):
+        plain = fold(cue.removeprefix(TERM))
+        if plain.startswith(SUFFIX):
+            endings.setdefault(plain[1:], entity.name)
+            if cue.startswith(TERM):
+                term_endings.setdefault(plain[1:], entity.name)
+        elif is_han(plain[-1]):
+            heads.setdefault(plain, entity.name)
+            if cue.startswith(TERM):
+                terms.setdefault(plain, entity.name)
+        else:
+            words.setdefault(plain.rstrip("."), entity.name)
+            if cue.startswith(TERM):
+                terms.setdefault(plain, entity.name)
     bare = {t.name: broader(kinds.get(t.name, "")) for t in types if MAY_BE in t.rules.all_cues()}
     return TypeCues(words, _longest_first(endings), heads, terms, _longest_first(term_endings),
                     next((t.name for t in types if t.last_resort), ROOT_TYPE), _roles(types, kinds),

@@ -7,8 +7,10 @@ organised), or as the seeds say it; an attribute as the seeds say one of its nam
 with cues of their own stay as they are.
 """
 
+import json
 from collections import defaultdict
 from functools import cache
+from pathlib import Path
 
 from ....schemas.formats.loading import load_schema
 from ....schemas.graph_schema import (
@@ -23,6 +25,9 @@ from ....schemas.graph_schema import (
 from ....schemas.naming import label_key
 from .cues import INVERSE, KINDS, MAY_BE, MODIFIER, NOUN, SUFFIX, TERM, readable
 
+_PROPERTIES = Path(__file__).with_name("properties.json")
+"""How English says the common properties of Wikidata, DBpedia and schema.org, with the names that each goes by."""
+
 _SEEDS = ("encyclopedia", "literature", "general", "finance", "biomedical")
 """Where words are borrowed, the broadest first."""
 
@@ -31,6 +36,7 @@ _GENERAL_NOUNS = {
     "tournament": "Event", "contest": "Event", "race": "Event", "edition": "Event", "match": "Event",
     "team": "SportsTeam", "squad": "SportsTeam", "side": "SportsTeam", "league": "Organization",
     "body": "Organization", "venue": "Location", "stadium": "Location", "series": "Work",
+    "video": "Work", "short": "Work", "featurette": "Work", "special": "Work", "miniseries": "Work",
 }
 """Nouns whose kind the seeds' cues leave open or say too broadly."""
 
@@ -42,6 +48,7 @@ _IRREGULAR: dict[str, tuple[str, ...]] = {
 }
 """Agent noun -> past forms of its verb, where '-er' does not become '-ed'."""
 
+_CONCEPT = "Concept"
 _SHORTEST_AGENT = 5
 _OF = " of "
 _IS_A = "is a"
@@ -136,7 +143,7 @@ def _furnished_type(entity: EntityType, kind: str, heirs: dict[str, str]) -> Ent
     own = label_key(readable(entity.name)).split()
     cues = [MAY_BE, own[-1]] if own and not own[-1].endswith("s") else [MAY_BE]
     if heirs.get(kind) == entity.name:
-        cues.extend(cue for cue in _cues_of_kind(kind))
+        cues.extend((*_cues_of_kind(kind), *(noun for noun, of in _GENERAL_NOUNS.items() if of == kind)))
     return entity.model_copy(update={"rules": RulesHints(cues={"en": tuple(dict.fromkeys(cues))})})
 
 
@@ -149,7 +156,8 @@ def _cues_of_kind(kind: str) -> tuple[str, ...]:
 def _furnished_relation(relation: RelationType, schema: GraphSchema) -> RelationType:
     labels = [label_key(readable(name)) for name in relation.all_names()]
     said = [cue for label in labels for cue in _relation_cues(label)]
-    kinds = [label_key(readable(n)) for t in schema.entity_types if t.name in relation.range for n in t.all_names()]
+    kinds = [label_key(readable(n)) for t in schema.entity_types if t.name in relation.range for n in t.all_names()
+             if kind_of(t) == _CONCEPT]
     if any(kind.split()[-1:] == label.split()[-1:] != [] for kind in kinds for label in labels):
         persons = any(kind_of(t) == "Person" for t in schema.entity_types if t.name in relation.domain)
         said.append(NOUN if persons else MODIFIER)
@@ -175,6 +183,9 @@ def _seed_attributes() -> dict[tuple[str, ValueKind], dict[str, tuple[str, ...]]
 
 
 def _relation_cues(label: str) -> tuple[str, ...]:
+    known = _property_cues().get(frozenset(label.split()))
+    if known is not None:
+        return known
     occupation = (NOUN,) if _IS_A in _seed_values().get(label, ()) else ()
     return (*_agent_cues(label), *_verb_cues(label), *occupation, *_seed_cues().get(frozenset(label.split()), ()))
 
@@ -199,6 +210,14 @@ def _verb_cues(label: str) -> tuple[str, ...]:
     received = (last,) if len(words) > 1 and last.endswith("ed") else ()
     made = (f"{first[:-3]}ed by",) if len(words) > 1 and first.endswith("ction") else ()
     return (*received, *made)
+
+
+@cache
+def _property_cues() -> dict[frozenset[str], tuple[str, ...]]:
+    """The words of each name of a common property -> its English cues."""
+    properties = json.loads(_PROPERTIES.read_bytes())
+    return {frozenset(label_key(name).split()): tuple(entry["cues"])
+            for known, entry in properties.items() for name in (known, *entry["also"])}
 
 
 @cache

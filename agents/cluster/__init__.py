@@ -1,0 +1,1 @@
+"""Builds on Ray: workers read, cut, extract and embed; the process that builds decides, pays and writes."""

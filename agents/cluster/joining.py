@@ -1,0 +1,149 @@
+"""The Ray cluster that this process works with: one that is there, or one of this machine for as long as it is used."""
+
+import os
+import secrets
+import socket
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+from urllib.parse import urlsplit
+
+from ...runtime.cancellation import ctrl_c_deferred
+from ...schemas.errors import BanyanError
+
+LOCAL = "local"
+"""The address that stands for a Ray of this machine, which is started and ended with the build."""
+_PROBE_SECONDS = 5.0
+_SHORT = Path("/tmp")  # noqa: S108  (the folder made in it is this user's alone)
+_OBJECT_STORE_BYTES = 500_000_000
+"""Texts, vectors and files on their way; more of them go to the disk."""
+_ON_LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
+"""What keeps a Ray to this machine: the setting's name is of the systems where it is off by default."""
+
+
+class ClusterError(BanyanError):
+    """The cluster cannot be used: Ray is not installed, nothing answers, or its workers do not fit this process."""
+
+
+class _Joined:
+    """The users in this process of the one cluster that a process can have joined."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.users = 0
+        self.leaving = ExitStack()
+
+
+_joined = _Joined()
+
+
+@contextmanager
+def joined(address: str) -> Iterator[None]:
+    """Within the block this process is part of a Ray cluster, the one that it has joined before where there is one.
+
+    Args:
+        address: `local`, `auto` (the cluster of this machine's node), or HOST:PORT, of which this machine is a node.
+
+    Raises:
+        ClusterError: Ray is not installed, or there is no cluster that can be joined; names the fix.
+    """
+    _check_address(address)
+    ray = _imported(address)
+    with _joined.lock:
+        if not ray.is_initialized():
+            _joined.leaving.close()
+            with ExitStack() as leaving:
+                _join(ray, address, leaving)
+                _joined.leaving = leaving.pop_all()
+        _joined.users += 1
+    try:
+        yield
+    finally:
+        with _joined.lock:
+            _joined.users -= 1
+            if not _joined.users:
+                _joined.leaving.close()
+
+
+def _check_address(address: str) -> None:
+    """Nothing of Ray's: what it does with an address at which nothing listens is to try for minutes."""
+    if address == "auto":
+        address = os.environ.get("RAY_ADDRESS") or _noted() or address  # as Ray does
+    if address in {LOCAL, "auto"}:
+        return
+    try:
+        host, port = urlsplit(f"//{address}").hostname, urlsplit(f"//{address}").port
+    except ValueError:
+        host = port = None
+    if not host or not port or "/" in address or "@" in address:
+        raise ClusterError(f"{address!r} is no address of a Ray cluster: give `auto`, HOST:PORT, or none for a Ray of "
+                           "this machine (paths come before --ray, or after --ray=ADDRESS)")
+    try:
+        socket.create_connection((host, port), _PROBE_SECONDS).close()
+    except OSError as error:
+        raise ClusterError(f"no Ray cluster answers at {address} ({error.strerror or error}): start one with "
+                           "`ray start --head`, or correct the address") from error
+
+
+def _noted() -> str:
+    """The address of the last cluster that `ray start` made on this machine, maybe gone by now; empty: none."""
+    folder = os.environ.get("RAY_TMPDIR") or os.environ.get("TMPDIR") or _SHORT
+    note = Path(folder, "ray", "ray_current_cluster")
+    return note.read_text("utf-8").strip() if note.is_file() else ""
+
+
+def _imported(address: str) -> ModuleType:
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # else it reports its use to its makers
+    if address == LOCAL and "ray" not in sys.modules:
+        # Ray does what whoever reaches its ports says, and all users of a machine reach its loopback. It takes this to
+        # heart when it is imported, for as long as the process lives.
+        os.environ.setdefault("RAY_AUTH_MODE", "token")
+        os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
+    try:
+        with _environment(_ON_LOOPBACK if address == LOCAL else {}):
+            import ray  # noqa: PLC0415  (an optional package)
+    except ModuleNotFoundError as error:
+        raise ClusterError("building with --ray needs Ray: pip install 'banyan-graphrag[ray]', here and on every "
+                           "node") from error
+    return ray
+
+
+def _join(ray: ModuleType, address: str, leaving: ExitStack) -> None:
+    options: dict[str, Any] = {"address": address, "log_to_driver": False, "logging_level": "ERROR"}
+    if address == LOCAL:
+        # In a folder of its own, which goes when Ray has ended. Paths of sockets must be short, and the folders that
+        # systems have for temporary files are not always near the root.
+        place = str(_SHORT) if _SHORT.is_dir() else None
+        folder = leaving.enter_context(
+            tempfile.TemporaryDirectory(prefix="banyan-ray-", dir=place, ignore_cleanup_errors=True))
+        options |= {"include_dashboard": False, "object_store_memory": _OBJECT_STORE_BYTES, "_temp_dir": folder}
+    leaving.callback(ray.shutdown)
+    try:
+        # Interrupted while it starts, Ray leaves processes behind, or crashes.
+        with ctrl_c_deferred(), _environment(_ON_LOOPBACK if address == LOCAL else {}):
+            ray.init(**options)
+    except (ConnectionError, OSError, RuntimeError, TimeoutError, ValueError, ray.exceptions.RayError) as error:
+        reason = " ".join(str(error).split())
+        fix = "" if address == LOCAL else "; start one, and make this machine a node of it (`ray start`)"
+        raise ClusterError(f"no Ray cluster can be joined at {address!r}: {reason[:300]}{fix}") from error
+
+
+@contextmanager
+def _environment(values: dict[str, str]) -> Iterator[None]:
+    """Within the block variables have these values: Ray and the processes that it starts read them."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            with suppress(KeyError):
+                if value is None:
+                    del os.environ[name]
+                else:
+                    os.environ[name] = value

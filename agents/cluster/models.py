@@ -1,0 +1,108 @@
+"""Models whose work is done by workers, behind the interfaces of those that work in this process."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ...config import Settings
+from ...models.embedding.embedder import Embedder, Vectors, encode_distinct
+from ...models.llm.capability import Form
+from ...models.llm.endpoint import Endpoint, Messages, Reply, SendIn
+from ...models.llm.reasoner import limited_endpoint
+from ...models.parsing.parser import Parser
+from ...models.rules.reasoner import RulesReasoner
+from ...runtime.event_loop import process_loop
+from ...schemas.extraction import Extraction, ExtractionRequest
+from ...schemas.graph_schema import GraphSchema
+from .workers import MOST_LOST, WorkerLostError, Workers, lost_too_many
+
+_FEWEST = 64
+"""Texts that are worth the way to a worker: fewer are encoded here in that time."""
+_MOST = 512
+"""Texts that a worker is given at once."""
+
+
+def cluster_endpoint(workers: Workers, settings: Settings, model: str) -> Endpoint:
+    """The settings' endpoint, asked by workers, within the limits of this process.
+
+    Before each call that a worker sends, this process has looked it up, taken it from the budget, and waited for its
+    turn; its reply is stored here whatever becomes of the worker.
+    """
+    return _AskedAgain(limited_endpoint(settings, model, lambda settings: _sent_by(workers, settings.llm_model)))
+
+
+def _sent_by(workers: Workers, model: str) -> SendIn:
+    async def send(messages: Messages, json_schema: dict[str, Any], forms: Sequence[Form]) -> Reply:
+        reply: Reply = await workers.call("send", model, messages, json_schema, forms)
+        return reply
+
+    return send
+
+
+class _AskedAgain:
+    """An `Endpoint` that sends a call again if its worker was lost: with its turn, and its look at the budget."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+
+    async def send(self, messages: Messages, json_schema: dict[str, Any], permit: Callable[[], None]) -> Reply:
+        for _ in range(MOST_LOST):
+            try:
+                return await self._endpoint.send(messages, json_schema, permit)
+            except WorkerLostError as error:
+                lost = error
+        raise lost_too_many(lost)
+
+
+class ClusterRulesReasoner(RulesReasoner):
+    """The rules, whose extraction is done by workers."""
+
+    def __init__(self, workers: Workers, embedder: Embedder, parser: Parser) -> None:
+        super().__init__(embedder, parser)
+        self._workers = workers
+
+    def extract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
+        """As the rules do; see there."""
+        return process_loop().run(self._extracted(request, schema))
+
+    async def aextract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
+        """As `extract`, without holding a thread."""
+        return await process_loop().arun(self._extracted(request, schema))
+
+    async def _extracted(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
+        extraction: Extraction = await self._workers.compute("extract", request, schema)
+        return extraction
+
+
+class ClusterEmbedder:
+    """An `Embedder` whose large requests are divided among workers that have the same model.
+
+    Args:
+        embedder: the model in this process.
+        workers: have it, too.
+    """
+
+    def __init__(self, embedder: Embedder, workers: Workers) -> None:
+        self.name, self.dimension, self.fingerprint = embedder.name, embedder.dimension, embedder.fingerprint
+        self._embedder = embedder
+        self._workers = workers
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """See `Embedder.encode`."""
+        if len(texts) < _FEWEST:
+            return self._embedder.encode(texts)
+        return encode_distinct(texts, self._encode)
+
+    def _encode(self, texts: list[str]) -> Vectors:
+        # Texts of about one length are encoded fastest together.
+        order = sorted(range(len(texts)), key=lambda row: len(texts[row]))
+        size = min(_MOST, max(_FEWEST, -(-len(texts) // self._workers.at_once)))
+        parts = [order[start:start + size] for start in range(0, len(order), size)]
+        vectors = np.empty((len(texts), self.dimension), np.float32)
+        encoded = self._workers.ahead(([texts[row] for row in part] for part in parts),
+                                      partial(self._workers.compute, "encode"))
+        for part, rows in zip(parts, encoded, strict=True):
+            vectors[part] = rows
+        return vectors

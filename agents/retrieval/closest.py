@@ -1,0 +1,80 @@
+"""The passages that come closest to a question that found no answer: what a person would read next."""
+
+from collections.abc import Sequence
+
+from ...graph_store.index.lexical import terms
+from ...graph_store.ledger.documents import Documents
+from ...schemas.documents import Citation
+from ...schemas.retrieval import Passage, Quote
+from ...text.sentences import split_sentences
+from ...tools.retriever import Retriever
+from .citing import located
+
+_SHOWN = 3
+_LONGEST = 300
+"""Characters of a quote."""
+_READ = 5
+"""Passages, the best first; they hold the answers to 119 of 137 questions that were declined (benchmarks/newcomer)."""
+_HEADING = "#"
+
+Span = tuple[int, int]
+
+
+def closest(question: str, passages: Sequence[Passage], documents: Documents, retriever: Retriever) -> list[Citation]:
+    """The sentences nearest to a question, each with what stands around it.
+
+    Args:
+        question: the question.
+        passages: the context, best first; statements of the graph are left out.
+        documents: the sources.
+        retriever: compares the question with sentences.
+
+    Returns:
+        At most three citations, the nearest first; no two overlap.
+    """
+    read = [(number, passage) for number, passage in enumerate(passages, 1) if not passage.statement][:_READ]
+    sentences = [(number, passage, spans, at) for number, passage in read
+                 for spans in [split_sentences(passage.text)] for at in range(len(spans))
+                 if not passage.text.startswith(_HEADING, spans[at][0])]
+    if not sentences:
+        return []
+    near = _nearness(question, [_words(passage, spans[at]) for _, passage, spans, at in sentences], retriever)
+    citations: list[Citation] = []
+    for place in sorted(range(len(sentences)), key=lambda place: -near[place]):
+        number, passage, spans, at = sentences[place]
+        words = _words(passage, _around(passage.text, spans, at))
+        spot = located(Quote(passage=number, words=words), passages, documents)
+        if spot is None or any(c.document == spot[0] and c.start < spot[2] and spot[1] < c.end for c in citations):
+            continue
+        document, start, end, quote = spot
+        citations.append(Citation(id=len(citations) + 1, document=document, start=start, end=end, quote=quote,
+                                  page=documents.page(document, start)))
+        if len(citations) == _SHOWN:
+            break
+    return citations
+
+
+def _words(passage: Passage, span: Span) -> str:
+    return passage.text[slice(*span)].strip()[:_LONGEST]
+
+
+def _nearness(question: str, texts: Sequence[str], retriever: Retriever) -> list[float]:
+    """By meaning as far as vectors can be trusted for the question's script, else by the words they share."""
+    asked = frozenset(terms(question))
+    shared = [len(asked.intersection(terms(text))) / max(len(asked), 1) for text in texts]
+    trust, cosines = retriever.compare(question, texts)
+    return [trust * float(cosine) + (1 - trust) * share for cosine, share in zip(cosines, shared, strict=True)]
+
+
+def _around(text: str, spans: Sequence[Span], at: int) -> Span:
+    """A sentence with those after it, then those before it, within the length of a quote and below one heading."""
+    start, end = spans[at]
+    for other in range(at + 1, len(spans)):
+        if text.startswith(_HEADING, spans[other][0]) or spans[other][1] - start > _LONGEST:
+            break
+        end = spans[other][1]
+    for other in range(at - 1, -1, -1):
+        if text.startswith(_HEADING, spans[other][0]) or end - spans[other][0] > _LONGEST:
+            break
+        start = spans[other][0]
+    return start, end

@@ -1,0 +1,42 @@
+"""A span for each request, below the one of whoever sent it (W3C Trace Context), if its headers name one."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http import HTTPStatus
+
+from opentelemetry.trace import SpanKind
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+from starlette.datastructures import Headers
+from starlette.types import Scope
+
+from ..runtime.telemetry import failed, span
+from .metrics import method_of, route_of
+
+_PROPAGATOR = TraceContextTextMapPropagator()
+_HEADERS = ("traceparent", "tracestate")
+
+
+@contextmanager
+def request_span(scope: Scope) -> Iterator[Callable[[int], None]]:
+    """A span around the answering of a request; no path, query or name of a client is in it, but its route's template.
+
+    Args:
+        scope: ASGI's.
+
+    Yields:
+        What to call with the status of the response at its end, streams included.
+    """
+    headers = Headers(scope=scope)
+    sender = _PROPAGATOR.extract({name: headers[name] for name in _HEADERS if name in headers})
+    method = method_of(scope)
+    with span(method, {"http.request.method": method}, SpanKind.SERVER, within=sender) as current:
+
+        def told(status: int) -> None:
+            route = route_of(scope)
+            current.update_name(f"{method} {route}".strip())
+            current.set_attributes({"http.response.status_code": status, **({"http.route": route} if route else {}),
+                                    "banyan.request": str(scope["state"]["request_id"])})
+            if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+                failed(current, str(status))
+
+        yield told

@@ -1,0 +1,111 @@
+"""Daily tokens of a key in a server with a model: questions and builds are counted, and refused when they are spent."""
+
+import json
+
+import pytest
+from banyan.agents.resources import Resources
+from banyan.config import Settings
+from banyan.server.app import create_app
+from banyan.server.security.keys import WORK, Keys
+from sqlalchemy import text
+from starlette.testclient import TestClient
+
+from ..conftest import load_test_module
+
+pytestmark = pytest.mark.integration
+
+llm_server = load_test_module("llm_server")
+rest = load_test_module("rest")
+TEXTS = [f"{name} was born in {town}. {town} lies in Poland." for name, town in (
+    ("Marie Curie", "Warsaw"), ("Jan Heweliusz", "Danzig"), ("Adam Kowal", "Lublin"))]
+DOCUMENTS = {"0.md": TEXTS[0], "1.md": TEXTS[1]}
+MORE = {"2.md": TEXTS[2]}
+
+
+def question(number):
+    """A question that was not answered before."""
+    return {"question": f"Where was Marie Curie born? ({number})"}
+
+
+def mcp(client, headers, tool, **arguments):
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
+    response = client.post("/mcp", json=call, headers=headers | {
+        "Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-06-18"})
+    (data,) = [line.removeprefix("data: ") for line in response.text.splitlines() if line.startswith("data: {")]
+    return json.loads(data)["result"]
+
+
+@pytest.fixture
+def endpoint():
+    with llm_server.LlmServer() as server:
+        yield server
+
+
+@pytest.fixture
+def client(tmp_path, endpoint, hashed_embedder):
+    """Makes a client of a server that is started anew."""
+    opened = []
+
+    def make():
+        settings = Settings(_env_file=None, home=tmp_path, llm_base_url=endpoint.base_url, llm_model="scripted",
+                            llm_concurrency=1)
+        resources = Resources(settings, hashed_embedder)
+        client = TestClient(create_app(resources), base_url="http://127.0.0.1", client=("127.0.0.1", 7))
+        client.__enter__()
+        opened.append((client, resources))
+        return client
+
+    yield make
+    for client, resources in opened:
+        client.__exit__(None, None, None)
+        resources.close()
+
+
+def key(tmp_path, name, tokens=None):
+    return {"X-API-Key": Keys.of(Settings(_env_file=None, home=tmp_path)).make(name, WORK, tokens_per_day=tokens)}
+
+
+def test_questions_and_builds_are_paid_from_the_keys_day(client, tmp_path, endpoint):
+    first = client()
+    first.headers = key(tmp_path, "rich")
+    assert rest.built(first, "kb", DOCUMENTS)["state"] == "done"
+    first.headers = poor = key(tmp_path, "poor", 500)
+    asked = 0
+    while (answer := first.post("/api/knowledge-bases/kb/ask", json=question(asked))).status_code == 200:
+        asked += 1
+        assert asked < 20
+    # Whatever was paid for stands in the table; more than the day's by the last question's calls.
+    assert (answer.status_code, answer.json()["error"]["type"]) == (429, "AllowanceSpent")
+    with first.app.state.service.database.reading() as connection:
+        spent = dict(connection.execute(text("SELECT client, tokens FROM banyan_usage")).all())
+    assert spent.keys() == {"poor"}
+    assert 500 <= spent["poor"] < 5_000
+    paid = len(endpoint.requests)
+    again = client()  # a restart, and as good as another process
+    again.headers = poor
+    for way, body in (("ask", question(99)), ("ask/stream", question(99))):
+        refused = again.post(f"/api/knowledge-bases/kb/{way}", json=body)
+        assert refused.status_code == 429
+        assert 0 < int(refused.headers["retry-after"]) <= 86_400
+        assert "it goes on at 00:00 UTC" in refused.json()["error"]["message"]
+    chat = again.post("/chat/kb/kb/stream", json={"input": {"messages": [["user", "Where was Jan Heweliusz born?"]]}})
+    assert chat.status_code == 429
+    assert again.post("/api/knowledge-bases/kb/builds", files=rest.sent(MORE)).status_code == 429
+    told = mcp(again, poor, "ask", question="Where was Adam Kowal born?", knowledge_base="kb")
+    assert (told["isError"], "it goes on at 00:00 UTC" in told["content"][0]["text"]) == (True, True)
+    told = mcp(again, poor, "add_document", document="x.md", text=TEXTS[2], knowledge_base="kb")
+    assert "it goes on at 00:00 UTC" in str(told)
+    assert len(endpoint.requests) == paid, "before anything is paid"
+    assert again.get("/api/knowledge-bases").status_code == 200, "what costs nothing goes on"
+
+
+def test_a_build_stops_where_the_day_is_spent_and_what_was_done_stands(client, tmp_path):
+    first = client()
+    first.headers = key(tmp_path, "poor", 1)
+    stopped = rest.built(first, "kb", DOCUMENTS | MORE)
+    assert stopped["state"] == "done"
+    assert "'poor' may spend 1 tokens a day" in stopped["report"]["stopped"]
+    assert stopped["report"]["tokens"]["calls"] == 1
+    first.headers = key(tmp_path, "rich")
+    done = rest.built(first, "kb", {})
+    assert (done["report"]["stopped"], done["report"]["chunks"], done["report"]["chunks_failed"]) == ("", 3, 0)

@@ -1,0 +1,126 @@
+"""What a running server says while something that it needs is away, and that it goes on by itself when it is back.
+
+docs/operations.md has these as a table.
+"""
+
+import itertools
+import time
+
+import httpx
+import pytest
+from banyan.config import Settings
+from banyan.server.security.keys import WORK, Keys
+
+from ..conftest import load_test_module
+
+pytestmark = pytest.mark.integration
+
+chroma_process, llm_server, rest, serving = map(
+    load_test_module, ("chroma_process", "llm_server", "rest", "serving"))
+DOCUMENTS = {"marie.md": "Marie Curie was born in Warsaw. Warsaw lies in Poland.",
+             "jan.md": "Jan Heweliusz was born in Danzig. Danzig lies in Poland."}
+MORE = {"adam.md": "Adam Kowal was born in Lublin. Lublin lies in Poland."}
+WITHIN = 60.0
+
+
+@pytest.fixture(scope="module")
+def chroma(tmp_path_factory):
+    with chroma_process.running(tmp_path_factory.mktemp("chroma")) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def endpoint():
+    class Endpoint:
+        away = False
+
+        def __init__(self):
+            brain = llm_server.scripted_brain()
+            self.server = llm_server.LlmServer(
+                lambda request: llm_server.Fault("status", 503) if self.away else brain(request))
+
+    made = Endpoint()
+    with made.server:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory, postgresql, chroma, endpoint):
+    folder, url = tmp_path_factory.mktemp("server"), postgresql.database("failures")
+    key = Keys.of(Settings(_env_file=None, home=folder / "home", database_url=url)).make("ann", WORK)
+    with (serving.served(folder, BANYAN_DATABASE_URL=url, BANYAN_CHROMA_URL=chroma.url, BANYAN_LLM_RETRIES="0",
+                         BANYAN_LLM_BASE_URL=endpoint.server.base_url, BANYAN_LLM_MODEL="scripted") as server,
+          httpx.Client(base_url=server.url, headers={"X-API-Key": key}, timeout=WITHIN) as client):
+        assert rest.built(client, "kb", DOCUMENTS)["state"] == "done"
+        yield client
+
+
+number = itertools.count()
+
+
+def ask(client):
+    """Asks what was not asked before."""
+    return client.post("/api/knowledge-bases/kb/ask", json={
+        "question": f"Where was Marie Curie born? ({next(number)})"})
+
+
+def probes(client):
+    return [httpx.get(f"{client.base_url}/api/{probe}", timeout=WITHIN).status_code for probe in ("health", "ready")]
+
+
+def refused(answer):
+    """The kind of an error that says to come again later."""
+    assert answer.status_code == 503, answer.text
+    return answer.json()["error"]["type"]
+
+
+def goes_on(client):
+    """Ask until it is answered."""
+    deadline = time.monotonic() + WITHIN
+    while (answer := ask(client)).status_code != 200:
+        assert refused(answer)
+        assert time.monotonic() < deadline, answer.text
+        time.sleep(0.5)
+    assert "Warsaw" in answer.json()["answer"]
+
+
+def test_an_endpoint_that_is_away(client, endpoint):
+    endpoint.away = True
+    assert refused(ask(client)) == "EndpointFailed"
+    assert (probes(client), client.get("/api/knowledge-bases").status_code) == ([200, 200], 200)
+    failed = rest.built(client, "kb", MORE)
+    assert (failed["state"], failed["report"]["chunks_failed"]) == ("done", 1), "each chunk is told, none is lost"
+    endpoint.away = False
+    goes_on(client)
+    done = rest.built(client, "kb", {}, retry_failed="true")
+    assert (done["report"]["chunks"], done["report"]["chunks_failed"]) == (3, 0)
+
+
+def test_a_chroma_that_is_away(client, chroma):
+    goes_on(client)
+    chroma.stop()
+    goes_on(client)  # of what is open the vectors are in the index, too
+    assert probes(client) == [200, 200]
+    failed = rest.built(client, "kb", {"zoe.md": "Zoe Blum was born in Krakow."})
+    assert (failed["state"], failed["error"]["type"]) == ("failed", "VectorServerError")
+    chroma.start()
+    goes_on(client)
+    done = rest.built(client, "kb", {})
+    assert (done["state"], done["report"]["chunks"], done["report"]["chunks_failed"]) == ("done", 4, 0)
+    assert done["report"]["tokens"]["calls"] <= 1, "what was extracted is not paid again"
+
+
+def test_a_postgresql_that_is_away(client, postgresql):
+    goes_on(client)
+    postgresql.stop()
+    try:
+        assert refused(ask(client)) == "DatabaseError"
+        assert probes(client) == [200, 200], "nobody is restarted for it"
+        assert client.get("/").status_code == 200
+        assert refused(client.get("/api/threads", params={"kb": "kb"})) == "DatabaseError"
+        assert httpx.get(f"{client.base_url}/api/builds").status_code == 401, "nor is anybody let in"
+    finally:
+        postgresql.start()
+    goes_on(client)
+    done = rest.built(client, "kb", {})
+    assert (done["state"], done["report"]["chunks"]) == ("done", 4)

@@ -1,0 +1,182 @@
+"""Servers on one PostgreSQL database, each with a home of its own: what one does all show, what it leaves others do.
+
+The tests go in order: the last ones end servers.
+"""
+
+import asyncio
+import signal
+import threading
+from contextlib import closing
+
+import httpx
+import pytest
+from banyan.graph_store.postgresql import connect
+from banyan.server.database import ServerDatabase
+from banyan.server.runs.build_records import BuildRecords
+from pydantic import SecretStr
+
+from ..conftest import load_test_module
+
+pytestmark = pytest.mark.integration
+rest, serving, replicas = map(load_test_module, ("rest", "serving", "replicas"))
+llm_server, warm_start = load_test_module("llm_server"), load_test_module("warm_start")
+wait_for = load_test_module("waiting").wait_for
+reply = load_test_module("chess_brain").reply
+KB, CHESS = rest.KB, rest.CHESS
+WHO = {"question": "Who is Ada Blum?", "thread": "t"}
+
+
+@pytest.fixture(scope="module")
+def endpoint():
+    with llm_server.LlmServer(reply) as endpoint:
+        yield endpoint
+
+
+@pytest.fixture(scope="module")
+def database(postgresql):
+    return postgresql.database("replicas")
+
+
+@pytest.fixture(scope="module")
+def servers(tmp_path_factory, database, endpoint):
+    with replicas.replicas(tmp_path_factory.mktemp("replicas"), database, 3, BANYAN_LLM_BASE_URL=endpoint.base_url,
+                           BANYAN_LLM_MODEL="scripted", BANYAN_LLM_RETRIES="0", **{warm_start.HASHED: "1"}) as servers:
+        yield servers
+
+
+@pytest.fixture(scope="module")
+def clients(servers):
+    found = [httpx.Client(base_url=server.url, timeout=60) for server in servers]
+    yield found
+    for client in found:
+        client.close()
+
+
+@pytest.fixture(autouse=True)
+def quick(endpoint):
+    endpoint.seconds = 0.0
+
+
+def state(client, build):
+    return client.get(f"/api/builds/{build}").json()["state"]
+
+
+def running(client, endpoint, kb, documents=CHESS):
+    """A build that waits for the endpoint."""
+    before, endpoint.seconds = endpoint.stats.requests, 60.0
+    said = client.post(f"{KB}/{kb}/builds", files=rest.sent(documents))
+    assert said.status_code == 202, said.text
+    wait_for(lambda: endpoint.stats.requests > before)
+    return said.json()["id"]
+
+
+def test_a_build_is_seen_decided_on_and_cancelled_at_any(clients, endpoint, servers):
+    first, second, third = clients
+    waiting = rest.built(first, "chess", CHESS, review="true")
+    assert waiting["state"] == "waiting"
+    for client in clients:
+        assert client.get("/api/builds").json()["items"] == [waiting]
+    decided = {"decisions": [{"kind": "relation", "name": "defeat", "verdict": "accept"}], "who": "Ann"}
+    assert second.post(f"/api/builds/{waiting['id']}/decisions", json=decided).status_code == 200
+    assert second.post(f"/api/builds/{waiting['id']}/decisions", json=decided).status_code == 409
+    done = rest.followed(third, waiting["id"])[-1]
+    assert (done["state"], done["report"]["documents"]) == ("done", 2)
+    build = running(first, endpoint, "slow")
+    wait_for(lambda: state(second, build) == "running")
+    assert second.post(f"/api/builds/{build}/cancel").status_code == 200
+    assert rest.followed(third, build)[-1]["state"] == "cancelled"
+    assert not any(path.suffix == ".md" for server in servers for path in server.home.rglob("*"))
+    refused = first.put("/api/model", json={"endpoint": "http://127.0.0.1:9/v1"})
+    assert (refused.status_code, "without BANYAN_DATABASE_URL" in refused.text) == (409, True)
+
+
+def test_a_conversation_goes_on_at_another_one_turn_at_a_time(clients, endpoint):
+    first, second, _ = clients
+    assert [client.post(f"{KB}/chess/ask", json=WHO).json()["turn"] for client in clients] == [1, 2, 3]
+    before, endpoint.seconds, answers = endpoint.stats.requests, 2.0, []
+    asking = threading.Thread(target=lambda: answers.append(
+        first.post(f"{KB}/chess/ask", json=WHO | {"question": "Whom did she defeat?"}).json()["turn"]))
+    asking.start()
+    wait_for(lambda: endpoint.stats.requests > before)
+    endpoint.seconds = 0.0
+    assert second.post(f"{KB}/chess/ask", json=WHO).status_code == 409
+    asking.join(60)
+    assert answers == [4]
+
+
+def test_all_answer_from_what_one_has_written_and_forget_what_it_dropped(clients, servers):
+    first, second, third = clients
+    for client in clients:
+        assert client.get(f"{KB}/chess/documents").json()["items"][0]["id"] == "ada-blum.md"
+    rest.built(second, "chess", replicas.documents(2))
+    wait_for(lambda: [len(client.get(f"{KB}/chess/documents").json()["items"]) for client in clients] == [4] * 3)
+    rest.built(first, "moving", CHESS)
+    for client in clients:
+        assert client.post(f"{KB}/moving/ask", json=WHO).status_code == 200
+    assert third.patch(f"{KB}/moving", json={"name": "moved"}).status_code == 200
+    assert [client.post(f"{KB}/moving/ask", json=WHO).status_code for client in clients] == [404] * 3
+    assert second.get("/api/threads/t", params={"kb": "moved"}).json()["turns"]
+    assert [client.post(f"{KB}/moved/ask", json={"question": WHO["question"]}).status_code for client in clients
+            ] == [200] * 3
+    assert first.delete(f"{KB}/moved").status_code == 204
+    assert [client.get(f"{KB}/moved").status_code for client in clients] == [404] * 3
+
+
+def test_postgresql_restarted_under_load_is_told_and_nothing_is_lost(clients, endpoint, postgresql):
+    first, second, _ = clients
+    build = running(first, endpoint, "restarted", replicas.documents(12))
+    endpoint.seconds = 0.05
+    stop, said = threading.Event(), []
+
+    def ask():
+        with httpx.Client(base_url=second.base_url, timeout=60) as http:
+            while not stop.is_set():
+                said.append(http.post(f"{KB}/chess/ask", json={"question": WHO["question"]}))
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    wait_for(lambda: said)
+    postgresql.stop(signal.SIGQUIT)
+    wait_for(lambda: said[-1].status_code != 200)
+    told = [client.get("/api/builds") for client in clients]
+    postgresql.start()
+    try:
+        wait_for(lambda: said[-1].status_code == 200)
+    finally:
+        stop.set()
+        asking.join(60)
+    for answer in (*told, *(answer for answer in said if answer.status_code != 200)):
+        assert answer.status_code == 503, answer.text
+        error = answer.json()["error"]
+        assert error["type"] == "DatabaseError"
+        assert "PostgreSQL server" in error["message"]
+        assert "check that it runs" in error["message"] or "do the same again" in error["message"]
+    done = rest.followed(second, build)[-1]
+    assert done["state"] == "done", done
+    assert done["report"]["documents"] == 12, "it goes on by itself"
+    assert [client.post(f"{KB}/restarted/ask", json=WHO).status_code for client in clients] == [200] * 3
+    with closing(connect(SecretStr(postgresql.url("replicas")))) as session:
+        held = session.exec_driver_sql("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'").scalar_one()
+    assert held == 3, "each server's own; none is left of the build"
+
+
+def test_one_that_is_killed_loses_its_open_requests_and_nothing_else(clients, servers, endpoint):
+    endpoint.seconds = 0.1
+    seen = asyncio.run(replicas.Load([servers[0], servers[1]], clients=6, seconds=6, documents=100).run())
+    assert (seen.errors, seen.lost_turns) == ([], [])
+    assert 0 < len(seen.broken) <= seen.open_when_killed <= 3
+    assert seen.went_on == 3
+    assert (seen.build["state"], seen.build["report"]["documents"]) == ("done", 100)
+
+
+def test_one_that_is_ended_hands_its_build_over(clients, servers, endpoint, database):
+    _, second, third = clients
+    build = running(second, endpoint, "handed-over")
+    assert serving.stop(servers[1]) == 0
+    endpoint.seconds = 0.0
+    done = rest.followed(third, build)[-1]
+    assert (done["state"], done["report"]["documents"]) == ("done", 2)
+    with closing(ServerDatabase(SecretStr(database))) as kept, kept.reading() as connection:
+        assert BuildRecords(kept).one(build).taken_up == 0, "it ended no process"
+        for table in ("banyan_uploads", "banyan_busy", "banyan_builds_to_cancel", "checkpoints"):
+            assert connection.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar_one() == 0

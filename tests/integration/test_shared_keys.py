@@ -1,0 +1,115 @@
+"""Keys in the PostgreSQL database that servers share: known to all, also to a command, and while it is away."""
+
+import json
+import time
+from uuid import uuid4
+
+import httpx
+import pytest
+from banyan.config import Settings
+from banyan.runtime import audit
+from banyan.server.security import shared_keys
+from banyan.server.security.allowances import Allowances
+from banyan.server.security.clients import Clients
+from banyan.server.security.gate import Envelope, Gate
+from banyan.server.security.keys import Keys, KeysError
+from banyan.server.security.shared_keys import EVERY, OLDEST, SharedKeys
+from sqlalchemy import text
+from starlette.applications import Starlette
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+pytestmark = pytest.mark.integration
+
+
+class Clock:
+    """A clock that goes on when it is told to."""
+
+    def __init__(self):
+        self.ahead = 0.0
+
+    def __call__(self):
+        return time.monotonic() + self.ahead
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(shared_keys, "time", type("Time", (), {"monotonic": clock}))
+    return clock
+
+
+@pytest.fixture
+def settings(tmp_path, postgresql):
+    return Settings(_env_file=None, home=tmp_path, database_url=postgresql.database(f"keys_{uuid4().hex}"))
+
+
+def test_a_key_that_one_makes_the_others_know(settings, clock):
+    ours, theirs = Keys.of(settings), Keys.of(settings)
+    assert isinstance(ours, SharedKeys)
+    assert not theirs.needed()
+    secret = ours.make("ann", ["ask"], ["papers"], 60, 1_000)
+    assert theirs.find(secret) is None, "it does not look at each request"
+    clock.ahead += EVERY
+    assert theirs.stale
+    theirs.refresh()
+    assert theirs.find(secret) == ours.find(secret)
+    assert (theirs.find(secret).knowledge_bases, theirs.find(secret).tokens_per_day) == (("papers",), 1_000)
+    with ours._database.reading() as connection:
+        (record,) = connection.execute(text("SELECT record FROM banyan_keys")).scalars()
+    assert secret not in record
+    assert json.loads(record)["name"] == "ann"
+    again = theirs.make("ann", ["read"])
+    assert [theirs.find(one) is not None for one in (secret, again)] == [False, True]
+    ours.refresh()
+    ours.revoke("ann")
+    assert ours.all() == ()
+    theirs.refresh()
+    assert theirs.find(again) is None
+    assert Keys.of(settings).needed(), "the last one was revoked, not the need of one"
+    with pytest.raises(KeysError, match="no key 'ann'"):
+        ours.revoke("ann")
+    assert [entry.action for entry in audit.entries(settings.home)] == ["make key", "make key", "revoke key"]
+
+
+def test_a_file_that_is_named_goes_first(settings, tmp_path):
+    named = settings.model_copy(update={"server_keys": tmp_path / "keys.json"})
+    Keys.of(named).make("ann", ["ask"])
+    assert (tmp_path / "keys.json").exists()
+    assert Keys.of(settings).all() == ()
+
+
+@pytest.mark.anyio
+async def test_while_postgresql_is_away_keys_count_for_a_moment_and_health_always(settings, postgresql, clock):
+    clients = Clients.of(settings)
+    key = {"X-API-Key": clients.keys.make("ann", ["ask"])}
+    app = Starlette(routes=[Route("/{path:path}", lambda _: JSONResponse({}))])
+    app.add_middleware(Gate, settings=settings, clients=clients, hosts=None, needs_keys=True,
+                       allowances=Allowances(clients.keys._database, clients))
+    app.add_middleware(Envelope)
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1:8000") as client:
+        async def statuses():
+            return [(await client.get(path, headers=headers)).status_code
+                    for path, headers in (("/x", key), ("/x", {}), ("/api/health", {}))]
+
+        assert await statuses() == [200, 401, 200]
+        postgresql.stop()
+        try:
+            clock.ahead += EVERY
+            assert await statuses() == [200, 401, 200]
+            clock.ahead += OLDEST
+            assert await statuses() == [503, 503, 200], "whether a key was revoked meanwhile nobody knows"
+        finally:
+            postgresql.start()
+        clock.ahead += EVERY
+        assert await statuses() == [200, 401, 200]
+
+
+def test_without_the_database_no_server_begins(settings, postgresql):
+    keys = Keys.of(settings)
+    postgresql.stop()
+    try:
+        with pytest.raises(KeysError):
+            keys.all()
+    finally:
+        postgresql.start()

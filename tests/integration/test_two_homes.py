@@ -1,0 +1,214 @@
+"""Knowledge bases in PostgreSQL that several home folders share: each derives its own files, none disturbs another."""
+
+import hashlib
+import threading
+
+import pytest
+from banyan.agents.retrieval.graph import build_graph
+from banyan.graph_store.errors import UnknownKnowledgeBaseError
+from banyan.graph_store.integrity.backup import back_up
+from banyan.graph_store.integrity.restore import restore
+from banyan.graph_store.knowledge_base import KnowledgeBase
+from banyan.graph_store.layout import Layout, sweep
+from banyan.graph_store.vectors.store import VectorStore
+from filelock import FileLock
+from pydantic import SecretStr
+
+from ..conftest import load_test_module
+
+pytestmark = pytest.mark.integration
+scripted, chroma_process = load_test_module("scripted"), load_test_module("chroma_process")
+chroma, fresh_connections = chroma_process.chroma, chroma_process.fresh_connections
+wait_for = load_test_module("waiting").wait_for
+TEXTS = scripted.TEXTS | scripted.WAITING
+MORE = {"m.txt": "Mia:Person --employer--> Zeta:Organization. Zeta:Organization --located_in--> Bonn:Place."}
+QUESTION = "Where is the organization that employs Ada?"
+
+
+@pytest.fixture
+def database(postgresql, request):
+    return SecretStr(postgresql.database(f"homes-{hashlib.sha1(request.node.name.encode()).hexdigest()}"))
+
+
+@pytest.fixture(params=["embedded", "server"])
+def homes(request, tmp_path, hashed_embedder, database):
+    """Two homes of one database, with vectors of their own or on one server."""
+    more = {"chroma_url": request.getfixturevalue("chroma").url} if request.param == "server" else {}
+    return [scripted.Workshop(tmp_path / name, hashed_embedder, database_url=database, **more)
+            for name in ("here", "there")]
+
+
+def answer(resources):
+    """What is found for a question, and said."""
+    result = build_graph(resources).invoke({"knowledge_base": "kb", "question": QUESTION})
+    return result["answer"], [citation["quote"] for citation in result["citations"]]
+
+
+def follows(resources, documents):
+    """Wait until a server's reader has gone on to what another one's writer made."""
+    def newest():
+        resources.readers.follow()
+        return resources.knowledge_base("kb").documents.count_documents() == documents
+
+    wait_for(newest)
+    assert resources.knowledge_base("kb").written_index() is not None, "it is mapped, not made in memory"
+
+
+def test_what_one_home_writes_the_other_answers_from(homes, monkeypatch):
+    here, there = homes
+    here.build(here.write(TEXTS))
+    embedded, put = [], VectorStore._upsert
+    monkeypatch.setattr(VectorStore, "_upsert", lambda store, kind, ids, vectors: (
+        embedded.append(store.generation), put(store, kind, ids, vectors)))
+    with here.resources() as ours, there.resources() as theirs:
+        assert answer(theirs) == answer(ours)
+        generation = theirs.knowledge_base("kb").version().folder
+        assert there.problems() == []
+        embedded.clear()
+        # The other one writes, then the first again: each goes on from what it has itself.
+        for writer, reader, texts, count in ((there, ours, MORE, 7), (here, theirs, {"n.txt": TEXTS["b.txt"]}, 8)):
+            before = reader.knowledge_base("kb")
+            writer.build(writer.write(texts))
+            assert before.documents.count_documents() == count - 1, "a reader's moment"
+            follows(reader, count)
+            assert answer(ours) == answer(theirs)
+        theirs.delete_document("kb", theirs.knowledge_base("kb").documents.entries()[0].id)
+        follows(ours, 7)
+        assert ours.knowledge_base("kb").graph.dump() == theirs.knowledge_base("kb").graph.dump()
+        assert ours.knowledge_base("kb").version().folder == generation, "nobody made all vectors anew"
+    assert here.vectors() == there.vectors()
+    assert here.problems() == there.problems() == []
+
+
+def test_a_home_derives_its_files_while_another_writes(homes):
+    here, there = homes
+    here.build(here.write(TEXTS))
+    reached, go_on = threading.Event(), threading.Event()
+
+    def hold(_text):
+        reached.set()
+        assert go_on.wait(60)
+
+    with here.resources() as ours, there.resources() as theirs:
+        here.scripted.before = hold
+        building = threading.Thread(target=lambda: scripted.run_build(ours, here.given(here.write(MORE))))
+        building.start()
+        assert reached.wait(60)
+        try:
+            kb = theirs.knowledge_base("kb")
+            assert kb.written_index() is not None
+            assert kb.documents.count_documents() == len(TEXTS) + 1, "read, not yet extracted"
+            assert answer(theirs)[0]
+        finally:
+            go_on.set()
+            building.join(60)
+        assert ours.knowledge_base("kb").documents.count_documents() == len(TEXTS) + 1
+        wait_for(lambda: theirs.readers.follow() or "Mia" in str(theirs.knowledge_base("kb").graph.dump()))
+    assert here.problems() == there.problems() == []
+
+
+def test_a_reader_goes_on_although_the_next_writer_never_rests(homes, monkeypatch):
+    here, there = homes
+    here.build(here.write(TEXTS))
+    with here.resources() as ours, there.resources() as theirs:
+        before = theirs.knowledge_base("kb")
+        derive = KnowledgeBase.make_up
+
+        def while_others_write(kb):
+            with ours.runs.step("kb", "next") as writer:
+                writer.schemas.append(writer.schemas.current(), (), "a person")
+            derive(kb)
+
+        monkeypatch.setattr(KnowledgeBase, "make_up", while_others_write)
+        here.build(here.write(MORE))
+        theirs.readers.follow()
+        after = theirs.knowledge_base("kb")
+        assert after is not before
+        assert after.is_mapped()
+        assert after.documents.count_documents() == len(TEXTS) + 1
+        ours.runs.abandon("kb", "next")
+
+
+def test_reindexing_and_restoring_in_one_home_reach_the_other(homes, tmp_path, hashed_embedder):
+    here, there = homes
+    here.build(here.write(TEXTS))
+    back_up(Layout.by(here.settings, "kb"), tmp_path / "kb.zip", lambda *_: None)
+    before = here.dump()
+    with there.resources() as theirs:
+        assert theirs.knowledge_base("kb").graph.dump() == before
+        with here.resources() as ours:
+            ours.reindex("kb")
+        wait_for(lambda: theirs.readers.follow() or theirs.knowledge_base("kb").version().folder == 1)
+        assert theirs.knowledge_base("kb").graph.dump() == before
+        here.build(here.write(MORE))
+        follows(theirs, len(TEXTS) + 1)
+        restore(tmp_path / "kb.zip", Layout.by(here.settings, "kb"), hashed_embedder, lambda *_: None, force=True)
+        wait_for(lambda: theirs.readers.follow() or theirs.knowledge_base("kb").documents.count_documents()
+                 == len(TEXTS))
+        assert theirs.knowledge_base("kb").graph.dump() == before
+    assert here.problems() == there.problems() == []
+
+
+def test_what_another_home_dropped_is_removed_and_nothing_else(homes):
+    here, there = homes
+    here.build(here.write(TEXTS))
+    with here.resources() as ours, there.resources() as theirs:
+        assert answer(theirs) == answer(ours)
+        (there.settings.home / "not-ours").mkdir()
+        sweep(there.settings)
+        assert (there.settings.home / "kb" / "index.bin").exists()
+        ours.rename("kb", "other")
+        with pytest.raises(UnknownKnowledgeBaseError):
+            theirs.knowledge_base("kb")
+        sweep(there.settings)
+        assert [path.name for path in there.settings.home.iterdir() if path.is_dir()] == ["not-ours"]
+        assert theirs.knowledge_base("other").graph.dump() == ours.knowledge_base("other").graph.dump()
+
+
+def test_one_opened_while_its_files_are_derived_goes_on_to_them(homes):
+    here, there = homes
+    here.build(here.write(TEXTS))
+    with there.resources() as theirs, here.resources() as ours:
+        (there.settings.home / "kb").mkdir(parents=True)
+        with FileLock(there.settings.home / "kb" / "writer.lock"):
+            (there.settings.home / "kb" / "ledger.id").write_text(ours.knowledge_base("kb").database.identity)
+            before = theirs.knowledge_base("kb")
+            assert not before.is_mapped(), "another process holds the lock"
+            theirs.readers.follow()
+        theirs.readers.follow()
+        assert theirs.knowledge_base("kb") is not before
+        assert theirs.knowledge_base("kb").is_mapped()
+
+
+def test_a_folder_that_was_lost_is_made_again_without_the_others(tmp_path, hashed_embedder, database):
+    here, there = (scripted.Workshop(tmp_path / name, hashed_embedder, database_url=database)
+                   for name in ("here", "there"))
+    here.build(here.write(TEXTS))
+    assert there.problems() == []
+    for file in (there.settings.home / "kb" / "chroma").rglob("*"):
+        if file.is_file():
+            file.write_bytes(b"damaged")
+    there.build(there.write(MORE))
+    assert here.problems() == there.problems() == []
+    assert here.vectors() == there.vectors()
+    with here.resources() as ours:
+        assert ours.knowledge_base("kb").version().folder == 0
+
+
+def test_all_engines_give_the_same_graph_answers_and_accounts(tmp_path, hashed_embedder, database, chroma):
+    found = {}
+    for ledger, ledger_settings in (("sqlite", {}), ("postgresql", {"database_url": database})):
+        for vectors, more in (("embedded", {}), ("server", {"chroma_url": chroma.url})):
+            shop = scripted.Workshop(tmp_path / ledger / vectors, hashed_embedder, **ledger_settings, **more)
+            shop.build(shop.write(TEXTS))
+            shop.build(shop.write(MORE | {"c.txt": TEXTS["c.txt"]}))
+            with shop.resources() as resources:
+                resources.delete_document("kb", resources.knowledge_base("kb").documents.entries()[0].id)
+                kb = resources.knowledge_base("kb")
+                found[ledger, vectors] = (
+                    kb.graph.dump(), kb.communities.all(), kb.calls.steps(), answer(resources), shop.vectors())
+                if ledger == "postgresql":
+                    resources.drop("kb")
+    first = found["sqlite", "embedded"]
+    for engines, what in found.items():
+        assert what == first, engines

@@ -1,0 +1,75 @@
+"""A Ray cluster of the tests' own: real nodes of `ray start` on loopback, small ones, each a process to be killed."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Self
+
+from .ports import free_port
+
+_STARTED = "Ray runtime started."
+_SECONDS = 120
+_OBJECT_STORE = 80_000_000  # the least that Ray takes
+
+
+class RayCluster:
+    """One head and some worker nodes; a context manager that ends them.
+
+    Args:
+        workers: how many nodes besides the head.
+        head: processors of the head; each of the others has one.
+    """
+
+    def __init__(self, workers: int = 2, head: int = 1) -> None:
+        self.address = f"127.0.0.1:{free_port()}"
+        self._workers = workers
+        self._head = head
+        # The paths of its sockets must be short.
+        self._folder = tempfile.TemporaryDirectory(prefix="ray-", dir="/tmp", ignore_cleanup_errors=True)
+        self._nodes: list[subprocess.Popen[bytes]] = []
+
+    def __enter__(self) -> Self:
+        try:
+            self._add("--head", "--port", self.address.rpartition(":")[2], "--temp-dir", self._folder.name,
+                      "--include-dashboard=false", "--disable-usage-stats")
+            for _ in range(self._workers):
+                self._add("--address", self.address)
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number in reversed(range(len(self._nodes))):
+            self.kill(number)
+        self._folder.cleanup()
+
+    def _add(self, *options: str) -> None:
+        """Start another node, and wait until it is there: of two that start at once here one would fail."""
+        ray = Path(sys.executable).with_name("ray")
+        log = Path(self._folder.name) / f"node-{len(self._nodes)}.log"
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
+        with log.open("wb") as output:
+            node = subprocess.Popen(
+                [ray, "start", *options, "--node-ip-address=127.0.0.1",
+                 f"--num-cpus={1 if self._nodes else self._head}",
+                 f"--object-store-memory={_OBJECT_STORE}", "--block"], stdout=output, stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL, start_new_session=True,
+                env={**environment, "RAY_USAGE_STATS_ENABLED": "0", "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "1"})
+        self._nodes.append(node)
+        deadline = time.monotonic() + _SECONDS
+        while _STARTED not in log.read_text("utf-8", "replace"):
+            assert node.poll() is None, log.read_text("utf-8", "replace")
+            assert time.monotonic() < deadline, "the node did not start"
+            time.sleep(0.1)
+
+    def kill(self, number: int) -> None:
+        """End a node and all of its processes with -9; 0 is the head."""
+        node = self._nodes[number]
+        if node.poll() is None:
+            os.killpg(node.pid, signal.SIGKILL)
+            node.wait()
