@@ -145,6 +145,9 @@ class SessionProcessLock(ProcessLock):
     def release(self) -> None:
         """See `ProcessLock`."""
         with self._lock:
+            with suppress(DatabaseError):  # a lost session holds none
+                # A session that is closed holds them until the server has noticed.
+                self._ask("SELECT pg_advisory_unlock_all()", "")
             self._close()
 
     def holds(self) -> bool:
