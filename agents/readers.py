@@ -165,7 +165,7 @@ class Readers:
             self._forget_if_gone(name)
             ledger = self._ledgers.pop(name, None)
             if ledger is None:
-                ledger = Database(Layout.by(self._settings, name).require().ledger)
+                ledger = Database(Layout.by(self._settings, name).require().ledger, create=False)
                 while len(self._ledgers) >= self._settings.open_bases:
                     self.forget(next(iter(self._ledgers)))
             self._ledgers[name] = ledger  # the last one is the one used last

@@ -152,13 +152,10 @@ class Resources:
         """The retriever of a knowledge base: an immutable view of it as its ledger has it now."""
         return self.readers.retriever(name)
 
-    def _open_writer(self, name: str, any_embedding: bool) -> KnowledgeBase:
-        settings = self.settings
-        if any_embedding:
-            return KnowledgeBase.open(settings.home, name, self.embedder, any_embedding=True,
-                                      server=settings.chroma_server, database=settings.database)
-        return KnowledgeBase.create(settings.home, name, self.embedder, server=settings.chroma_server,
-                                    database=settings.database)
+    def _open_writer(self, name: str, *, create: bool, any_embedding: bool) -> KnowledgeBase:
+        layout = Layout.by(self.settings, name)
+        return KnowledgeBase(layout if create else layout.require(), self.embedder, create=create,
+                             any_embedding=any_embedding)
 
     def budget(self, name: str, run: str, max_tokens: int | None, max_cost: float | None) -> Budget | None:
         """What a run may spend, less what it has spent; None: any amount."""
@@ -297,7 +294,7 @@ class Resources:
             DecisionError: it cannot be put there; nothing has changed.
         """
         if name not in knowledge_bases(self.settings):
-            with self.runs.single_step(name) as kb:
+            with self.runs.single_step(name, create=True) as kb:
                 kb.schemas.append(schema, (), "seed")
                 audit.record(self.settings.home, "schema", name)
                 return True

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from langgraph.errors import GraphBubbleUp
 
@@ -14,8 +15,12 @@ from ..graph_store.knowledge_base import KnowledgeBase
 from ..runtime.budgets import charged
 from ..runtime.cancellation import current
 
-Open = Callable[[str, bool], KnowledgeBase]
-"""Opens a knowledge base for writing by its name; the second argument says that its vectors may be of another model."""
+
+class Open(Protocol):
+    """Opens a knowledge base for writing."""
+
+    def __call__(self, name: str, *, create: bool, any_embedding: bool) -> KnowledgeBase:
+        """See `KnowledgeBase`."""
 
 
 @dataclass
@@ -63,19 +68,26 @@ class Runs:
             return writer.kb if writer else None
 
     @contextmanager
-    def step(self, name: str, run: str) -> Iterator[KnowledgeBase]:
-        """The knowledge base for a step of a writing run, made if there is none of that name.
+    def step(self, name: str, run: str, *, create: bool = True, any_embedding: bool = False) -> Iterator[KnowledgeBase]:
+        """The knowledge base for a step of a writing run.
 
         The run stays its one writer from its first step to `finish`, or to a step that raises or is cancelled: an
         interrupt for a person's decision may last for days, and must not keep others out. Steps that are at work when
         another one fails end first. One that begins only then is a writer for itself alone: nobody would end the run
         again.
 
+        Args:
+            name: the knowledge base.
+            run: the run's id.
+            create: make it, if there is none of that name.
+            any_embedding: its vectors may be of another model.
+
         Raises:
+            UnknownKnowledgeBaseError: there is none of that name, and it is not to be made.
             WriterBusyError: another run or process is writing to it.
             CallCancelled: the run was cancelled before this step.
         """
-        writer = self._begin_step(name, run)
+        writer = self._begin_step(name, run, create, any_embedding)
         try:
             current().check()  # it may have been cancelled between two steps, where nobody heard of it
             with charged(account=writer.kb.calls.put_down):
@@ -93,18 +105,20 @@ class Runs:
                 self._close_oldest()
 
     @contextmanager
-    def single_step(self, name: str, *, any_embedding: bool = False) -> Iterator[KnowledgeBase]:
+    def single_step(self, name: str, *, create: bool = False, any_embedding: bool = False) -> Iterator[KnowledgeBase]:
         """A writing run of one step.
 
         Args:
             name: the knowledge base.
+            create: make it, if there is none of that name.
             any_embedding: its vectors may be of another model, to reindex it; if that fails it is closed.
+
+        Raises:
+            UnknownKnowledgeBaseError: there is none of that name, and it is not to be made.
         """
         run = uuid.uuid4().hex
-        with self._lock:
-            self._opened(name, any_embedding=any_embedding)
         try:
-            with self.step(name, run) as kb:
+            with self.step(name, run, create=create, any_embedding=any_embedding) as kb:
                 yield kb
             self.finish(name, run)
         except BaseException:
@@ -131,9 +145,9 @@ class Runs:
                 writer.kb.close()
             self._writers.clear()
 
-    def _begin_step(self, name: str, run: str) -> _Writer:
+    def _begin_step(self, name: str, run: str, create: bool, any_embedding: bool) -> _Writer:
         with self._lock:
-            writer = self._opened(name)
+            writer = self._opened(name, create, any_embedding)
             if (writer.run or run) != run or writer.steps.keys() - {run}:
                 raise WriterBusyError(f"another run is writing to {name!r}; wait until it has ended")
             writer.kb.acquire()
@@ -143,11 +157,11 @@ class Runs:
             writer.steps[run] += 1
             return writer
 
-    def _opened(self, name: str, *, any_embedding: bool = False) -> _Writer:
+    def _opened(self, name: str, create: bool, any_embedding: bool) -> _Writer:
         if name in self._writers and self._writers[name].kb.database.gone:
             self.forget(name)  # another process dropped or renamed it, or the way to it was lost
         if name not in self._writers:
-            self._writers[name] = _Writer(self._open(name, any_embedding))
+            self._writers[name] = _Writer(self._open(name, create=create, any_embedding=any_embedding))
         return self._writers[name]
 
     def _end(self, name: str, run: str, *, failed: bool = False) -> None:

@@ -26,7 +26,7 @@ class UnknownKnowledgeBaseError(StoreError):
     the home folder is and which there are: for who can read that folder.
     """
 
-    def __init__(self, name: str, home: Path, known: Sequence[str] = ()) -> None:
+    def __init__(self, name: str, home: Path | str, known: Sequence[str] = ()) -> None:
         make = "make one with `banyan build`, or in Python with `add`"
         super().__init__(f"there is no knowledge base {name!r}; {make}")
         self.here = f"there is no knowledge base {name!r} in {home}; " + (

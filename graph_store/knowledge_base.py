@@ -63,25 +63,29 @@ class KnowledgeBase:
     (`graph_synchroniser`, `vector_synchroniser`, `resolution`, `reliability`; see `update` for the order).
     """
 
-    def __init__(self, layout: Layout, embedder: Embedder, *, any_embedding: bool = False) -> None:
+    def __init__(self, layout: Layout, embedder: Embedder, *, create: bool = False,
+                 any_embedding: bool = False) -> None:
         """Open an existing or a new knowledge base.
 
         Args:
             layout: where it is.
             embedder: the embedding model.
+            create: make it, if there is none.
             any_embedding: open it even if its vectors come from another model, to reindex it.
 
         Raises:
+            UnknownKnowledgeBaseError: there is none, and it is not to be made.
             FormatError: its ledger is not readable.
             EmbeddingMismatchError: its vectors come from another model.
         """
         layout.check_ledger()
-        if isinstance(layout.ledger, Path):
+        if create and isinstance(layout.ledger, Path):
             layout.make("")
         self.layout = layout
         self.embedder = embedder
-        self.database = Database(layout.ledger)
-        layout.make(self.database.identity)
+        self.database = Database(layout.ledger, create=create)
+        if self.database.identity:
+            layout.make(self.database.identity)
         self.documents = Documents(self.database)
         self.extractions = Extractions(self.database)
         self.schemas = SchemaHistory(self.database)
@@ -130,7 +134,7 @@ class KnowledgeBase:
             server: holds its vectors; None: its folder does.
             database: holds its ledger; None: its folder does.
         """
-        return cls(Layout.of(home, name, server, database), embedder)
+        return cls(Layout.of(home, name, server, database), embedder, create=True)
 
     @classmethod
     def open(cls, home: Path, name: str, embedder: Embedder, *, any_embedding: bool = False,

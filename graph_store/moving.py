@@ -25,7 +25,7 @@ def drop(layout: Layout) -> None:
     with layout.alone():
         if layout.server is not None:
             # Without its ledger nobody knows which of the server's vectors are its own.
-            with suppress(LedgerDamagedError, FormatError), closing(Database(layout.ledger)) as database:
+            with suppress(LedgerDamagedError, FormatError), closing(Database(layout.ledger, create=False)) as database:
                 VectorGenerations(layout, database).remove_all()
         # Below a folder that is no knowledge base: if this is killed, half a one is not taken for one.
         if not isinstance(layout.ledger, Path):

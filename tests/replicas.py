@@ -1,6 +1,7 @@
 """Servers that share a PostgreSQL database, each with a home of its own, and clients that ask them all."""
 
 import asyncio
+import math
 import os
 import signal
 import time
@@ -67,15 +68,17 @@ class Load:
         self._documents = documents
         self._open = [0] * len(servers)
         self._killed = False
+        self._end = math.inf
+        self._answered = [0] * clients
         self.seen = Seen()
 
     async def run(self) -> Seen:
-        """Ask for so long; returns what was seen when the build is over, too."""
-        end = time.monotonic() + self._seconds
+        """Ask for so long, a third of it before a server is killed; returns what was seen when the build is over, too.
+        """
         async with asyncio.TaskGroup() as tasks:
             building = tasks.create_task(self._build())
             for number in range(self._clients):
-                tasks.create_task(self._client(number, end))
+                tasks.create_task(self._client(number))
             tasks.create_task(self._kill(building))
         return self.seen
 
@@ -93,19 +96,22 @@ class Load:
 
     async def _kill(self, building: "asyncio.Task[None]") -> None:
         await asyncio.sleep(self._seconds / 3)
+        while not all(self._answered):  # a conversation that goes on has begun
+            await asyncio.sleep(0.05)
         assert not building.done(), "the build is over before the server is killed: give it more documents"
         self.seen.open_when_killed = self._open[0]
         os.kill(self._servers[0].process.pid, signal.SIGKILL)
         self._killed = True
+        self._end = time.monotonic() + self._seconds * 2 / 3
 
-    async def _client(self, number: int, end: float) -> None:
+    async def _client(self, number: int) -> None:
         """Ask one question after another in one conversation; where the server is gone, ask the other one again."""
-        thread, server, answered, broken = f"client-{number}", number % len(self._servers), 0, 0
+        thread, server, broken = f"client-{number}", number % len(self._servers), 0
         moved = False
-        while time.monotonic() < end or not self._killed:
-            question = f"{_QUESTIONS[answered % len(_QUESTIONS)]} ({number}, {answered})"
+        while time.monotonic() < self._end:
+            question = self._question(number)
             async with _connection(self._servers[server].url) as http:
-                while time.monotonic() < end or not self._killed:
+                while time.monotonic() < self._end:
                     began = time.monotonic()
                     self._open[server] += 1
                     try:
@@ -117,24 +123,29 @@ class Load:
                         if not isinstance(error, httpx.ConnectError):
                             self.seen.broken.append(repr(error))
                             broken += 1
-                        server, moved = len(self._servers) - 1, answered > 0
+                        server, moved = len(self._servers) - 1, True
                         break
                     finally:
                         self._open[server] -= 1
                     if said.status_code != httpx.codes.OK:
                         self.seen.errors.append(f"{said.status_code} {said.text[:300]}")
                         continue
-                    answered += 1
+                    self._answered[number] += 1
                     self.seen.answers += 1
                     self.seen.seconds.append(time.monotonic() - began)
                     if moved:
                         self.seen.went_on, moved = self.seen.went_on + 1, False
-                    question = f"{_QUESTIONS[answered % len(_QUESTIONS)]} ({number}, {answered})"
+                    question = self._question(number)
         async with _connection(self._servers[-1].url) as http:
             kept = (await http.get(f"/api/threads/{thread}", params={"kb": ASKED})).raise_for_status().json()["turns"]
         # One that broke may have been answered, and nobody heard of it.
+        answered = self._answered[number]
         if not answered <= len(kept) <= answered + broken:
             self.seen.lost_turns.append(f"{thread}: {answered} answered, {broken} broken, {len(kept)} kept")
+
+    def _question(self, number: int) -> str:
+        answered = self._answered[number]
+        return f"{_QUESTIONS[answered % len(_QUESTIONS)]} ({number}, {answered})"
 
 
 def _connection(url: str) -> httpx.AsyncClient:

@@ -46,7 +46,7 @@ def list_bases(*, as_json: AsJson = False) -> None:
 def _entry(settings: Settings, name: str) -> dict[str, Any]:
     """A knowledge base in numbers; a damaged one says why it has none."""
     try:
-        with closing(Database(Layout.by(settings, name).require().ledger)) as database:
+        with closing(Database(Layout.by(settings, name).require().ledger, create=False)) as database:
             documents = Documents(database)
             return {"kb": name, "documents": documents.count_documents(), "chunks": documents.count(), "problem": ""}
     except StoreError as error:

@@ -73,7 +73,7 @@ def back_up(layout: Layout, target: Path, progress: Progress, *, force: bool = F
         if isinstance(layout.ledger, Path):
             _copy_file(layout.ledger, copy, progress)
         else:
-            with closing(Database(layout.ledger)) as source, closing(Database(copy)) as file:
+            with closing(Database(layout.ledger, create=False)) as source, closing(Database(copy)) as file:
                 copy_rows(source, file, progress)
                 file.execute("PRAGMA journal_mode=DELETE")
         manifest = _describe(layout, copy)

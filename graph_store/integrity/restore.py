@@ -216,7 +216,7 @@ def _number_vectors(unpacked: Path, layout: Layout) -> None:
     identity = None
     with suppress(StoreError, sqlite3.Error):  # the old ledger may be damaged: that is what backups are for
         if layout.exists():
-            with closing(Database(layout.ledger)) as old:
+            with closing(Database(layout.ledger, create=False)) as old:
                 taken.append(VectorGenerations(layout, old).current())
                 identity = old.get_meta(IDENTITY)
     with closing(Database(unpacked)) as new:

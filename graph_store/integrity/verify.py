@@ -53,7 +53,7 @@ def damages_on_disk(layout: Layout) -> list[Problem]:
 
     To be asked for before it is opened: afterwards they are whole, or no longer in use.
     """
-    with closing(Database(layout.ledger)) as database:
+    with closing(Database(layout.ledger, create=False)) as database:
         generations = VectorGenerations(layout, database)
         vectors = generations.open(generations.current()).damages()
     return [*(Problem(what=line, fix=_MADE_AGAIN)

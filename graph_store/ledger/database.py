@@ -36,14 +36,17 @@ class Database:
     A re-entrant lock keeps this process's threads from mixing their statements in one transaction.
     """
 
-    def __init__(self, place: Path | LedgerSchema, migrations: Sequence["Migration"] = MIGRATIONS) -> None:
+    def __init__(self, place: Path | LedgerSchema, migrations: Sequence["Migration"] = MIGRATIONS, *,
+                 create: bool = True) -> None:
         """Open a ledger, creating its tables in a new one, and bringing those of an older format up.
 
         Args:
             place: a file of SQLite's, or a schema of PostgreSQL's.
             migrations: what makes each format of the one before.
+            create: make it, if there is none. Whoever only reads must not: it may have been dropped in this moment.
 
         Raises:
+            UnknownKnowledgeBaseError: there is none, and it is not to be made.
             FormatError: it has a later format.
             LedgerDamagedError: it is not a ledger.
             DatabaseError: PostgreSQL cannot be reached.
@@ -52,7 +55,7 @@ class Database:
         self._depth = 0
         self._changes = 0
         self.is_frozen = False
-        self._ledger = _opened(place)
+        self._ledger = _opened(place, create)
         # SQLAlchemy holds on to connections that are in use: one that nobody refers to any more would stay open.
         self._close = weakref.finalize(self, self._ledger.close)
         try:
@@ -241,12 +244,12 @@ class Database:
             self._ledger.unlock()
 
 
-def _opened(place: Path | LedgerSchema) -> "SqliteLedger | PostgresqlLedger":
+def _opened(place: Path | LedgerSchema, create: bool) -> "SqliteLedger | PostgresqlLedger":
     if isinstance(place, Path):
-        return SqliteLedger(place)
+        return SqliteLedger(place, create)
     from .postgresql import PostgresqlLedger  # noqa: PLC0415  (psycopg is an extra)
 
-    return PostgresqlLedger(place)
+    return PostgresqlLedger(place, create)
 
 
 @lru_cache(maxsize=512)

@@ -9,6 +9,7 @@ from psycopg import Connection as Session
 from psycopg.pq import TransactionStatus
 from sqlalchemy.exc import SQLAlchemyError
 
+from ..errors import UnknownKnowledgeBaseError
 from ..postgresql import LedgerSchema, connect, explained
 from .tables import METADATA
 
@@ -29,13 +30,18 @@ _FUNCTIONS = (
 class PostgresqlLedger:
     """One connection to a schema. What a lost connection was to write is not written by another one."""
 
-    def __init__(self, place: LedgerSchema) -> None:
+    def __init__(self, place: LedgerSchema, create: bool) -> None:
         """Connect; the schema need not be there.
+
+        Args:
+            place: the schema.
+            create: whether it may be made.
 
         Raises:
             DatabaseError: the server does not answer, or the schema is no ledger.
         """
         self.place = place
+        self._may_create = create
         self.name = f"the ledger of {place.kb!r}"
         # As with SQLite one transaction writes at a time: none fails because another one was quicker.
         self.begin = f"BEGIN; SELECT pg_advisory_xact_lock({place.key(_TRANSACTION)})"
@@ -93,7 +99,13 @@ class PostgresqlLedger:
         return found[0] if found else 0
 
     def create(self) -> None:
-        """Make the schema with its tables."""
+        """Make the schema with its tables.
+
+        Raises:
+            UnknownKnowledgeBaseError: it may not be made.
+        """
+        if not self._may_create:
+            raise UnknownKnowledgeBaseError(self.place.kb, "the PostgreSQL database")
         self.connection.exec_driver_sql(f'CREATE SCHEMA "{self.place.name}"')
         METADATA.create_all(self.connection, checkfirst=False)
         for head, body in _FUNCTIONS:

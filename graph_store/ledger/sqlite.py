@@ -2,13 +2,14 @@
 
 import sqlite3
 import time
+from functools import partial
 from pathlib import Path
 
 from sqlalchemy import Connection, create_engine
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.pool import StaticPool
 
-from ..errors import LedgerDamagedError, named
+from ..errors import LedgerDamagedError, UnknownKnowledgeBaseError, named
 from .tables import METADATA
 
 _PAGE_BYTES = 1024
@@ -22,15 +23,19 @@ class SqliteLedger:
     identity = ""
     """What tells the ledger from others; empty: its folder does."""
 
-    def __init__(self, path: Path) -> None:
-        """Open a file, or a new one.
+    def __init__(self, path: Path, create: bool) -> None:
+        """Open a file.
+
+        Args:
+            path: the file.
+            create: make it, if there is none.
 
         Raises:
+            UnknownKnowledgeBaseError: there is none, and it is not to be made.
             LedgerDamagedError: it is no database.
         """
         self._path = path
-        # Transactions are ours (isolation_level=None): `Database.transaction` says where they begin and end.
-        self._file = sqlite3.connect(path, check_same_thread=False, isolation_level=None, timeout=_TIMEOUT)
+        self._file = _connected(path, create)
         try:
             self._prepare()
             engine = create_engine("sqlite://", creator=lambda: self._file, poolclass=StaticPool,
@@ -118,6 +123,19 @@ class SqliteLedger:
 
     def _number(self, sql: str) -> int:
         return int(self.connection.exec_driver_sql(sql).scalar_one())
+
+
+def _connected(path: Path, create: bool) -> sqlite3.Connection:
+    # Transactions are ours (isolation_level=None): `Database.transaction` says where they begin and end.
+    connect = partial(sqlite3.connect, check_same_thread=False, isolation_level=None, timeout=_TIMEOUT)
+    if create:
+        return connect(path)
+    try:
+        return connect(f"{path.absolute().as_uri()}?mode=rw", uri=True)
+    except sqlite3.OperationalError:
+        if path.exists():
+            raise
+        raise UnknownKnowledgeBaseError(path.parent.name, path.parent.parent) from None
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

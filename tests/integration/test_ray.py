@@ -169,9 +169,13 @@ def test_a_build_that_is_cancelled_ends_at_once_and_the_next_goes_on(here, there
     before, server.seconds = server.stats.requests, 0.5
     base = KnowledgeBase("cancelled", there)
 
+    def stored() -> int:
+        writer = there.runs.knowledge_base("cancelled")
+        return writer.documents.count("extracted") if writer else 0
+
     async def cancelled() -> float:
         task = asyncio.create_task(base.aadd(ENGLISH))
-        while server.stats.requests < before + 6:
+        while server.stats.requests < before + 6 or not stored():
             await asyncio.sleep(0.02)
         started = time.monotonic()
         task.cancel()

@@ -17,6 +17,8 @@ from banyan.graph_store.errors import (
     WriterBusyError,
 )
 from banyan.graph_store.knowledge_base import KnowledgeBase
+from banyan.graph_store.layout import Layout, knowledge_bases
+from banyan.graph_store.moving import drop
 from banyan.ingest.failures import IngestError
 from langchain_core.documents import Document as LangChainDocument
 
@@ -257,6 +259,26 @@ def test_one_is_renamed_and_dropped_whoever_has_it_open(kb, shop):
     assert not list(shop.settings.home.glob(".dropped-*"))
     with pytest.raises(UnknownKnowledgeBaseError):
         kb.resources.drop("moved")
+
+
+@pytest.mark.parametrize("use", [lambda resources: resources.knowledge_base("dropped"),
+                                 lambda resources: resources.readers.ledger("dropped"),
+                                 lambda resources: resources.update_tree("dropped")])
+def test_one_that_is_dropped_while_it_is_opened_stays_dropped(kb, shop, monkeypatch, use):
+    another(kb, shop, "dropped")
+    require = Layout.require
+
+    def dropped(layout):
+        require(layout)
+        monkeypatch.undo()
+        drop(layout)
+        return layout
+
+    monkeypatch.setattr(Layout, "require", dropped)
+    with shop.resources() as elsewhere, pytest.raises(UnknownKnowledgeBaseError):
+        use(elsewhere)
+    assert "dropped" not in knowledge_bases(shop.settings)
+    assert not (shop.settings.home / "dropped").exists()
 
 
 def test_one_that_is_written_to_stays(kb, shop):
