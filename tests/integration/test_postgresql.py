@@ -252,7 +252,7 @@ def test_what_is_there_already_is_not_taken_for_a_ledger(shop, tmp_path, postgre
 
 
 def test_a_character_that_postgresql_has_not_is_named(shop):
-    with shop.resources() as resources, resources.runs.single_step("kb") as kb, \
+    with shop.resources() as resources, resources.runs.single_step("kb", create=True) as kb, \
             pytest.raises(DatabaseError) as told:
         kb.database.set_meta("x", "a\x00b")
     assert "NUL" in told.value.here
