@@ -7,10 +7,12 @@ import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, Self, TypeAlias, cast
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langchain_core.tools import BaseTool
+from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import StreamMode
 from rich.console import Console
 
@@ -19,7 +21,7 @@ from ..agents.construction.graph import build_graph as construction_graph
 from ..agents.construction.state import BuildContext, BuildInput, BuildReport
 from ..agents.resources import Resources
 from ..agents.retrieval.graph import build_graph as retrieval_graph
-from ..agents.retrieval.state import AskContext, AskInput, AskOutput
+from ..agents.retrieval.state import AskContext, AskInput, AskOutput, AskState
 from ..graph_store import knowledge_base as stored
 from ..graph_store.graph.tree_graph import TreeGraph
 from ..graph_store.integrity.status import Status, status_of
@@ -161,20 +163,20 @@ class KnowledgeBase:
             UnknownKnowledgeBaseError: no documents were added yet.
             QuestionError: the question is empty or too long.
         """
-        output = retrieval_graph(self.resources).invoke(**self._asking(question, history, context, mode))
+        output = self._answering.invoke(**self._asking(question, history, context, mode))
         return self._answer(output)
 
     async def aask(self, question: str, *, mode: Mode = "reject", history: Sequence[tuple[str, str]] = (),
                    context: AskContext | None = None) -> Answer:
         """As `ask`, for an event loop."""
-        output = await retrieval_graph(self.resources).ainvoke(**self._asking(question, history, context, mode))
+        output = await self._answering.ainvoke(**self._asking(question, history, context, mode))
         return await asyncio.to_thread(self._answer, output)
 
     def stream(self, question: str, *, mode: Mode = "reject", history: Sequence[tuple[str, str]] = (),
                context: AskContext | None = None) -> Iterator[Step | Answer]:
         """As `ask`: each step as it is taken, and at last the answer, whole, because it is checked first."""
         output: Any = None
-        for kind, event in retrieval_graph(self.resources).stream(
+        for kind, event in self._answering.stream(
                 **self._asking(question, history, context, mode), stream_mode=_STREAMED):
             if kind == "custom":
                 yield step_of(event)
@@ -186,13 +188,18 @@ class KnowledgeBase:
                       context: AskContext | None = None) -> AsyncIterator[Step | Answer]:
         """As `stream`, for an event loop."""
         output: Any = None
-        async for kind, event in retrieval_graph(self.resources).astream(
+        async for kind, event in self._answering.astream(
                 **self._asking(question, history, context, mode), stream_mode=_STREAMED):
             if kind == "custom":
                 yield step_of(event)
             else:
                 output = event
         yield await asyncio.to_thread(self._answer, output)
+
+    @cached_property
+    def _answering(self) -> CompiledStateGraph[AskState, AskContext, AskInput, AskOutput]:
+        """The retrieval graph: compiling it takes as long as a search."""
+        return retrieval_graph(self.resources)
 
     def _asking(self, question: str, history: Sequence[tuple[str, str]], context: AskContext | None, mode: Mode,
                 ) -> dict[str, Any]:

@@ -41,6 +41,7 @@ _SHORTEST_SURNAME = 3
 _LONGEST_WORD = 30
 _WORD_BEFORE = re.compile(rf"([^\W\d_][\w.’'-]{{0,{_LONGEST_WORD}}})\s$")
 _HONOURS = words("Mr Mr. Mrs Mrs. Ms Dr Dr. Sir Lord Lady Professor Prof. President The In But And For By")
+_JOINING = frozenset("-_")
 _DOTS = frozenset("·・•")
 _PLACE_END = re.compile(r"[省市县区州国江河湖山岛洋海]$")
 
@@ -55,7 +56,7 @@ def find_names(text: str, known: Sequence[str] = ()) -> list[Place]:
     Returns:
         (start, end) of each name, ascending, not overlapping; quotation marks are left outside.
     """
-    spans = [match.span() for name in known if len(name) > 1 for match in _whole_word(name).finditer(text)]
+    spans = [(start, start + len(name)) for name in known if len(name) > 1 for start in _whole(text, name)]
     for match in _QUOTED.finditer(text):
         group = match.lastindex or 0
         spans.append(match.span(group))
@@ -81,16 +82,13 @@ def mentions(text: str, name: str) -> bool:
         name: a name; 'Marie Curie' is also said by 'Curie', but not by 'Pierre Curie'.
     """
     canonical, folded = canonical_name(name), _folded(text)
-    if canonical in folded and _whole_word(canonical).search(folded):
+    if any(True for _ in _whole(folded, canonical)):
         return True
     parts = name.split()
     # 'University of Vienna' is no person of the name Vienna.
     if len(parts) < 2 or "of" in parts or len(parts[-1]) < _SHORTEST_SURNAME or not parts[-1][0].isupper():  # noqa: PLR2004 - two parts
         return False
-    if parts[-1] not in text:
-        return False
-    return any(_before(text, match.start()) in {"", *parts[:-1], *_HONOURS}
-               for match in _whole_word(parts[-1]).finditer(text))
+    return any(_before(text, start) in {"", *parts[:-1], *_HONOURS} for start in _whole(text, parts[-1]))
 
 
 @functools.lru_cache(maxsize=1024)
@@ -99,12 +97,24 @@ def _folded(text: str) -> str:
     return normalise(text)
 
 
-@functools.lru_cache(maxsize=1024)
-def _whole_word(word: str) -> re.Pattern[str]:
-    """The word, not inside a longer one of the Latin and like scripts; Chinese needs no boundary, and is none."""
-    edges = [r"[^\W\u3400-\u9fff]|-" if end.isascii() else "(?!)" for end in (word[:1], word[-1:])]
-    return re.compile(f"(?<!{edges[0]}){re.escape(word)}(?!{edges[1]})" if edges[0] != "(?!)"
-                      else f"{re.escape(word)}(?!{edges[1]})")
+def _whole(text: str, word: str) -> Iterator[int]:
+    """Where a word begins, not inside a longer one of Latin and like scripts; Chinese has no boundaries, and is none.
+
+    A regular expression for each name would take longer to compile than the texts of a question to look through.
+    """
+    opens, closes = word[:1].isascii(), word[-1:].isascii()
+    at = text.find(word)
+    while at >= 0:
+        end = at + len(word)
+        inside = (opens and _joins(text[at - 1 : at])) or (closes and _joins(text[end : end + 1]))
+        if not inside:
+            yield at
+        at = text.find(word, at + 1 if inside else max(end, at + 1))
+
+
+def _joins(character: str) -> bool:
+    """Whether a word goes on with a character, of which there may be none."""
+    return character in _JOINING or (character.isalnum() and not "\u3400" <= character <= "\u9fff")
 
 
 def _before(text: str, at: int) -> str:
