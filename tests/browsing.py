@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from axe_playwright_python.sync_playwright import Axe
+from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, expect, sync_playwright
 
 CHROMIUM = Path("/usr/bin/chromium")
@@ -123,6 +123,8 @@ def shoot(page: Page, name: str) -> None:
 
 def violations(page: Page) -> list[str]:
     """What axe finds serious or critical, in a few words each."""
-    found = Axe().run(page).response["violations"]
+    if not page.evaluate("'axe' in window"):  # it stays while the page is not loaded anew
+        page.evaluate(AXE_SCRIPT)
+    found = page.evaluate("axe.run({resultTypes: ['violations']}).then((all) => all.violations)")
     return [f"{one['id']} ({one['impact']}): {one['nodes'][0]['html'][:200]}: {one['nodes'][0]['failureSummary'][:300]}"
             for one in found if one["impact"] in {"serious", "critical"}]
