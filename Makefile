@@ -35,9 +35,9 @@ unexport PYTHONDONTWRITEBYTECODE
 # Files stay whole, for what their tests share, and in order: the long ones, of the integration tests, begin.
 PYTEST := $(BIN)/python -m pytest --dist loadfile --no-loadscope-reorder
 
-# Integration tests wait for processes: a third worker uses that time.
+# Integration tests wait for processes: two more workers than cores use that time.
 test: .venv/installed
-	$(PYTEST) -n 3
+	$(PYTEST) -n 4
 
 # What needs no process, no model but the bundled one, and no socket.
 unit: .venv/installed

@@ -62,6 +62,11 @@ class WatchedResources(Resources):
         """The reasoner, watched."""
         return _Watched(super().reasoner(*given, **named), self)
 
+    def forget_reasoners(self) -> None:
+        """Begin with new ones, which have read no sentence."""
+        with self._lock:
+            self._reasoners.clear()
+
 
 class _Watched:
     def __init__(self, reasoner: object, resources: WatchedResources) -> None:
@@ -138,8 +143,9 @@ def passed(ask: Ask, resources: WatchedResources, retriever: Retriever, question
            clock: Callable[[], float], *, whole: bool) -> list[float]:
     """The time of each question in ms, unless it is the whole without the reasoner's.
 
-    What the retriever has cached is driven out first.
+    What the retriever and the reasoner have kept of the questions is driven out first.
     """
+    resources.forget_reasoners()
     retriever.queries([SubQuery(question=f"What is the number {number}?") for number in range(_REMEMBERED)])
     resources.clock = clock
     times = []

@@ -148,15 +148,15 @@ def panned(page: Page) -> tuple[float, float]:
     return 1000 * len(gaps) / sum(gaps), max(gaps)
 
 
-def measured(url: str, kb: str, question: str) -> list[dict[str, Any]]:
-    """Each action with its requests, bytes and milliseconds."""
+def measured(url: str, kb: str, question: str, first: int | None = None) -> list[dict[str, Any]]:
+    """Each action, or only the first ones, with its requests, bytes and milliseconds."""
     found = []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, headless=True, args=ARGUMENTS)
         page = browser.new_context(locale="en-GB", reduced_motion="reduce").new_page()
         page.set_default_timeout(WAIT)
         counter = Counter(page.context.new_cdp_session(page))
-        for name, act in actions(page, url, kb, question):
+        for name, act in actions(page, url, kb, question)[:first]:
             start = time.perf_counter()
             act()
             milliseconds = (time.perf_counter() - start) * 1000
@@ -176,10 +176,12 @@ def main() -> None:
     parser.add_argument("--home", type=Path, required=True, help="folder of the knowledge bases")
     parser.add_argument("--kb", required=True, help="which of them")
     parser.add_argument("--question", default="Where was the director of Casablanca born?")
+    parser.add_argument("--first", type=int, metavar="N", help="only the first N actions; 2 where there is no ledger "
+                        "beside the index (tiled_index.py)")
     parser.add_argument("--json", action="store_true", help="print JSON")
     arguments = parser.parse_args()
     with served(arguments.home) as url:
-        found = measured(url, arguments.kb, arguments.question)
+        found = measured(url, arguments.kb, arguments.question, arguments.first)
     if arguments.json:
         print(json.dumps(found))
         return

@@ -8,7 +8,7 @@ from cachetools import LRUCache
 
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..ingest.metadata import CREATED
-from ..models.embedding.embedder import Vectors, as_queries, products
+from ..models.embedding.embedder import as_queries
 from ..runtime.budgets import Account, charged
 from ..schemas.retrieval import EVERYTHING, ROUTES, Evidence, Passage, Route, SubQuery, Switches
 from ..text.tokens import first_tokens
@@ -69,21 +69,6 @@ class Retriever:
                 for row, text in enumerate(new):
                     meanings[text] = self._meanings[text] = Meaning(self.index, text, vectors[row], (batch, row))
         return [meanings[text] for text in texts]
-
-    def compare(self, question: str, texts: Sequence[str]) -> tuple[float, Vectors]:
-        """How near texts are to a question.
-
-        Args:
-            question: the question.
-            texts: n texts, which are embedded.
-
-        Returns:
-            How far vectors can be trusted for the question's script, 0 to 1, and the cosines, shape (n,).
-        """
-        meaning, = self._meant([question])
-        with charged(account=self.account):
-            vectors = self.index.embedder.encode(texts)
-        return meaning.trust, products(meaning.vector[None], vectors)[0]
 
     def second_hop(self, question: SubQuery, number: int) -> SubQuery | None:
         """What to search after a question that was not decomposed; see `hops.second_hop`."""

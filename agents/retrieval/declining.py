@@ -32,14 +32,14 @@ def declined(question: str, answer: Answer, passages: Sequence[Passage], documen
         answer: an answer that abstains.
         passages: the context, best first.
         documents: the sources.
-        retriever: of the knowledge base, for its names and for what is near.
+        retriever: of the knowledge base, for its names.
         hint: whether to say that a model would help.
 
     Returns:
         The answer in the question's language. Its citations are the closest passages.
     """
     said = _WORDS[language_of(question)]
-    citations = closest(question, passages, documents, retriever)
+    citations = closest(question, passages, documents)
     lines = [said["none"]]
     if citations:
         lines += [said["closest"], *(said["quote"].format(" ".join(c.quote.split()), c.id) for c in citations)]

@@ -3,6 +3,7 @@
 import functools
 import hashlib
 import importlib.util
+import json
 import logging
 import os
 import shutil
@@ -93,9 +94,34 @@ def bundled_export() -> Path:
     return cached_export(bundled_model())
 
 
-def word_table(onnx_file: Path, words: int) -> NDArray[np.float32]:
-    """The input embeddings of an exported model, shape (words, 384), mapped: rows are read as they are asked for."""
+@functools.cache
+def word_table() -> NDArray[np.float32]:
+    """The bundled model's input embeddings, shape (words, 384), mapped: rows are read as they are asked for.
+
+    Where nothing was exported, as by those who embed with another model, they are read from the published weights: an
+    export takes long and needs torch.
+
+    Raises:
+        EmbeddingError: the model's files are missing or altered.
+    """
+    if (_export_folder() / ONNX_FILE).is_file():
+        return _exported_words(bundled_export(), bundled_tokenizer().get_vocab_size())
+    verify_model(bundled_model(), (WEIGHTS,))
+    return _published_words(bundled_model() / WEIGHTS)
+
+
+def _exported_words(onnx_file: Path, words: int) -> NDArray[np.float32]:
     return np.memmap(onnx_file.with_name(_DATA_FILE), np.float32, "r", shape=(words, _DIMENSION))
+
+
+def _published_words(weights: Path) -> NDArray[np.float32]:
+    """As the safetensors format lays them out: the length of a JSON header, the header, then the tensors."""
+    with weights.open("rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        header = json.loads(file.read(length))
+    name, = (name for name in header if name.endswith("embeddings.word_embeddings.weight"))
+    return np.memmap(weights, np.float32, "r", 8 + length + header[name]["data_offsets"][0],
+                     tuple(header[name]["shape"]))
 
 
 def cached_export(model: Path, export: Exporter | None = None) -> Path:
@@ -109,7 +135,7 @@ def cached_export(model: Path, export: Exporter | None = None) -> Path:
     Raises:
         EmbeddingError: the model's files are missing or altered, or the cache folder cannot be written.
     """
-    folder = _cache_folder() / f"minilm-{SHA256[WEIGHTS][:16]}-v{EXPORT_VERSION}"
+    folder = _export_folder()
     try:
         if not _intact(folder):
             folder.parent.mkdir(parents=True, exist_ok=True)
@@ -140,7 +166,7 @@ def export_model(model: Path, onnx_file: Path) -> None:
         minilm = load_minilm(model / CONFIG, model / WEIGHTS)
         write_onnx(minilm, onnx_file)
         words = minilm.state_dict()["encoder.embeddings.word_embeddings.weight"].numpy()
-        if not np.array_equal(words, word_table(onnx_file, len(words))):
+        if not np.array_equal(words, _exported_words(onnx_file, len(words))):
             raise EmbeddingError("The embedding model cannot be exported: this version of torch writes its weights in "
                                  "another order. Install the version that pyproject.toml names.")
 
@@ -171,6 +197,10 @@ def _intact(folder: Path) -> bool:
 def _checksums(folder: Path) -> str:
     """Of the graph and of its weights."""
     return " ".join(_sha256(path) for path in sorted(folder.glob(f"{ONNX_FILE}*")))
+
+
+def _export_folder() -> Path:
+    return _cache_folder() / f"minilm-{SHA256[WEIGHTS][:16]}-v{EXPORT_VERSION}"
 
 
 def _cache_folder() -> Path:

