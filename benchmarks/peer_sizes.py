@@ -39,12 +39,16 @@ Job = dict[str, Any]
 def built(command: list[str], job: Job, path: Path) -> float | None:
     """Seconds of a build; None: it was not done in time."""
     path.write_text(json.dumps(job), "utf-8")
+    log = path.with_suffix(".build")
     started = time.perf_counter()
     try:
         subprocess.run([*command, str(path)], check=True, timeout=LONGEST, stdin=subprocess.DEVNULL,
-                       stdout=subprocess.DEVNULL, stderr=path.with_suffix(".build").open("wb"))
+                       stdout=subprocess.DEVNULL, stderr=log.open("wb"))
     except subprocess.TimeoutExpired:
         return None
+    except subprocess.CalledProcessError as error:
+        raise SystemExit(f"{' '.join(command)} ended with code {error.returncode}:\n"
+                         f"{log.read_text('utf-8', 'replace')[-2000:]}") from None
     return time.perf_counter() - started
 
 

@@ -1,4 +1,7 @@
-"""LightRAG as an arm of `banyan bench`, with its own defaults (mode mix); needs an environment with lightrag-hku."""
+"""LightRAG as an arm of `banyan bench`, with its own defaults (mode mix).
+
+It needs an environment with lightrag-hku and openai.
+"""
 
 import asyncio
 from typing import Any
