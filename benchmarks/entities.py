@@ -17,11 +17,10 @@ from banyan.models.embedding.loading import load_embedder
 from banyan.models.rules.reasoner import RulesReasoner
 from banyan.schemas.extraction import ExtractionRequest
 from banyan.schemas.formats.loading import load_schema
+from banyan.text.values import find_values
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
-
-Found = dict[str, tuple[int, int, int]]
 
 
 def key(name: str) -> str:
@@ -64,6 +63,8 @@ def main() -> None:
         table.add_row(row, str(count["recorded"]), str(count["found"]), f"{count['right'] / count['recorded']:.3f}",
                       f"{count['right'] / count['found']:.3f}")
     console.print(table)
+    dated = sum(bool(find_values(name)) for _, name in missed)
+    console.print(f"{len(missed)} missed in both rows, {dated} with a date or number in them")
     for title, pairs in (("missed", missed), ("not recorded", more)):
         step = max(1, len(pairs) // given.missed) if given.missed else 0
         for passage_title, name in pairs[::step][:given.missed] if step else []:

@@ -124,9 +124,21 @@ def actions(page: Page, url: str, kb: str, question: str) -> list[tuple[str, Cal
         page.goto(f"{url}/#/ask?kb={kb}")
         page.wait_for_selector("html[data-ready]")
 
-    return [("open the page", opened), ("graph overview and communities", overview), ("search suggestions", search),
+    def opened_again() -> None:
+        page.goto("about:blank")
+        page.context.new_cdp_session(page).send("Network.clearBrowserCache")
+        opened()
+
+    return [("open the page", opened), ("open it again, nothing cached", opened_again),
+            ("graph overview and communities", overview), ("search suggestions", search),
             ("choose an entity", choose), ("25 more neighbours", neighbours), ("its community", community),
             ("list of documents", documents), ("ask a question", ask), ("graph again", overview)]
+
+
+def first_paint(page: Page) -> dict[str, Any]:
+    """When the page that was opened last showed something."""
+    painted = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
+    return {"action": "its first paint", "requests": 0, "bytes": 0, "ms": round(painted)}
 
 
 def panned(page: Page) -> tuple[float, float]:
@@ -163,6 +175,8 @@ def measured(url: str, kb: str, question: str, first: int | None = None) -> list
             page.wait_for_load_state("networkidle")
             requests, received = counter.read()
             found.append({"action": name, "requests": requests, "bytes": received, "ms": round(milliseconds)})
+            if name.startswith("open "):
+                found.append(first_paint(page))
         frames, longest = panned(page)
         found.append({"action": "panning", "frames a second": round(frames), "longest ms": round(longest)})
         found.append({"action": "nodes on the map", "nodes": page.locator(".graph-note .soft").text_content()})
@@ -176,7 +190,7 @@ def main() -> None:
     parser.add_argument("--home", type=Path, required=True, help="folder of the knowledge bases")
     parser.add_argument("--kb", required=True, help="which of them")
     parser.add_argument("--question", default="Where was the director of Casablanca born?")
-    parser.add_argument("--first", type=int, metavar="N", help="only the first N actions; 2 where there is no ledger "
+    parser.add_argument("--first", type=int, metavar="N", help="only the first N actions; 3 where there is no ledger "
                         "beside the index (tiled_index.py)")
     parser.add_argument("--json", action="store_true", help="print JSON")
     arguments = parser.parse_args()

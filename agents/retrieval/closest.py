@@ -7,7 +7,7 @@ import numpy as np
 
 from ...graph_store.index.lexical import terms
 from ...graph_store.ledger.documents import Documents
-from ...models.rules.content_words import content_words, language_of, spoken_words
+from ...models.rules.content_words import language_of, spoken_words
 from ...models.rules.likeness import likeness
 from ...schemas.documents import Citation
 from ...schemas.retrieval import Passage, Quote
@@ -68,7 +68,7 @@ def _nearest(question: str, texts: Sequence[str]) -> list[int]:
     shared words alone for 44. Embedding sentences for it shows 105, and takes a sixth of the question (a paid call
     where another machine embeds).
     """
-    asked = list(dict.fromkeys(word for word in spoken_words(question) if content_words(word)))
+    asked = list(dict.fromkeys(spoken_words(question)))
     if language_of(question) == "zh" or not asked:
         bigrams = frozenset(terms(question))
         near = [float(len(bigrams.intersection(terms(text)))) for text in texts]

@@ -3,7 +3,6 @@
 import functools
 import hashlib
 import importlib.util
-import json
 import logging
 import os
 import shutil
@@ -14,6 +13,7 @@ import numpy as np
 from filelock import FileLock
 from numpy.typing import NDArray
 from platformdirs import user_cache_path
+from safetensors import safe_open
 from tokenizers import Tokenizer
 
 from ...runtime.quiet import ignoring
@@ -96,10 +96,10 @@ def bundled_export() -> Path:
 
 @functools.cache
 def word_table() -> NDArray[np.float32]:
-    """The bundled model's input embeddings, shape (words, 384), mapped: rows are read as they are asked for.
+    """The bundled model's input embeddings, shape (words, 384).
 
-    Where nothing was exported, as by those who embed with another model, they are read from the published weights: an
-    export takes long and needs torch.
+    Those of an export are mapped: rows are read as they are asked for. Where nothing was exported, as by those who
+    embed with another model, they are read from the published weights (47 MB): an export takes long and needs torch.
 
     Raises:
         EmbeddingError: the model's files are missing or altered.
@@ -115,13 +115,10 @@ def _exported_words(onnx_file: Path, words: int) -> NDArray[np.float32]:
 
 
 def _published_words(weights: Path) -> NDArray[np.float32]:
-    """As the safetensors format lays them out: the length of a JSON header, the header, then the tensors."""
-    with weights.open("rb") as file:
-        length = int.from_bytes(file.read(8), "little")
-        header = json.loads(file.read(length))
-    name, = (name for name in header if name.endswith("embeddings.word_embeddings.weight"))
-    return np.memmap(weights, np.float32, "r", 8 + length + header[name]["data_offsets"][0],
-                     tuple(header[name]["shape"]))
+    with safe_open(weights, "numpy") as tensors:
+        name, = (name for name in tensors.keys() if name.endswith("embeddings.word_embeddings.weight"))  # noqa: SIM118
+        words: NDArray[np.float32] = tensors.get_tensor(name)
+    return words
 
 
 def cached_export(model: Path, export: Exporter | None = None) -> Path:

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from ....schemas.naming import canonical_name, normalise
 from ....text.quantities import measured, parse_number
 from ....text.table_rows import DOCUMENT, Cell, Row
-from ...embedding.embedder import products
-from ...embedding.word_vectors import word_vectors
-from ..content_words import content_words, spoken_words
+from ..content_words import content_words
 from ..lexicon import words
+from ..likeness import likeness
 from ..questions.answer_types import Expected, Question, figures
 from ..questions.names import mentions
 from .spans import Candidate
@@ -100,10 +99,9 @@ def named_in_row(row: Row, name: str) -> float:
 @functools.lru_cache(4096)
 def _alike(word: str, header: str) -> float:
     """How surely a header says an English word in another ('grow': 'Crop'), by how alike they are used; 0 to 1."""
-    names = spoken_words(header)
-    if not names or not word.isalpha() or not word.isascii():  # numbers are used alike, and are not each other
+    if not word.isalpha() or not word.isascii():  # numbers are used alike, and are not each other
         return 0.0
-    best = float(products(word_vectors([word]), word_vectors(names)).max())
+    best = float(likeness([word], [header])[0, 0])
     return min(1.0, best / _USED_ALIKE) if best >= _LEAST_ALIKE else 0.0
 
 
