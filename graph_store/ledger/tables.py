@@ -104,7 +104,7 @@ EDITS = Table("edits", METADATA, _number("number"), *_texts("edit", "who", "why"
               Column("undone_at", TEXT, nullable=False, server_default=text("''")), sqlite_autoincrement=True)
 
 COMMUNITIES = Table("communities", METADATA, *_text_keys("view", "id"), *_integers("level"), *_texts("parent"),
-                    _real("cohesion"), *_texts("label", "keywords", "members", "marks"))
+                    _real("cohesion"), *_texts("label", "keywords", "members"))
 SUMMARIES = Table("summaries", METADATA, *_text_keys("id"), *_texts("name", "summary"))
 
 CALLS = Table("calls", METADATA, *_text_keys("key"), *_texts("step", "response"),

@@ -35,7 +35,7 @@ def adjacent(data: EntityFeatures, now: Perception) -> Pairs:
         ones.append(np.repeat(rows, near))
         others.append(np.argpartition(-cosine, near - 1, axis=1)[:, :near].ravel())
     members = sparse.csr_array((np.ones(len(labels), np.float32), (np.arange(len(labels)), labels)))
-    linked = sparse.coo_array(members.T @ data.links @ members)
+    linked = sparse.coo_array(members.T @ data.links_to(members))
     row, column, strength = linked.row, linked.col, linked.data
     order = np.lexsort((column, -strength, row))
     order = order[row[order] != column[order]]

@@ -16,10 +16,14 @@ DECIMALS = 5
 
 
 class Perception:
-    """The entities and communities of one iteration, as the two terms see them."""
+    """The entities and communities of one iteration, as the two terms of phi compare them."""
 
     def __init__(self, data: EntityFeatures, labels: Labels, communities: int = 0) -> None:
         """Describe every community by its members.
+
+        Psi has two halves: the relation-specific neighbourhood, each relation with the entity at its other end and
+        each passage that mentions the entity, and the communities that those ends belong to at this iteration. A
+        relation type that is shared without an end counts nothing.
 
         Args:
             data: n entities.
@@ -32,9 +36,8 @@ class Perception:
         n, k = len(labels), len(self.sizes)
         belong = sparse.csr_array((np.ones(n, np.float32), labels, np.arange(n + 1)), shape=(n, k))
         members = belong.T.tocsr()
-        # Psi: for each triple its relation, and the community at its other end.
-        self.towards = shares(sparse.csr_array(data.links @ belong))
-        self._psi = sparse.hstack([data.relations * 0.5, self.towards * 0.5], format="csr")
+        self.towards = shares(data.links_to(belong))
+        self._psi = sparse.hstack([data.neighbourhoods * 0.5, self.towards * 0.5], format="csr")
         self._psi.sort_indices()
         self._mass = np.asarray(self._psi.sum(axis=1)).ravel()
         # Sums over the members: leaving one out is then a subtraction.
@@ -49,7 +52,7 @@ class Perception:
         self._squares = np.einsum("ij,ij->i", self.sums, self.sums)
 
     def terms(self, entities: Labels, communities: Labels) -> tuple[Scores, Scores]:
-        """S_r and S_s of pairs; an entity is left out of its own community.
+        """Compute S_r and S_s of pairs; an entity is left out of its own community.
 
         Args:
             entities: of each pair, shape (m,).
@@ -90,5 +93,5 @@ class Perception:
 
 
 def phi(overlap: Scores, cosine: Scores, semantic_weight: float) -> Scores:
-    """S_r + lambda S_s (eq. 5), rounded so that only real differences count."""
+    """Add S_r and lambda S_s (eq. 5), rounded so that only real differences count."""
     return np.asarray(np.round(overlap + semantic_weight * cosine, DECIMALS), np.float32)

@@ -1,7 +1,7 @@
-"""The knowledge tree: built, kept up with the graph, described."""
+"""The knowledge tree: built from the graph, described."""
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from ...runtime.collection import at_rest
 from ...schemas.graph_schema import GraphSchema
@@ -12,9 +12,8 @@ from ..graph.synchroniser import GraphSynchroniser
 from ..ledger.communities import Community, CommunityTable
 from ..ledger.database import Database
 from ..vectors.store import VectorStore
-from .description import digests, find_tree, marks, view_communities
+from .description import digests, find_tree, view_communities
 from .detection import CommunitySettings
-from .local_update import Before, update_tree
 from .view_attributes import by_attribute, by_relation
 from .view_groups import View
 from .view_modularity import by_modularity
@@ -42,11 +41,7 @@ def build_view(graph: KnowledgeGraph, vectors: VectorStore, spec: ViewSpec) -> V
 
 
 class TreeSynchroniser:
-    """Keeps the communities of one knowledge base.
-
-    Where little of a large graph changed, only that is clustered again. Marks that are stored with the communities
-    tell what changed, so the tree is a function of the one before and of the graph, whatever was killed in between.
-    """
+    """Keeps the communities of one knowledge base: a function of the graph, and the descriptions of those that stay."""
 
     def __init__(self, database: Database, graph: GraphSynchroniser, vectors: VectorStore,
                  communities: CommunityTable, schema: Callable[[], GraphSchema]) -> None:
@@ -71,38 +66,32 @@ class TreeSynchroniser:
         elif self._communities.undescribed():
             self.describe(summarise)
 
-    def build(self, summarise: Summarise, settings: CommunitySettings | None = None, *, whole: bool = False) -> int:
+    def build(self, summarise: Summarise, settings: CommunitySettings | None = None) -> int:
         """Find the communities of the graph, then describe the new ones.
 
         Args:
             summarise: describes communities; called for some at a time.
             settings: constants of the detection.
-            whole: find all communities, even if little of a large graph has changed.
 
         Returns:
             How many communities there are on the finest level.
         """
-        self._find(settings or CommunitySettings(), whole=whole)
+        self._find(settings or CommunitySettings())
         self.describe(summarise)
         return self._communities.count()
 
     @at_rest()
-    def _find(self, settings: CommunitySettings, *, whole: bool) -> None:
-        graph, state = self._graph.graph, self._graph.state
-        now = marks(graph)
-        before = None if whole else self._before(now, settings)
-        communities = update_tree(graph, self._vectors, settings, before) if before else []
-        if not communities or _needs_a_level(communities, settings):
-            communities, before = find_tree(graph, self._vectors, settings), None
+    def _find(self, settings: CommunitySettings) -> None:
+        state = self._graph.state
+        communities = find_tree(self._graph.graph, self._vectors, settings)
         views = self._views(settings)
         with self._db.transaction():
-            self._communities.replace(communities, marks=now)
+            self._communities.replace(communities)
             self._communities.forget_views()
             for name, grouped in views.items():
                 self._communities.replace(grouped, name)
             self._db.set_meta("tree_position", str(state.position))
             self._db.set_meta("tree_resolution", str(state.resolution))
-            self._db.set_meta("tree_drift", str(self._drift() + len(before.changed) if before else 0))
             self._revise()
 
     def _views(self, settings: CommunitySettings) -> dict[str, list[Community]]:
@@ -120,20 +109,6 @@ class TreeSynchroniser:
     def _view(self, spec: ViewSpec, settings: CommunitySettings) -> list[Community]:
         graph, vectors = self._graph.graph, self._vectors
         return view_communities(graph, vectors, build_view(graph, vectors, spec), settings)
-
-    def _drift(self) -> int:
-        """How many entities changed since all communities were detected."""
-        return int(self._db.get_meta("tree_drift") or 0)
-
-    def _before(self, now: Mapping[str, str], settings: CommunitySettings) -> Before | None:
-        """What the tree can go on from; None where all communities have to be detected."""
-        if len(now) <= settings.update_above:
-            return None
-        then = self._communities.marks()
-        changed = frozenset(one for one in now.keys() | then.keys() if now.get(one) != then.get(one))
-        if self._drift() + len(changed) > settings.drift * len(now):
-            return None
-        return Before(self._communities.all(level=None), changed)
 
     def describe(self, summarise: Summarise) -> None:
         """Name and summarise the communities that are not described yet.
@@ -164,8 +139,3 @@ class TreeSynchroniser:
             self._communities.replace(communities, spec.view)
             self._revise()
         return self._communities.all(spec.view)
-
-
-def _needs_a_level(communities: Sequence[Community], settings: CommunitySettings) -> bool:
-    """Whether there are so many on the finest level, which is the only one, that others belong above it."""
-    return not any(community.level for community in communities) and len(communities) > settings.max_clusters

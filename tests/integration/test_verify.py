@@ -216,7 +216,7 @@ def test_vectors_too_many_and_of_another_size_are_named(kb, hashed_embedder, mon
 def test_levels_of_the_tree_that_do_not_lie_in_each_other_are_named(kb):
     rows = kb.database.rows("SELECT id, members FROM communities WHERE view = '' ORDER BY id")
     everything = json.dumps(kb.graph.entity_ids())
-    kb.database.execute("INSERT INTO communities VALUES ('', 'above', 1, '', 0, '', '[]', :members, '')",
+    kb.database.execute("INSERT INTO communities VALUES ('', 'above', 1, '', 0, '', '[]', :members)",
                         members=everything)
     assert "has no parent" in whats(kb)
     kb.database.execute("UPDATE communities SET parent = 'above' WHERE view = '' AND level = 0")
