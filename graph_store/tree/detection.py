@@ -25,6 +25,7 @@ alternatives measured by `benchmarks/community_readings.py`:
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from ...runtime.one_thread import one_thread
@@ -85,24 +86,36 @@ def detect(data: EntityFeatures, settings: CommunitySettings) -> Labels:
     with one_thread():
         labels = initial_clusters(data.representations, settings.entities_per_cluster, settings.max_clusters,
                                   settings.max_members)
+        active = np.ones(len(labels), bool)
         for _ in range(settings.max_iterations):
-            labels, moved, merged = _round(data, labels, settings)
+            labels, active, moved, merged = _round(data, labels, active, settings)
             if not merged and moved <= _SETTLED * len(labels):
                 break
     return renumbered(labels)
 
 
-def _round(data: EntityFeatures, labels: Labels, settings: CommunitySettings) -> tuple[Labels, int, int]:
-    """Sweep over the entities to move them, then merge; return the labels and how many moved and pairs merged."""
+def _round(data: EntityFeatures, labels: Labels, active: NDArray[np.bool_], settings: CommunitySettings,
+           ) -> tuple[Labels, NDArray[np.bool_], int, int]:
+    """Sweep over the active entities to move them, then merge communities.
+
+    Returns:
+        The labels; who is active in the next round: those around a change, as in Leiden's fast local moving; how many
+        entities moved, and how many pairs merged.
+    """
     now = Perception(data, labels)
     pairs, count, moves = adjacent(data, now), len(now.sizes), 0
     for sweep in range(settings.moves):
         every_other = np.arange(len(labels)) % 2 == sweep % 2
-        found, moved = move(now, every_other, pairs, settings.semantic_weight, settings.max_members)
+        found, moved = move(now, active & every_other, pairs, settings.semantic_weight, settings.max_members)
         if moved:
             now, moves = Perception(data, found, count), moves + moved
-    labels, merged = merge(now, pairs, settings.semantic_weight, settings.merge_below, settings.max_members)
-    return labels, moves, merged
+    gone = now.labels != labels
+    concerned = np.zeros(count, bool)
+    concerned[now.labels[active]] = concerned[labels[gone]] = True
+    labels, merged = merge(now, pairs[concerned[pairs].any(axis=1)], settings.semantic_weight, settings.merge_below,
+                           settings.max_members)
+    changed = gone | (np.bincount(labels)[labels] != now.sizes[now.labels])
+    return labels, changed | data.beside(changed), moves, merged
 
 
 def hierarchy(data: EntityFeatures, settings: CommunitySettings) -> list[Labels]:

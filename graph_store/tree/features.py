@@ -64,6 +64,11 @@ class EntityFeatures:
         found.eliminate_zeros()
         return found
 
+    def beside(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return which entities share a triple or a passage with a chosen one, shape (n,)."""
+        weight = chosen.astype(np.float32)
+        return np.asarray((self.links @ weight > 0) | (self.mentions @ (self.mentions.T @ weight) > 0))
+
 
 _NOTHING = 1e-6
 """What is left of an entity's own part when it was subtracted, in the last bits of a float32."""
