@@ -10,10 +10,10 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
-from banyan.graph_store import update
+from banyan.graph_store import derive
+from banyan.graph_store.derive import embed_facts
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.layout import Layout
-from banyan.graph_store.update import follow_facts
 from banyan.ingest.chunking import chunk_document
 from banyan.models.embedding.embedder import Embedder
 from banyan.models.reasoner import Reasoner
@@ -69,7 +69,7 @@ def put(kb: KnowledgeBase, document_id: str, text: str, *, title: str = "", enti
 
 def finish(kb: KnowledgeBase) -> None:
     """What the construction graph does at its end."""
-    follow_facts(kb)
+    embed_facts(kb)
     kb.reliability.measure()
     kb.tree.build(summarise)
     kb.save_graph()
@@ -78,12 +78,12 @@ def finish(kb: KnowledgeBase) -> None:
 def delete(kb: KnowledgeBase, document_id: str) -> None:
     """Delete a document, and what it brought to the graph and the vectors."""
     kb.documents.delete(document_id)
-    follow_facts(kb)
+    embed_facts(kb)
 
 
 def reindex(kb: KnowledgeBase) -> None:
     """Derive everything again, as `banyan reindex` does."""
-    update.reindex(kb, cast("Reasoner", SimpleNamespace(summarise=summarise)))
+    derive.reindex(kb, cast("Reasoner", SimpleNamespace(summarise=summarise)))
 
 
 def create(home: Path, name: str, embedder: Embedder, schema: GraphSchema | None = None) -> KnowledgeBase:

@@ -26,7 +26,7 @@ Record = Row[*tuple[Any, ...]]
 MIGRATIONS: Sequence["Migration"] = ()
 """What makes format 2 of format 1, format 3 of format 2, and so on, in Alembic's operations."""
 FORMAT = 1 + len(MIGRATIONS)
-_UNRELEASED = (("communities", "marks"),)
+_UNRELEASED = (("communities", "marks"), ("cached_vectors", "vector"), ("extractions", "bounded"))
 """Columns that format 1 had before it was released; a ledger that still has one is refused."""
 _AT_ONCE = 1000
 """Rows that are copied at once; documents are among them."""

@@ -120,7 +120,7 @@ class PostgresqlLedger:
 
     def go_on_counting(self) -> None:
         """Let numbers go on behind those that were inserted."""
-        for table, column in (("changes", "seq"), ("entity_decisions", "seq"), ("edits", "number")):
+        for table, column in (("entity_decisions", "seq"), ("edits", "number")):
             self.connection.exec_driver_sql(
                 f"SELECT setval(pg_get_serial_sequence('{table}', '{column}'), "  # noqa: S608
                 f"coalesce(max({column}), 0) + 1, false) FROM {table}")

@@ -7,8 +7,7 @@ from ...runtime.collection import at_rest
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.retrieval import CommunityDigest, CommunitySummary
 from ..graph.knowledge_graph import KnowledgeGraph
-from ..graph.state import GraphState
-from ..graph.synchroniser import GraphSynchroniser
+from ..graph.ledger_graph import GraphState, LedgerGraph
 from ..ledger.communities import Community, CommunityTable
 from ..ledger.database import Database
 from ..vectors.store import VectorStore
@@ -43,7 +42,7 @@ def build_view(graph: KnowledgeGraph, vectors: VectorStore, spec: ViewSpec) -> V
 class TreeSynchroniser:
     """Keeps the communities of one knowledge base: a function of the graph, and the descriptions of those that stay."""
 
-    def __init__(self, database: Database, graph: GraphSynchroniser, vectors: VectorStore,
+    def __init__(self, database: Database, graph: LedgerGraph, vectors: VectorStore,
                  communities: CommunityTable, schema: Callable[[], GraphSchema]) -> None:
         self._db = database
         self._graph = graph
