@@ -4,8 +4,9 @@ import math
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from functools import cached_property
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from ..config import Settings
 from ..graph_store import moving
@@ -43,6 +44,9 @@ from .model_choice import AskStep
 from .readers import Readers
 from .runs import Runs
 from .spending import Spending
+
+if TYPE_CHECKING:
+    from ..models.rules.answers import Answers
 
 _Edited = TypeVar("_Edited")
 
@@ -185,6 +189,13 @@ class Resources:
                     newest = reasoners[chosen] = calls, self._make_reasoner(calls, chosen)
                 made = newest
         return made[1]
+
+    @cached_property
+    def finder(self) -> "Answers":
+        """What finds the closest quotes where a model found no answer."""
+        from ..models.rules.answers import Answers  # noqa: PLC0415 - a second of imports that most answers do without
+
+        return Answers(Parser(self.settings.spacy_pipelines))
 
     def _forget(self, name: str) -> None:
         """A knowledge base was let go of: its reasoners keep accounts through a connection to it."""

@@ -8,7 +8,7 @@ from ...graph_store.errors import UnknownDocumentError
 from ...graph_store.ledger.documents import Documents
 from ...schemas.documents import Citation
 from ...schemas.naming import UNSEEN
-from ...schemas.retrieval import Answer, Claim, DraftAnswer, Mode, Passage, Quote
+from ...schemas.retrieval import Answer, Claim, DraftAnswer, Mode, Passage, Quote, QuotedDraft
 from ...text.sentences import split_sentences
 from ...text.tokens import estimate_tokens, first_tokens
 
@@ -82,7 +82,7 @@ def cite(draft: DraftAnswer, passages: Sequence[Passage], documents: Documents, 
     lines: list[str] = []
     sure = draft.answerable and draft.confidence >= abstain_below
     for claim in draft.claims if sure or mode == "open" else ():
-        text = _plain(claim.text)
+        text = f"“{_plain(claim.text)}”" if isinstance(draft, QuotedDraft) else _plain(claim.text)
         numbers = _cited(claim, passages, documents, citations)
         if numbers:
             lines.append(f"{text} {''.join(f'[{n}]' for n in numbers)}")

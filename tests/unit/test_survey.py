@@ -4,7 +4,7 @@ import pytest
 from banyan.agents.retrieval import survey
 from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.state import AskContext
-from banyan.models.rules.answering.statements import overview
+from banyan.models.rules.overviews import overview
 from banyan.schemas.retrieval import Claim, DraftAnswer, Passage, Quote, SubQuery
 
 from ..conftest import load_test_module

@@ -1,82 +1,64 @@
-"""Questions taken apart: sub-queries with the schema's elements and the routes they should take."""
+"""Questions decomposed: sub-queries with the schema's elements and the routes they should take."""
 
 import re
 
-from ....schemas.graph_schema import GraphSchema, SchemaElement
-from ....schemas.naming import normalise
-from ....schemas.references import literal, reference, replaced
-from ....schemas.retrieval import ROUTES, Route, SubQuery
-from ...parsing.parser import Parser
-from ..content_words import content_words, language_of
-from ..lexicon import SUMMARY_CUES
-from .answer_types import Expected, analyse
-from .comparisons import comparison
-from .unfolding_chinese import unfold_chinese
-from .unfolding_english import unfold_english
-from .unfolding_patterns import unfold_by_patterns
+from ...schemas.graph_schema import GraphSchema, SchemaElement
+from ...schemas.naming import normalise
+from ...schemas.references import literal, reference, replaced
+from ...schemas.retrieval import ROUTES, Route, SubQuery
+from ..parsing.parser import Parser
+from .content_words import content_words, language_of
+from .lexicon import SUMMARY_CUES
+from .nested_chinese import unfold_chinese
+from .nested_english import unfold_english
+from .question import analyse
 
-_COPULAR = re.compile(r"(?:who|what)\s+(?:is|was|are|were)\b", re.IGNORECASE)
-"""Questions in plain word order, which the parser reads well."""
-_LONGEST_PATTERN = 400
-"""Characters: the patterns take more than linear time, and longer questions are not written in one sentence."""
 _TYPE_WORDS = {
-    Expected.PERSON: "person people human 人物 人",
-    Expected.PLACE: "place location 地点 地方",
-    Expected.ORGANISATION: "organisation organization institution 组织 机构",
+    "person": "person people human 人物 人",
+    "location": "place location 地点 地方",
+    "organization": "organisation organization institution 组织 机构",
 }
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|[_/-]")
 
 
 def decompose(question: str, schema: GraphSchema, limit: int, parser: Parser) -> list[SubQuery]:
-    """The atomic sub-queries of a question, by general grammar.
+    """Return the atomic sub-queries of a question, by grammar.
 
-    Comparisons give one sub-query per side, nested questions one per step referring to
-    answers of earlier ones, questions about the whole one for the communities; any other question comes back
-    as it is. What would need more than `limit` sub-queries is not taken apart.
+    A nested question ("the X of the Y of Z", relative clauses) gives one sub-query for each step, which may refer to
+    the answers of earlier ones; a question about the whole corpus one for the communities; any other question comes
+    back as it is, and so does one that would need more than `limit` sub-queries.
 
     Args:
         question: the question, not blank.
         schema: elements are named only if they stand in it.
         limit: the most sub-queries, at least 1.
         parser: parses English.
-
-    Returns:
-        1 to `limit` sub-queries.
     """
     steps = unfold(question, limit, parser)
-    return [sub_query(step, schema, parser, chained=len(steps) > 1) for step in steps]
+    return [sub_query(step, schema, chained=len(steps) > 1) for step in steps]
 
 
 def unfold(question: str, limit: int, parser: Parser) -> list[str]:
-    """The steps of a question as texts; see `decompose`."""
+    """Return the steps of a question as texts; see `decompose`."""
     question = question.strip() or question
     if question.isspace() or SUMMARY_CUES.search(question):
         return [question]
-    compared = comparison(question, parser)
-    if compared is not None:
-        return list(compared.asked) if limit >= len(compared.asked) else [question]
     if language_of(question) == "zh":
         return unfold_chinese(question, limit)
-    parsed = unfold_english(question, parser, limit) if _COPULAR.match(question) else [question]
-    if len(parsed) > 1:
-        return parsed
-    by_patterns = unfold_by_patterns(question, limit) if len(question) <= _LONGEST_PATTERN else [question]
-    return by_patterns if len(by_patterns) > 1 else unfold_english(question, parser, limit)
+    return unfold_english(question, parser, limit)
 
 
-def sub_query(question: str, schema: GraphSchema, parser: Parser, *, chained: bool) -> SubQuery:
-    """One atomic question with the schema elements whose names, labels or cues it holds.
+def sub_query(question: str, schema: GraphSchema, *, chained: bool) -> SubQuery:
+    """Return an atomic question with the schema elements whose names, labels or cues it holds.
 
     Args:
         question: the question; may refer to answers.
         schema: the schema in force.
-        parser: parses English.
         chained: whether it is a step of several, so that paths between entities may matter.
     """
-    # One sign that is no word: neither the parse nor the schema's words take it for what is asked about.
+    # One sign that is no word, so that no schema element is found in a reference.
     spoken = replaced(question, "#{}".format)
-    analysed = analyse(spoken, parser)
-    text = f"{spoken} {_TYPE_WORDS.get(analysed.expected, '')}"
+    text = f"{spoken} {_TYPE_WORDS.get(analyse(spoken).expected, '')}"
     words = frozenset(content_words(text))
     return SubQuery(
         question=question,
@@ -88,7 +70,7 @@ def sub_query(question: str, schema: GraphSchema, parser: Parser, *, chained: bo
 
 
 def fill(question: str, answers: list[str]) -> str:
-    """The question with its references replaced by the answers that there are.
+    """Return a question with its references replaced by the answers that there are.
 
     Args:
         question: a question as decomposed.
@@ -120,7 +102,7 @@ def _cues(element: SchemaElement) -> list[str]:
 
 
 def _speaks_of(cue: str, folded: str, words: frozenset[str]) -> bool:
-    """Whether a cue occurs: a Chinese one as written, one with spaces between words by its stems."""
+    """Return True if a cue occurs: a Chinese one as written, one with spaces between words by its stems."""
     if language_of(cue) == "zh":
         return normalise(cue) in folded or (bool(content_words(cue)) and words.issuperset(content_words(cue)))
     needed = content_words(cue)

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ....schemas.references import reference
-from ...parsing.parser import Parser
-from ..lexicon import PERSON_NOUNS, words
+from ...schemas.references import reference
+from ..parsing.parser import Parser
+from .lexicon import PERSON_NOUNS, words
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token

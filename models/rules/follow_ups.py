@@ -3,12 +3,11 @@
 import re
 from collections.abc import Sequence
 
-from ....schemas.naming import canonical_name
-from ...parsing.parser import Parser
-from ..content_words import language_of
-from ..lexicon import words
-from .answer_types import Expected, analyse
+from ...schemas.naming import canonical_name
+from .content_words import language_of
+from .lexicon import words
 from .names import find_names, names_in
+from .question import analyse
 
 _LONGEST = 1_000
 """Characters of a message that are read: whoever writes more names what is meant."""
@@ -31,14 +30,13 @@ _CHINESE_ELLIPSIS = re.compile(r"^(?P<name>[^，,？?的]{1,20})呢[？?]*$")
 _CHINESE_NOUN = re.compile(r"^(?P<noun>.{1,20})呢[？?]*$")
 
 
-def condense(question: str, messages: Sequence[tuple[str, str]], parser: Parser) -> str:
+def condense(question: str, messages: Sequence[tuple[str, str]]) -> str:
     """A follow-up question with the names it leaves out, taken from the conversation.
 
     Args:
         question: the new question.
         messages: (role, text) so far, oldest first; the user's questions weigh more. The last few are read, each
             as far as a question would be.
-        parser: parses English.
 
     Returns:
         The question standing alone; unchanged where it needs nothing or nothing fits.
@@ -46,10 +44,10 @@ def condense(question: str, messages: Sequence[tuple[str, str]], parser: Parser)
     if len(question) > _LONGEST:
         return question
     recent = [(role, text[:_LONGEST]) for role, text in messages[-_MESSAGES_READ:]]
-    return _chinese(question, recent, parser) if language_of(question) == "zh" else _english(question, recent, parser)
+    return _chinese(question, recent) if language_of(question) == "zh" else _english(question, recent)
 
 
-def _english(question: str, messages: Sequence[tuple[str, str]], parser: Parser) -> str:
+def _english(question: str, messages: Sequence[tuple[str, str]]) -> str:
     text = _OPENING.sub("", question.strip())
     bare = _ABOUT.sub("", text)
     names = names_in(bare)
@@ -60,7 +58,7 @@ def _english(question: str, messages: Sequence[tuple[str, str]], parser: Parser)
     if noun is None and (pronoun is None or names_in(text[: pronoun.start()])):
         return question
     personal = bool(_PERSONAL.search(bare))
-    entity = _antecedent(messages, parser, personal=personal, place=bool(pronoun and pronoun["place"]))
+    entity = _antecedent(messages, personal=personal, place=bool(pronoun and pronoun["place"]))
     if not entity:
         return question
     if noun:
@@ -104,7 +102,7 @@ def _swap_name(name: str, messages: Sequence[tuple[str, str]]) -> str:
     return ""
 
 
-def _antecedent(messages: Sequence[tuple[str, str]], parser: Parser, *, personal: bool = False,
+def _antecedent(messages: Sequence[tuple[str, str]], *, personal: bool = False,
                 place: bool = False) -> str:
     """The name a pronoun stands for.
 
@@ -119,8 +117,8 @@ def _antecedent(messages: Sequence[tuple[str, str]], parser: Parser, *, personal
             continue
         known = {canonical_name(name) for name in names}
         new = [name for name in later if canonical_name(name) not in known]
-        expected = analyse(text, parser).expected
-        asks_for_it = (personal and expected is Expected.PERSON) or (place and expected is Expected.PLACE)
+        expected = analyse(text).expected
+        asks_for_it = (personal and expected == "person") or (place and expected == "location")
         if new and (asks_for_it or not names):
             return new[0]
         if names:
@@ -128,16 +126,16 @@ def _antecedent(messages: Sequence[tuple[str, str]], parser: Parser, *, personal
     return later[0] if later else ""
 
 
-def _chinese(question: str, messages: Sequence[tuple[str, str]], parser: Parser) -> str:
+def _chinese(question: str, messages: Sequence[tuple[str, str]]) -> str:
     text = _CHINESE_OPENING.sub("", question.strip())
     pronoun = _CHINESE_PRONOUN.search(text)
     ellipsis = _CHINESE_ELLIPSIS.match(text)
     if ellipsis and not pronoun:
-        return _chinese_ellipsis(ellipsis["name"], messages, parser) or question
+        return _chinese_ellipsis(ellipsis["name"], messages) or question
     if pronoun is None or names_in(text[: pronoun.start()]):
         return question
     personal = pronoun.group()[0] in "他她" or pronoun.group().endswith("人")
-    entity = _antecedent(messages, parser, personal=personal, place=pronoun.group() in {"那里", "那儿", "这里"})
+    entity = _antecedent(messages, personal=personal, place=pronoun.group() in {"那里", "那儿", "这里"})
     if not entity:
         return question
     whole = _CHINESE_PRONOUN.sub(lambda _: entity, text)
@@ -145,11 +143,11 @@ def _chinese(question: str, messages: Sequence[tuple[str, str]], parser: Parser)
     return f"{asked['noun']}是什么？" if asked and "的" in asked["noun"] else whole
 
 
-def _chinese_ellipsis(name: str, messages: Sequence[tuple[str, str]], parser: Parser) -> str:
+def _chinese_ellipsis(name: str, messages: Sequence[tuple[str, str]]) -> str:
     """'法国呢？' asks the last question of another name, '首都呢？' another thing of the same name."""
     if names_in(name):
         return _swap_name(name, messages)
-    entity = _antecedent(messages, parser)
+    entity = _antecedent(messages)
     return f"{entity}的{name}是什么？" if entity else ""
 
 

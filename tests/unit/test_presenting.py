@@ -1,13 +1,13 @@
-"""What is said where no answer was found, and which misspelt names are understood."""
+"""The text of answers that quote, and which misspelt names are understood."""
 
 from types import SimpleNamespace
 
 import pytest
-from banyan.agents.retrieval.declining import declined, is_hinted, with_spelling
+from banyan.agents.retrieval.presenting import CLOSEST, is_hinted, present_quotes, with_notes, with_spelling
 from banyan.agents.retrieval.spelling import names_near, respelt
 from banyan.graph_store.index.lexical import LexicalIndex
 from banyan.graph_store.index.names import NameTrie
-from banyan.schemas.retrieval import Answer, Passage
+from banyan.schemas.retrieval import Answer, Claim, Passage, Quote, QuotedDraft
 
 TEXT = "The Grey Ferry crosses the Solva. It was built in Marlow.\nNobody knows its colour."
 NAMES = ["Viana do Castelo", "Marlow", "Grey Ferry"]
@@ -24,21 +24,34 @@ def retriever():
     return SimpleNamespace(index=index())
 
 
-DOCUMENTS = SimpleNamespace(get=lambda _: SimpleNamespace(text=TEXT), page=lambda *_: None)
+DOCUMENTS = SimpleNamespace(get=lambda _: SimpleNamespace(text=TEXT), page=lambda *_: None, metadata=lambda _: {})
 PASSAGE = Passage(chunk_id="c", document="d", title="Ferry", text=TEXT, start=0, score=1.0)
 NONE = Answer(answer="", abstained=True)
 
 
-def test_the_closest_sentence_is_shown_and_cited():
-    said = declined("What colour is the Grey Ferry?", NONE, [PASSAGE], DOCUMENTS, retriever(), hint=False)
-    assert said.abstained
-    assert said.answer.startswith("I could not find the answer.")
+def quoting(short="", confidence=0.9):
+    return QuotedDraft(answerable=True, confidence=confidence, short=short, claims=[
+        Claim(text="It was built in Marlow.", quotes=[Quote(passage=1, words="It was built in Marlow.")])])
+
+
+def test_a_short_answer_stands_above_the_quote_that_states_it():
+    said = present_quotes("Where was it built?", quoting("Marlow"), [PASSAGE], DOCUMENTS, 0.5)
+    assert said.answer == "Found: Marlow\n“It was built in Marlow.” [1]"
+    assert (said.short, said.abstained) == ("Marlow", False)
     assert [TEXT[c.start:c.end] for c in said.citations] == [c.quote for c in said.citations]
-    assert "language model" not in said.answer
 
 
-def test_a_chinese_question_is_declined_in_chinese():
-    said = declined("渡船是什么颜色？", NONE, [PASSAGE], DOCUMENTS, retriever(), hint=True)
+def test_without_a_short_answer_the_quotes_come_first():
+    said = present_quotes("Where was it built?", quoting("Marlow", 0.4), [PASSAGE], DOCUMENTS, 0.5)
+    assert said.answer == f"“It was built in Marlow.” [1]\n{CLOSEST}"
+    assert (said.short, said.abstained, said.confidence) == ("", True, 0.4)
+
+
+def test_nothing_to_quote_is_said_in_the_language_of_the_question():
+    nothing = QuotedDraft(answerable=False, confidence=0.0)
+    assert present_quotes("Where?", nothing, [], DOCUMENTS, 0.5).answer == "I could not find the answer."
+    question = "渡船是什么颜色？"
+    said = with_notes(present_quotes(question, nothing, [], DOCUMENTS, 0.5), question, retriever(), hint=True)
     assert said.answer.startswith("没有找到答案。")
     assert is_hinted([("assistant", said.answer)])
     assert not is_hinted([("assistant", "没有找到答案。")])
@@ -47,7 +60,7 @@ def test_a_chinese_question_is_declined_in_chinese():
 def test_names_near_in_spelling_are_named():
     assert names_near(["Gray Ferry"], index()) == ["Grey Ferry"]
     assert names_near(["Grey Ferry"], index()) == []
-    said = declined("Who owns the Gray Ferry?", NONE, [PASSAGE], DOCUMENTS, retriever(), hint=False)
+    said = with_notes(NONE, "Who owns the Gray Ferry?", retriever(), hint=False)
     assert "Grey Ferry" in said.answer
 
 
