@@ -54,10 +54,12 @@ class Counts:
 
 def words(text: str) -> str:
     """Return a text's words and Chinese characters, in lower case, with spaces around each."""
-    return f" {' '.join(re.findall(r'[一-鿿]|[^\W_一-鿿]+', text.lower()))} "
+    found = re.findall(r"[\u4e00-\u9fff]|[^\W_\u4e00-\u9fff]+", text.lower())
+    return f" {' '.join(found)} "
 
 
-def measure(knowledge_base: banyan.KnowledgeBase, questions: Path, times: list[float], details: Console | None) -> Counts:
+def measure(knowledge_base: banyan.KnowledgeBase, questions: Path, times: list[float],
+            details: Console | None) -> Counts:
     """Ask the questions of a file; the seconds that each takes are added to `times`."""
     counts = Counts()
     for line in questions.read_text("utf-8").splitlines():
