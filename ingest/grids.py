@@ -45,12 +45,17 @@ def read_grid(grid: Sequence[GridRow]) -> GridTable:
     width = max(map(len, grid))
     rows = [[*row, *(GridCell("") for _ in range(width - len(row)))] for row in grid]
     captions: list[str] = []
-    while _is_single(rows[0]) and not all(map(_is_single, rows)):
+    while is_single(rows[0]) and not all(map(is_single, rows)):
         captions.append(rows.pop(0)[0].text)
     depth = header_depth(rows)
     header = [" ".join(dict.fromkeys(filter(None, (cell.text for cell in column))))
               for column in zip(*rows[:depth], strict=True)]
-    return GridTable([text for text in captions if text], header, list(map(_content, rows[depth:])))
+    return GridTable([text for text in captions if text], header, row_contents(rows[depth:]))
+
+
+def row_contents(rows: Sequence[GridRow]) -> list[Sequence[str] | Line]:
+    """Return the texts of rows; a row that is one cell is a line between them."""
+    return [Line(row[0].text) if is_single(row) else [cell.text for cell in row] for row in rows]
 
 
 def header_depth(rows: Sequence[GridRow]) -> int:
@@ -71,17 +76,14 @@ def _is_divided(rows: Sequence[GridRow], depth: int) -> bool:
     above, row = rows[depth - 1], rows[depth]
     merged = [above[at] in (*above[at + 1 : at + 2], *above[max(at - 1, 0) : at]) for at in range(len(above))]
     others = [at for at, is_merged in enumerate(merged) if not is_merged]
-    return (any(merged) and not _is_single(row) and has_header(_texts(rows[depth:]))
+    return (any(merged) and not is_single(row) and has_header(_texts(rows[depth:]))
             and all(row[at] is above[at] or not (merged[0] or row[at].text) for at in others)
             and (bool(others) or any(is_value(cell.text) for cell in rows[depth + 1])))
 
 
-def _is_single(row: GridRow) -> bool:
+def is_single(row: GridRow) -> bool:
+    """Return True if one cell spans the whole row."""
     return all(left is right for left, right in pairwise(row))
-
-
-def _content(row: GridRow) -> Sequence[str] | Line:
-    return Line(row[0].text) if _is_single(row) else [cell.text for cell in row]
 
 
 def _texts(rows: Sequence[GridRow]) -> list[list[str]]:
