@@ -10,6 +10,9 @@ from typing import NamedTuple
 
 from .tables import Line, has_header, is_value
 
+_SOME = 0.2
+"""The share of values in a column, and of what is none, that tells that it has both kinds."""
+
 
 @dataclass(frozen=True, eq=False)
 class GridCell:
@@ -62,10 +65,16 @@ def header_depth(rows: Sequence[GridRow]) -> int:
     """Return how many of the rows, which have the same width, are the header."""
     declared = next((at for at, row in enumerate(rows) if not all(cell.is_header for cell in row)), len(rows))
     names_rows = rows[0][0].is_header  # a first column of headers, and a first row that is none
-    depth = declared or int(not names_rows and has_header(_texts(rows)))
+    depth = declared or int(not (names_rows or _is_of_properties(rows)) and has_header(_texts(rows)))
     while 0 < depth < len(rows) - 1 and _is_divided(rows, depth):
         depth += 1
     return depth
+
+
+def _is_of_properties(rows: Sequence[GridRow]) -> bool:
+    """Return True if the second of two columns has values of different kinds: a row is a property with its value."""
+    below = [is_value(row[-1].text) for row in rows[1:] if row[-1].text]
+    return len(rows[0]) == 2 and len(below) > 1 and _SOME * len(below) <= sum(below) <= (1 - _SOME) * len(below)  # noqa: PLR2004
 
 
 def _is_divided(rows: Sequence[GridRow], depth: int) -> bool:

@@ -84,18 +84,20 @@ def _property_lines(rows: Sequence[Sequence[str] | Line], title: str) -> Iterato
 
 
 def has_header(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether the first of some rows names columns: none of its cells is a number or a date.
+    """Return True if the first of some rows names columns: none of its cells is a number or a date.
 
-    Years may be names, and so may what is no plain number above plain numbers ("2023 (kg)").
+    Years may be names, but not above years, and so may what is no plain number above plain numbers ("2023 (kg)").
     """
-    return not any(is_value(name) and not _YEAR.fullmatch(name) and not _is_above_numbers(rows, at)
+    return not any(is_value(name) and not _may_be_name(name, [row[at].strip() for row in rows[1:] if at < len(row)])
                    for at, name in enumerate(cell.strip() for cell in rows[0]))
 
 
-def _is_above_numbers(rows: Sequence[Sequence[str]], at: int) -> bool:
-    """Whether a column opens with what is no plain number, and goes on with plain numbers alone."""
-    below = [cell for row in rows[1:] if at < len(row) and (cell := row[at].strip())]
-    return bool(below) and not _PLAIN_NUMBER.fullmatch(rows[0][at].strip()) and all(map(_PLAIN_NUMBER.fullmatch, below))
+def _may_be_name(value: str, cells: Sequence[str]) -> bool:
+    """Return True if a value can be the name of the column with some cells below it."""
+    below = list(filter(None, cells))
+    if _YEAR.fullmatch(value):
+        return not below or not all(map(_YEAR.fullmatch, below))
+    return bool(below) and not _PLAIN_NUMBER.fullmatch(value) and all(map(_PLAIN_NUMBER.fullmatch, below))
 
 
 def _is_of_properties(header: Sequence[str], sample: Sequence[Sequence[str]]) -> bool:

@@ -24,8 +24,11 @@ _MAX_TITLE = 300
 _MAX_PAGES = 20_000  # the longest printed works have a few thousand
 _LINE_DRAWN = re.compile(rb"(?<=\s)(?:re|l)(?=\s)")
 """The operators that draw a rectangle and a straight line."""
-_FEWEST_LINES = 4
-"""What a grid of two rows and two columns takes at the least; a page's header and footer have a line each."""
+_FEWEST_LINES = 3
+"""Those above and below a header, and below the rows; a page's own header and footer have a line each."""
+_FEWEST_ROWS = 3
+_FEWEST_NUMBERS = 2
+_MOST_WORDS = 30
 _MOST_LINES = 20_000
 """A page with more is a drawing."""
 _COST_OF_LINE = 5
@@ -92,7 +95,8 @@ def _with_tables(data: bytes, pages: list[_Page], title: str) -> list[str]:
     wanted: dict[int, tuple[int, str]] = {}
     left = _TABLES_FROM
     for number, page in enumerate(pages):
-        if page.id and page.id not in wanted and _FEWEST_LINES <= page.lines <= _MOST_LINES:
+        if page.id and page.id not in wanted and page.lines <= _MOST_LINES and (
+                page.lines >= _FEWEST_LINES or _has_rows_of_numbers(page.text)):
             left -= len(page.text) + _COST_OF_LINE * page.lines
             if left < 0:
                 break
@@ -104,6 +108,22 @@ def _with_tables(data: bytes, pages: list[_Page], title: str) -> list[str]:
         first = {page_id: number for page_id, (number, _) in wanted.items()}
         texts = [texts_of.get(first.get(page.id, -1), page.text) for page in pages]
     return texts
+
+
+def _has_rows_of_numbers(text: str) -> bool:
+    """Return True if lines that follow each other have several numbers each, as those of a table without rules do."""
+    rows = 0
+    for line in text.split("\n"):
+        words = line.split()
+        is_row = len(words) <= _MOST_WORDS and sum(map(_is_number, words)) >= _FEWEST_NUMBERS
+        rows = rows + 1 if is_row else 0
+        if rows == _FEWEST_ROWS:
+            return True
+    return False
+
+
+def _is_number(word: str) -> bool:
+    return word.strip("()[]+-−–%$€£¥,.;").replace(",", "").replace(".", "").isdecimal()
 
 
 def _pages(reader: PdfReader, limits: Limits) -> list[_Page]:

@@ -12,6 +12,7 @@ import pdfplumber
 from pdfminer.pdfpage import PDFPage
 from pdfplumber.page import Page
 
+from .aligned_tables import find_aligned
 from .pdf_words import Word, flow_lines, read_words
 from .ruled_tables import FoundTable, find_ruled
 
@@ -69,13 +70,19 @@ def read_layouts(data: bytes, wanted: Mapping[int, tuple[int, str]]) -> Iterator
 def _read_layout(page: Page, text: str) -> PageLayout | None:
     try:
         words = read_words(page)
-        tables = find_ruled(page, words) if _is_same(words, text) else []
+        tables = _find_tables(page, words) if _is_same(words, text) else []
     except Exception:  # as above, but other pages may be sound
         logging.getLogger(__name__).debug("no tables were read on page %d", page.page_number, exc_info=True)
         return None
     finally:
         page.close()
     return PageLayout(_blocks(words, tables)) if tables else None
+
+
+def _find_tables(page: Page, words: list[Word]) -> list[FoundTable]:
+    ruled = find_ruled(page, words)
+    taken = frozenset().union(*(table.words for table in ruled))
+    return [*ruled, *find_aligned(page, [word for word in words if word.number not in taken])]
 
 
 def _is_same(words: list[Word], text: str) -> bool:

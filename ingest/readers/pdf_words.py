@@ -30,8 +30,9 @@ class Box(NamedTuple):
 
 
 class Word(NamedTuple):
-    """A word of a page."""
+    """A word of a page; `number` counts those of the page in the order in which the file draws them."""
 
+    number: int
     text: str
     box: Box
     size: float
@@ -46,13 +47,13 @@ class Word(NamedTuple):
 
 def read_words(page: Page) -> list[Word]:
     """Return the words of a page in the order in which the file draws them."""
-    return list(map(_word, page.extract_words(
-        use_text_flow=True, x_tolerance_ratio=_WORD_GAP, return_chars=True)))
+    return [_word(number, found) for number, found in enumerate(page.extract_words(
+        use_text_flow=True, x_tolerance_ratio=_WORD_GAP, return_chars=True))]
 
 
-def _word(found: dict[str, Any]) -> Word:
+def _word(number: int, found: dict[str, Any]) -> Word:
     first = found["chars"][0]
-    return Word(found["text"], Box(found["x0"], found["top"], found["x1"], found["bottom"]), first["size"],
+    return Word(number, found["text"], Box(found["x0"], found["top"], found["x1"], found["bottom"]), first["size"],
                 first["fontname"], first["upright"])
 
 

@@ -19,11 +19,14 @@ _MOST_CROSSINGS = 5_000
 """Lines down by lines across: a drawing has more, and finding its cells would take minutes."""
 _STANDS_OUT = 2.0
 """Points by which a word may stand over the edge of its cell."""
+_BETWEEN_LINES = 6.0
+"""Points between the two lines of a double line, at the most."""
 _MOST_HOLES = 0.2
 """The share of a table's places that may lack their lines."""
 _LONGEST_CELL = 1000
-_LONGEST_NAME = 150
-"""A cell in the first row or column that is longer is a paragraph of a page in frames."""
+_LONGEST_NAME = 100
+"""A cell in the first row that is longer, or several in the first column, are paragraphs of a page in frames."""
+_LONG_NAMES = 0.25
 _REGULAR = 0.7
 """The share of rows that have a cell of their own in each column; a form has fewer."""
 _FILLED = 0.5
@@ -43,7 +46,7 @@ class FoundTable(NamedTuple):
     fonts: list[frozenset[str]]
     """The fonts of each row of the grid."""
     words: frozenset[int]
-    """The numbers of its words among those of the page."""
+    """The numbers of its words."""
 
 
 def find_ruled(page: Page, words: Sequence[Word]) -> list[FoundTable]:
@@ -75,35 +78,55 @@ def _found(table: Table, words: Sequence[Word]) -> FoundTable | None:
                for column in range(lefts.index(cell[0]), lefts.index(cell[2]))}
     if len(cell_at) < (1 - _MOST_HOLES) * (len(lefts) - 1) * (len(tops) - 1):
         return None
-    inside: dict[int, list[int]] = {}
-    for number, word in enumerate(words):
+    inside: dict[int, list[Word]] = {}
+    for word in words:
         x, y = word.center
         if box.x0 <= x < box.x1 and box.top <= y < box.bottom:
             place = cell_at.get((bisect_right(tops, y) - 1, bisect_right(lefts, x) - 1))
             if place is None or not word.upright or not _holds(Box(*table.cells[place]), word.box):
                 return None
-            inside.setdefault(place, []).append(number)
-    cells = [GridCell(cell_text(words[at] for at in inside.get(number, ()))) for number in range(len(table.cells))]
+            inside.setdefault(place, []).append(word)
+    cells = [GridCell(cell_text(inside.get(number, ()))) for number in range(len(table.cells))]
     height, width = range(len(tops) - 1), range(len(lefts) - 1)
     grid = [[cells[cell_at[row, column]] if (row, column) in cell_at else GridCell("") for column in width]
             for row in height]
-    fonts = [frozenset(words[at].font for column in width for at in inside.get(cell_at.get((row, column), -1), ()))
-             for row in height]
-    rows = [at for at in height if not _adds_nothing(grid[at], grid[at - 1] if at else None)]
-    columns = [at for at in width
-               if not _adds_nothing([row[at] for row in grid], [row[at - 1] for row in grid] if at else None)]
+    turned = list(zip(*grid, strict=True))
+    rows = [at for at in height if not _adds_nothing(grid, at, tops[at + 1] - tops[at])]
+    columns = [at for at in width if not _adds_nothing(turned, at, lefts[at + 1] - lefts[at])]
+    fonts = [[frozenset(word.font for word in inside.get(cell_at.get((row, column), -1), ())) for column in columns]
+             for row in rows]
     return FoundTable(box, (*(lefts[at] for at in columns), box.x1),
-                      [[grid[row][at] for at in columns] for row in rows], [fonts[row] for row in rows],
-                      frozenset(at for numbers in inside.values() for at in numbers))
+                      _with_headers([[grid[row][at] for at in columns] for row in rows], fonts),
+                      [frozenset().union(*row) for row in fonts],
+                      frozenset(word.number for words in inside.values() for word in words))
+
+
+def _with_headers(grid: list[list[GridCell]], fonts: list[list[frozenset[str]]]) -> list[list[GridCell]]:
+    """The grid with what fonts or colons mark as headers: the first row, or the first of two columns."""
+    top = next((at for at, row in enumerate(grid) if not is_single(row)), 0)
+    first, below = (frozenset().union(*(font for row in rows for font in row)) for rows in (
+        fonts[top : top + 1], fonts[top + 1 :]))
+    places: list[tuple[int, int]] = []
+    if below and not first & below and all(cell.text for cell in grid[top][1:]):
+        places = [(top, column) for column in range(len(grid[top]))]
+    elif len(grid[0]) == 2:  # noqa: PLR2004 - properties and their values
+        labels, values = (frozenset().union(*(row[at] for row in fonts)) for at in (0, 1))
+        texts = [row[0].text for row in grid if row[0].text and not is_single(row)]
+        with_colon = sum(text.endswith((":", "：")) for text in texts)
+        if (values and not labels & values) or with_colon > _REGULAR * len(texts):
+            places = [(row, 0) for row in range(len(grid)) if not is_single(grid[row])]
+    declared = {id(grid[row][at]): GridCell(grid[row][at].text, is_header=True) for row, at in places}
+    return [[declared.get(id(cell), cell) for cell in row] for row in grid]
 
 
 def _holds(cell: Box, word: Box) -> bool:
     return cell.x0 - _STANDS_OUT <= word.x0 and word.x1 <= cell.x1 + _STANDS_OUT
 
 
-def _adds_nothing(row: GridRow, before: GridRow | None) -> bool:
-    """Return True for a row or column of empty cells and parts of cells that the one before it has."""
-    return all(not cell.text or (before is not None and cell is before[at]) for at, cell in enumerate(row))
+def _adds_nothing(rows: Sequence[GridRow], at: int, size: float) -> bool:
+    """Return True for a row or column that is empty between double lines, or whose cells all begin before it."""
+    return all((at and cell is rows[at - 1][number]) or (size <= _BETWEEN_LINES and not cell.text)
+               for number, cell in enumerate(rows[at]))
 
 
 def is_data(grid: Sequence[GridRow]) -> bool:
@@ -112,12 +135,14 @@ def is_data(grid: Sequence[GridRow]) -> bool:
         return False
     cells = {id(cell): cell for row in grid for cell in row}.values()
     body = [row for row in grid if not is_single(row)]
-    names = [*body[0], *(row[0] for row in body)] if body else []
-    if (max(len(cell.text) for cell in cells) > _LONGEST_CELL
-            or max((len(cell.text) for cell in names), default=0) > _LONGEST_NAME):
+    depth = header_depth(body) if body else 0
+    rows = body[depth:]
+    if not rows or max(len(cell.text) for cell in cells) > _LONGEST_CELL:
         return False
-    rows = body[header_depth(body):] if body else []
-    if not rows or sum(not _is_merged(row) for row in rows) < _REGULAR * len(rows):
+    if (max(len(cell.text) for cell in body[0]) > _LONGEST_NAME
+            or sum(len(row[0].text) > _LONGEST_NAME for row in rows) > _LONG_NAMES * len(rows)
+            or (depth and sum(bool(cell.text) for cell in body[depth - 1]) < _FILLED * len(body[0]))
+            or sum(not _is_merged(row) for row in rows) < _REGULAR * len(rows)):
         return False
     columns = [[cell.text for cell in column if cell.text] for column in zip(*rows, strict=True)]
     return (sum(map(bool, columns)) > 1 and sum(map(len, columns)) >= _FILLED * len(rows) * len(columns)

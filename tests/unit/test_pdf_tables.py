@@ -154,6 +154,117 @@ def test_another_table_of_the_same_columns_on_the_next_page_keeps_its_own_header
     assert rows_of(file)[2].startswith("| Column 1: D300 | Column 2: 30 |"), "text stands between them"
 
 
+MODELS = [("Model", "Recall", "Time (s)"), ("Sparse", "57.3", "1.2"), ("Dense text", "60.1", "12.7"),
+          ("Graph", "7", "3")]
+MODEL_ROWS = ["| Model: Sparse | Recall: 57.3 | Time (s): 1.2 |",
+              "| Model: Dense text | Recall: 60.1 | Time (s): 12.7 |", "| Model: Graph | Recall: 7 | Time (s): 3 |"]
+
+
+def place(file: FPDF, rows: Sequence[Sequence[str]], top: float = 40, lefts: Sequence[float] = (20, 60, 100, 140),
+          pitch: float = 6) -> None:
+    for number, row in enumerate(rows):
+        for left, text in zip(lefts, row, strict=False):
+            file.text(left, top + number * pitch, text)
+
+
+def rules(file: FPDF, *tops: float, left: float = 18, right: float = 160) -> None:
+    for top in tops:
+        file.line(left, top, right, top)
+
+
+@pytest.mark.parametrize("tops", [(35, 42, 60), (35, 42, 48, 54, 60), ()], ids=["book", "rows", "none"])
+def test_a_table_without_lines_between_its_columns(tops: Sequence[float]):
+    file = sheet()
+    file.multi_cell(0, text=PROSE)
+    place(file, MODELS)
+    rules(file, *tops)
+    file.set_y(70)
+    file.multi_cell(0, text=PROSE)
+    text = text_of(file)
+    assert text.split("\n\n")[1].split("\n") == MODEL_ROWS
+    assert text.count("Sparse") == text.count("12.7") == 1
+
+
+def test_rows_between_rules_may_have_several_lines_and_no_numbers_below_a_bold_header():
+    file = sheet()
+    file.set_font(style="B")
+    place(file, [("Crop", "Kind", "Field")])
+    file.set_font(style="")
+    place(file, [("Peas", "a legume that", "North"), ("", "keeps well", "")], 46, pitch=4)
+    place(file, [("Oats", "cereal", "South"), ("Rye", "cereal", "")], 56)
+    rules(file, 35, 42, 52, 58, 64)
+    assert rows_of(file) == ["| Crop: Peas | Kind: a legume that keeps well | Field: North |",
+                             "| Crop: Oats | Kind: cereal | Field: South |", "| Crop: Rye | Kind: cereal |"]
+
+
+def test_a_name_over_several_columns_is_theirs_where_a_rule_says_so():
+    for gap, found in ((3, ["| Model: A | 2020 Recall: 1 | 2020 Time: 2 | 2021 Recall: 3 |"]), (0, [])):
+        file = sheet()
+        place(file, [("", "", "2020", "", "2021")], lefts=(20, 60, 75, 100, 140))
+        rules(file, 42, left=58, right=125 - gap)
+        rules(file, 42, left=125, right=158)
+        place(file, [("Model", "Recall", "Time", "Recall"), ("A", "1", "2", "3"), ("B", "4", "5", "6")], 47)
+        rules(file, 35, 49, 61)
+        assert rows_of(file)[:1] == found
+
+
+def aligned_prose(file: FPDF) -> None:
+    for left in (12, 75, 138):
+        file.set_xy(left, 20)
+        file.multi_cell(55, text=PROSE, align="J")
+
+
+def contents(file: FPDF) -> None:
+    place(file, [("Contents", "", "Page"), *((f"{n}", f"Chapter {n} on trees", str(n * 7)) for n in range(1, 9))],
+          lefts=(20, 30, 120))
+
+
+def contacts(file: FPDF) -> None:
+    names = ("Ann", "Bob", "Cy", "Di", "Ed")
+    place(file, [(f"{name} Poe", f"Tel. 12 {n}", f"Room {n}") for n, name in enumerate(names)])
+
+
+def wrapped(file: FPDF) -> None:
+    place(file, [*MODELS, ("of words",)])
+
+
+def numbered(file: FPDF) -> None:
+    for number in range(6):
+        file.multi_cell(0, text=f"{number}. There are {number * 12} of {number * 30} trees left in the year 2019.",
+                        new_x="LMARGIN", new_y="NEXT")
+
+
+def definitions(file: FPDF) -> None:
+    place(file, [("Root", "what holds a tree"), ("Leaf", "what feeds it"), ("Bark", "what covers it"), ("Top", "it")])
+    rules(file, 35, 42, 48, 54, 60)
+
+
+def headless(file: FPDF) -> None:
+    place(file, MODELS[1:] * 2)
+    rules(file, 35, 42, 72)
+
+
+def prose_between_rules(file: FPDF) -> None:
+    for number in range(5):
+        rules(file, 20 + number * 30, left=10, right=200)
+        file.set_xy(10, 22 + number * 30)
+        file.multi_cell(0, text=PROSE)
+
+
+def columns_between_rules(file: FPDF) -> None:
+    file.text(12, 25, "Yearly report")
+    file.text(150, 25, "Chapter 2")
+    rules(file, 20, 28, 250, left=10, right=200)
+    for left in (12, 107):
+        file.set_xy(left, 30)
+        file.multi_cell(90, text=PROSE * 5, align="J")
+
+
+def rows_that_may_go_on(file: FPDF) -> None:
+    place(file, [("Model", "Recall", "Note"), ("Sparse", "57.3", "by words"), ("", "", "alone"), ("Graph", "7", "it")])
+    rules(file, 35, 42, 60)
+
+
 def boxed(file: FPDF, cells: Sequence[Sequence[str]], width: float = 95) -> None:
     top = file.get_y()
     for row, texts in enumerate(cells):
@@ -237,8 +348,10 @@ def crossed(file: FPDF) -> None:
         file.text(12, top, "Incomprehensibilities unquestionably")
 
 
-@pytest.mark.parametrize("draw", [frames, frame, form, form_in_cells, blank_form, irregular_form, two_columns,
-                                  headers_and_footers, underlined, chart, crossed])
+@pytest.mark.parametrize("draw", [
+    frames, frame, form, form_in_cells, blank_form, irregular_form, two_columns, headers_and_footers, underlined, chart,
+    crossed, aligned_prose, contents, contacts, wrapped, numbered, definitions, headless, prose_between_rules,
+    columns_between_rules, rows_that_may_go_on])
 def test_what_is_no_table_of_data_stays_the_text_that_it_was(draw: Callable[[FPDF], None]):
     file = sheet()
     draw(file)
