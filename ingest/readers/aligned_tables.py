@@ -89,9 +89,9 @@ def _covered(span: Span, columns: Sequence[Span]) -> list[int]:
     return [at for at, (x0, x1) in enumerate(columns) if span[0] < x1 and x0 < span[1]]
 
 
-def _cells(row: Row, columns: Sequence[Span]) -> list[Phrase] | None:
+def _cells(row: Row, columns: Sequence[Span]) -> Row | None:
     """The cells of a row, an empty list where it has none; None if two phrases share a column."""
-    cells: list[Phrase] = [[] for _ in columns]
+    cells: Row = [[] for _ in columns]
     for phrase in row:
         at = _covered(_span(phrase), columns)[0]
         if cells[at]:
@@ -129,11 +129,14 @@ def _below_header(header: list[Row], inner: Sequence[Rule], bands: Sequence[list
     columns = _columns(header[-1:])
     for band in bands:
         found = _columns(band, columns)
-        if not band or len(found) < len(columns) or not _is_named(header[-1], found):
+        if not band or not _is_named(header[-1], found):
             break
         body, columns = [*body, band], found
-    names = _names(header, inner, columns) if body else None
-    rows = _ruled_rows(body, columns) or _lines_of_numbers([row for band in body for row in band], columns)
+    lines = [[cells for row in band if (cells := _cells(row, columns))] for band in body]
+    if not body or any(len(cells) < len(band) for cells, band in zip(lines, body, strict=True)):
+        return None, 0  # a line's cell reaches into the next column
+    names = _names(header, inner, columns)
+    rows = _ruled_rows(lines) or _lines_of_numbers([cells for band in lines for cells in band])
     if names is None or rows is None or not _is_header(names[-1], rows, header):
         return None, 0
     return _table(names, rows, columns, [word for row in header for phrase in row for word in phrase]), len(body)
@@ -146,33 +149,29 @@ def _is_named(header: Row, columns: Sequence[Span]) -> bool:
             and all(len(cell_text(cell)) <= _LONGEST_NAME for cell in cells))
 
 
-def _is_header(names: Sequence[GridCell], rows: Sequence[Sequence[Phrase]], header: Sequence[Row]) -> bool:
+def _is_header(names: Sequence[GridCell], rows: Sequence[Row], header: Sequence[Row]) -> bool:
     """Return True if names are no values, and differ from what is below them: above numbers, or in other type."""
     written, below = ({word.font for row in part for cell in row for word in cell} for part in (header, rows))
     return has_header([[name.text for name in names], *([cell_text(cell) for cell in row] for row in rows)]) and (
         _has_numbers(rows) or not written & below)
 
 
-def _ruled_rows(bands: Sequence[list[Row]], columns: Sequence[Span]) -> list[list[list[Word]]] | None:
+def _ruled_rows(bands: Sequence[list[Row]]) -> list[Row] | None:
     """The rows of a table with a rule below each: their cells may have several lines."""
     if len(bands) < _FEWEST_ROWS or any(len(band) > _MOST_LINES for band in bands):
         return None
-    rows = [[[word for row in band for phrase in row if _covered(_span(phrase), columns) == [at] for word in phrase]
-             for at in range(len(columns))] for band in bands]
+    rows = [[[word for part in cell for word in part] for cell in zip(*band, strict=True)] for band in bands]
     is_short = all(len(cell_text(cell)) <= _LONGEST_CELL for row in rows for cell in row)
     return rows if is_short and all(row[0] and any(row[1:]) for row in rows) else None
 
 
-def _lines_of_numbers(rows: Sequence[Row], columns: Sequence[Span]) -> list[list[list[Word]]] | None:
+def _lines_of_numbers(rows: list[Row]) -> list[Row] | None:
     """The rows of a table that are a line each: no line may go on in the next one, and a column has numbers."""
-    lines = [cells for row in rows if (cells := _cells(row, columns)) is not None]
-    if len(lines) < len(rows):
-        return None
-    is_whole = all((cells[0] and any(cells[1:])) or all(cells[1:]) for cells in lines)
-    return lines if len(lines) > 1 and is_whole and _has_numbers(lines) else None
+    is_whole = all((row[0] and any(row[1:])) or all(row[1:]) for row in rows)
+    return rows if len(rows) > 1 and is_whole and _has_numbers(rows) else None
 
 
-def _has_numbers(rows: Sequence[Sequence[Phrase]]) -> bool:
+def _has_numbers(rows: Sequence[Row]) -> bool:
     """Return True if one of the columns after the first has numbers."""
     columns = [[text for cell in column if not _BLANK.fullmatch(text := cell_text(cell))]
                for column in zip(*(row[1:] for row in rows), strict=True)]
@@ -254,7 +253,7 @@ def _may_belong(line: Row, rows: Sequence[Row], columns: Sequence[Span]) -> bool
     return is_near and is_alike and all(len(_covered(_span(phrase), columns)) == 1 for phrase in line)
 
 
-def _table(names: list[list[GridCell]], rows: Sequence[Sequence[list[Word]]], columns: Sequence[Span],
+def _table(names: list[list[GridCell]], rows: Sequence[Row], columns: Sequence[Span],
            header: Sequence[Word]) -> FoundTable:
     words = [*header, *(word for row in rows for cell in row for word in cell)]
     box = Box(columns[0][0], min(word.box.top for word in words),

@@ -19,8 +19,6 @@ _MOST_CROSSINGS = 5_000
 """Lines down by lines across: a drawing has more, and finding its cells would take minutes."""
 _STANDS_OUT = 2.0
 """Points by which a word may stand over the edge of its cell."""
-_BETWEEN_LINES = 6.0
-"""Points between the two lines of a double line, at the most."""
 _MOST_HOLES = 0.2
 """The share of a table's places that may lack their lines."""
 _LONGEST_CELL = 1000
@@ -90,14 +88,9 @@ def _found(table: Table, words: Sequence[Word]) -> FoundTable | None:
     height, width = range(len(tops) - 1), range(len(lefts) - 1)
     grid = [[cells[cell_at[row, column]] if (row, column) in cell_at else GridCell("") for column in width]
             for row in height]
-    turned = list(zip(*grid, strict=True))
-    rows = [at for at in height if not _adds_nothing(grid, at, tops[at + 1] - tops[at])]
-    columns = [at for at in width if not _adds_nothing(turned, at, lefts[at + 1] - lefts[at])]
-    fonts = [[frozenset(word.font for word in inside.get(cell_at.get((row, column), -1), ())) for column in columns]
-             for row in rows]
-    return FoundTable(box, (*(lefts[at] for at in columns), box.x1),
-                      _with_headers([[grid[row][at] for at in columns] for row in rows], fonts),
-                      [frozenset().union(*row) for row in fonts],
+    fonts = [[frozenset(word.font for word in inside.get(cell_at.get((row, column), -1), ())) for column in width]
+             for row in height]
+    return FoundTable(box, tuple(lefts), _with_headers(grid, fonts), [frozenset().union(*row) for row in fonts],
                       frozenset(word.number for words in inside.values() for word in words))
 
 
@@ -121,12 +114,6 @@ def _with_headers(grid: list[list[GridCell]], fonts: list[list[frozenset[str]]])
 
 def _holds(cell: Box, word: Box) -> bool:
     return cell.x0 - _STANDS_OUT <= word.x0 and word.x1 <= cell.x1 + _STANDS_OUT
-
-
-def _adds_nothing(rows: Sequence[GridRow], at: int, size: float) -> bool:
-    """Return True for a row or column that is empty between double lines, or whose cells all begin before it."""
-    return all((at and cell is rows[at - 1][number]) or (size <= _BETWEEN_LINES and not cell.text)
-               for number, cell in enumerate(rows[at]))
 
 
 def is_data(grid: Sequence[GridRow]) -> bool:

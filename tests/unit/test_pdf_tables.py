@@ -185,6 +185,20 @@ def test_a_table_without_lines_between_its_columns(tops: Sequence[float]):
     assert text.count("Sparse") == text.count("12.7") == 1
 
 
+def test_rules_that_end_within_a_word_and_backgrounds_of_rows_enclose_no_table():
+    file = sheet()
+    place(file, MODELS)
+    rules(file, 35, 42, 60, right=68)
+    assert rows_of(file) == MODEL_ROWS
+    file = sheet()
+    file.set_fill_color(230)
+    for top in (29, 41, 53, 65):
+        file.rect(18, top, 142, 6, style="F")
+    place(file, [*MODELS, ("Whole", "8", "4"), ("Half", "9", "5")])
+    assert rows_of(file) == [*MODEL_ROWS, "| Model: Whole | Recall: 8 | Time (s): 4 |",
+                             "| Model: Half | Recall: 9 | Time (s): 5 |"]
+
+
 def test_rows_between_rules_may_have_several_lines_and_no_numbers_below_a_bold_header():
     file = sheet()
     file.set_font(style="B")
@@ -258,6 +272,56 @@ def columns_between_rules(file: FPDF) -> None:
     for left in (12, 107):
         file.set_xy(left, 30)
         file.multi_cell(90, text=PROSE * 5, align="J")
+
+
+def name_over_some_columns(file: FPDF) -> None:
+    place(file, [("", "", "2020", ""), ("Model", "Recall", "Time", "Calls"), ("Sparse", "1", "2", "3"),
+                 ("Graph", "4", "5", "6")])
+    rules(file, 35, 48, 60)
+
+
+def cells_that_cross_columns(file: FPDF) -> None:
+    place(file, [("", "Recall", "Time"), ("Sparse", "57.3", "1.2"), ("Dense text with many more words", "", "12.7"),
+                 ("Graph", "7", "3")])
+    rules(file, 35, 42, 48, 54, 60)
+
+
+def words_on_two_lines(file: FPDF) -> None:
+    file.set_font(style="B")
+    place(file, [("Crop", "Kind")])
+    file.set_font(style="")
+    place(file, [("Green", "a legume that"), ("peas", "keeps well"), ("Rye", "cereal")], 46)
+    rules(file, 35, 42, 62)
+
+
+def scattered(file: FPDF) -> None:
+    for number, row in enumerate([("Start", "Middle", "End"), *((f"x{n}", str(n), str(n * 2)) for n in range(5))]):
+        for column, text in enumerate(row):
+            file.text(20 + column * 40 + (number * 7) % 10, 40 + number * 6, text)
+
+
+def two_aligned(file: FPDF) -> None:
+    place(file, [("Contents", "Page"), *((f"{n} sorts of trees", str(n * 7)) for n in range(1, 9))])
+
+
+def paragraph_as_header(file: FPDF) -> None:
+    write_table(file, [("Note", PROSE), ("Peas", "legume"), ("Rye", "cereal")], first_row_as_headings=False)
+
+
+def form_with_gaps(file: FPDF) -> None:
+    with file.table(first_row_as_headings=False) as table:
+        for texts, span in ((("Name", ""), 3), (("Street", "", "No.", ""), 1), (("Town", ""), 3)):
+            row = table.row()
+            for number, text in enumerate(texts):
+                row.cell(text, colspan=span if number else 1)
+
+
+def turned(file: FPDF) -> None:
+    for row, texts in enumerate(PRODUCTS):
+        for column, text in enumerate(texts):
+            file.rect(20 + row * 20, 40 + column * 40, 20, 40)
+            with file.rotation(90, 30 + row * 20, 75 + column * 40):
+                file.text(30 + row * 20, 75 + column * 40, text)
 
 
 def rows_that_may_go_on(file: FPDF) -> None:
@@ -351,7 +415,8 @@ def crossed(file: FPDF) -> None:
 @pytest.mark.parametrize("draw", [
     frames, frame, form, form_in_cells, blank_form, irregular_form, two_columns, headers_and_footers, underlined, chart,
     crossed, aligned_prose, contents, contacts, wrapped, numbered, definitions, headless, prose_between_rules,
-    columns_between_rules, rows_that_may_go_on])
+    columns_between_rules, rows_that_may_go_on, name_over_some_columns, cells_that_cross_columns, words_on_two_lines,
+    scattered, two_aligned, paragraph_as_header, form_with_gaps, turned])
 def test_what_is_no_table_of_data_stays_the_text_that_it_was(draw: Callable[[FPDF], None]):
     file = sheet()
     draw(file)
