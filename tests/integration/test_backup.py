@@ -100,7 +100,7 @@ def test_places_where_no_backup_can_stand(stored, output, why):
     assert left(stored.folder) == ["documents", "home", "kb.zip", "schema.json"]
 
 
-def test_a_backup_while_a_build_commits_is_the_state_when_it_began(stored, monkeypatch):
+def test_a_backup_while_a_build_commits_is_the_state_when_it_began(stored, hashed_embedder, monkeypatch):
     monkeypatch.setattr(backup_module, "_PAGES", 1)
     home = stored.folder / "home"
     before, steps = tables(home, "kb"), []
@@ -109,7 +109,7 @@ def test_a_backup_while_a_build_commits_is_the_state_when_it_began(stored, monke
             steps.append((done, total))
             building.insert(DOCUMENTS, [(f"new{len(steps)}", "", "word " * 500, "test", "{}", "[]", "")])
 
-        back_up(Layout.of(home, "kb"), stored.folder / "during.zip", commit)
+        back_up(Layout.of(home, "kb"), stored.folder / "during.zip", hashed_embedder, commit)
     assert len(steps) > 10
     assert steps[-1][0] == steps[-1][1]
     assert stored("restore", "during.zip", "--kb", "other").code == 0
@@ -136,7 +136,7 @@ def test_a_full_disk_leaves_what_stood(stored, hashed_embedder, share):
     size = int(share * (home / "kb" / "ledger.sqlite").stat().st_size)
     before, ledger = file.read_bytes(), tables(home, "kb")
     with full_disk(size), pytest.raises((OSError, sqlite3.OperationalError)):
-        back_up(Layout.of(home, "kb"), file, silent, force=True)
+        back_up(Layout.of(home, "kb"), file, hashed_embedder, silent, force=True)
     assert file.read_bytes() == before
     for name, force in (("kb", True), ("other", False)):
         with full_disk(size), pytest.raises((OSError, sqlite3.OperationalError)):
