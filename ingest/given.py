@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..schemas.documents import Document
-from .decoding import clean_text
+from ..text.cleaning import clean_text
 from .document_ids import DocumentIdError, check_id
 from .failures import IngestError
 from .limits import DEFAULT_LIMITS, Limits

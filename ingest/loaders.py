@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 from ..runtime.cancellation import current
 from ..schemas.documents import Document
+from ..text.cleaning import clean_text
 from .content import Content
-from .decoding import clean_text, read_bytes, undecodable
+from .decoding import read_bytes, undecodable
 from .document_ids import DocumentIdError, check_id, record_id
 from .failures import IngestError, LoadFailure, UnreadableError
 from .fetching import Address, check_allowed, fetch

@@ -10,8 +10,9 @@ from pydantic import ValidationError
 from ..schemas.documents import Chunk, Document, Frozen
 from ..schemas.extraction import ExtractedEntity, ExtractedTriple, Extraction
 from ..schemas.formats.reading import check_depth, parse_json
+from ..text.cleaning import clean_text
 from .chunking import chunk_id
-from .decoding import clean_text, decode, read_bytes, undecodable
+from .decoding import decode, read_bytes, undecodable
 from .document_ids import check_id, record_id
 from .failures import UnreadableError
 from .limits import DEFAULT_LIMITS, Limits

@@ -5,15 +5,16 @@ the ledger without a call, so they would only make the file larger.
 """
 
 import hashlib
+import io
 import os
 import sqlite3
 import tempfile
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -79,14 +80,14 @@ def back_up(layout: Layout, target: Path, embedder: Embedder, progress: Progress
                                      ignore_cleanup_errors=True) as name:
         folder = Path(name)
         copy, manifest = copy_ledger(layout, folder, embedder, progress)
-        packed = folder / "backup.zip"
-        with packed.open("xb") as file:
-            pack(copy, manifest, file)
+        written = folder / "backup.zip"
+        with written.open("xb") as file:
+            file.writelines(packed(copy, manifest))
             file.flush()
             os.fsync(file.fileno())
         if not force and target.exists():
             raise BackupError(f"{target} was written by another process meanwhile; name another file")
-        packed.replace(target)
+        written.replace(target)
     return manifest
 
 
@@ -126,11 +127,40 @@ def copy_ledger(layout: Layout, folder: Path, embedder: Embedder, progress: Prog
     return copy, _describe(layout, copy)
 
 
-def pack(copy: Path, manifest: Manifest, stream: IO[bytes]) -> None:
-    """Write a backup's zip file to a stream, which need not be seekable."""
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
+def packed(copy: Path, manifest: Manifest) -> Iterator[bytes]:
+    """Yield a backup's zip file in blocks, made as they are asked for."""
+    made = _Blocks()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(MANIFEST, manifest.model_dump_json(indent=1))
-        archive.write(copy, LEDGER)
+        # As long ago as a zip file can say: when it was made, the manifest says.
+        entry = zipfile.ZipInfo(LEDGER)
+        entry.compress_type = zipfile.ZIP_DEFLATED
+        with copy.open("rb") as ledger, archive.open(entry, "w", force_zip64=True) as target:
+            while block := ledger.read(BLOCK):
+                target.write(block)
+                if part := made.take():
+                    yield part
+    yield made.take()
+
+
+class _Blocks(io.RawIOBase):
+    """A stream that cannot be rewound; gives what was written to it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._parts: list[bytes] = []
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self._parts.append(bytes(data))
+        return len(self._parts[-1])
+
+    def take(self) -> bytes:
+        """Return all that was written since the last time."""
+        taken, self._parts = b"".join(self._parts), []
+        return taken
 
 
 def _check_target(layout: Layout, target: Path, *, force: bool) -> None:

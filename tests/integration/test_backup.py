@@ -249,3 +249,18 @@ def test_permissions_of_a_backup_are_the_users(stored):
 def test_errors_name_the_thing(tmp_path, hashed_embedder):
     with pytest.raises(BackupError, match="there is no backup"):
         restore(tmp_path / "none", Layout.of(tmp_path, "kb"), hashed_embedder, silent)
+
+
+def test_accounts_that_cannot_be_read_are_found_and_never_backed_up(stored):
+    with closing(sqlite3.connect(stored.folder / "home" / "kb" / "ledger.sqlite")) as raw, raw:
+        raw.execute("INSERT INTO tokens (build, document, step, model, calls, prompt, completion, cached, "
+                    "wasted_calls, wasted) VALUES ('', '', 'extract', 'm', 1, 1000.5, 1, 0, 0, 0)")
+    checked = stored("verify", "--kb", "kb")
+    assert checked.code == 1
+    assert "the accounts cannot be read" in checked.out + checked.err
+    before = (stored.folder / "kb.zip").read_bytes()
+    result = stored("backup", "--kb", "kb", "-o", "kb.zip", "--force")
+    assert result.code == 1
+    assert "a backup of 'kb' could not be restored" in result.err
+    assert "banyan verify" in result.err
+    assert (stored.folder / "kb.zip").read_bytes() == before

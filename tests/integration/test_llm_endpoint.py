@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import resource
 import time
 import traceback
 from collections.abc import Callable, Iterator
@@ -215,6 +216,36 @@ def test_missing_usage_is_estimated(server, ledger):
     # The server counts with the same estimate, so that it must come out equal.
     assert ledger.prompt_tokens["extract"] == server.stats.prompt_tokens
     assert ledger.completion_tokens["extract"] == server.stats.completion_tokens
+
+
+@pytest.mark.parametrize("usage", [
+    "null", "[]", '"many"', "7", '{"prompt_tokens": -100000, "completion_tokens": -1}',
+    '{"prompt_tokens": NaN, "completion_tokens": 1e400}', '{"prompt_tokens": [1], "completion_tokens": {"a": 1}}',
+    '{"prompt_tokens": "12", "completion_tokens": true, "prompt_tokens_details": [3]}',
+    '{"prompt_tokens": 1e15, "completion_tokens": null, "total_tokens": "x", "completion_tokens_details": 4}'])
+def test_nonsense_about_tokens_is_estimated(ledger, usage):
+    with llm_server.LlmServer(usage=usage) as server:
+        assert triples(reasoner(server, ledger).extract(REQUEST, SCHEMA)) == TRIPLES
+        assert ledger.prompt_tokens["extract"] == server.stats.prompt_tokens
+        assert ledger.completion_tokens["extract"] == server.stats.completion_tokens
+
+
+def test_parts_of_a_token_are_rounded_up(ledger):
+    usage = '{"prompt_tokens": 1000.5, "completion_tokens": 20.0, "prompt_tokens_details": {"cached_tokens": 0.1}}'
+    with llm_server.LlmServer(usage=usage) as server:
+        reasoner(server, ledger).extract(REQUEST, SCHEMA)
+    counted = ledger.prompt_tokens["extract"], ledger.completion_tokens["extract"]
+    assert counted == (1001, 20)
+    assert all(type(count) is int for count in counted)
+
+
+@pytest.mark.parametrize("kind", ["packed", "endless"])
+def test_a_response_that_would_fill_the_memory_is_not_read(server, ledger, kind):
+    server.faults.append(Fault(kind))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(ReasonerError, match=r"its response is not read \(its response is .*BANYAN_LLM_BASE_URL"):
+        reasoner(server, ledger, llm_retries=0).extract(REQUEST, SCHEMA)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000, "in KB; the server's part included"
 
 
 # The ladder of forms

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import docx
 import pytest
-from banyan.ingest.decoding import clean_text
 from banyan.ingest.given import given_documents
 from banyan.ingest.limits import DEFAULT_LIMITS, Limits
 from banyan.ingest.loaders import FORMATS, IngestError, LoadFailure, load_documents
 from banyan.schemas.documents import Document
+from banyan.text.cleaning import clean_text
 from docx.oxml import OxmlElement
 from fpdf import FPDF
 from hypothesis import given
