@@ -26,7 +26,8 @@ from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 
 Kind = Literal["status", "truncated", "cut", "fenced", "think", "text", "types", "empty", "echo", "refusal", "html",
-               "no_choices", "reset", "stall", "no_usage", "filtered", "packed", "endless"]
+               "no_choices", "reset", "stall", "no_usage", "filtered", "packed", "endless",
+               "dribbling"]
 
 _BLANKS = 1 << 10
 """Megabytes."""
@@ -47,7 +48,7 @@ class Fault:
     refusal: the model declines; html: another server's page; no_choices: a completion without any;
     reset: the connection is lost in the body; stall: `seconds` of silence; no_usage: token counts are
     missing; filtered: stopped by a content filter; packed: 1 GB of blanks, compressed, before the answer; endless: the
-    same as it is.
+    same as it is; dribbling: a blank every 0.1 s, for `seconds`.
     """
 
     kind: Kind
@@ -235,7 +236,8 @@ class LlmServer:
         form = form_of(body)
         return wire.error(400, _NAMED[form]) if form in self.refuses else None
 
-    async def _answer(self, body: dict[str, Any], answer: str, fault: Fault | None) -> Response:
+    async def _answer(self, body: dict[str, Any], answer: str,
+                      fault: Fault | None) -> Response:
         match fault:
             case Fault(kind="status"):
                 return wire.error(fault.status, "scripted fault", fault.headers)
@@ -247,6 +249,8 @@ class LlmServer:
                 await asyncio.sleep(fault.seconds)
             case Fault(kind="packed" | "endless"):
                 return wire.blanks(_BLANKS, packed=fault.kind == "packed")
+            case Fault(kind="dribbling"):
+                return StreamingResponse(wire.dribbled(fault.seconds), media_type="application/json")
             case Fault(kind="reset"):
                 return StreamingResponse(wire.lost(), headers={"content-length": "1000"},
                                          media_type="application/json")

@@ -1,6 +1,8 @@
 """What the tests' LLM server says, in the words of OpenAI's protocol."""
 
+import asyncio
 import json
+import time
 import zlib
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
@@ -60,6 +62,13 @@ def error(status: int, message: str, headers: dict[str, str] | None = None) -> R
 async def lost() -> AsyncIterator[bytes]:
     yield b'{"id": '
     raise ConnectionResetError("scripted fault")
+
+
+async def dribbled(seconds: float) -> AsyncIterator[bytes]:
+    ends = time.monotonic() + seconds
+    while time.monotonic() < ends:
+        yield b" "
+        await asyncio.sleep(0.1)
 
 
 async def stream(body: dict[str, Any], message: dict[str, Any], finish: str,
