@@ -16,6 +16,7 @@ from ..graph_store.errors import DatabaseError
 from ..graph_store.layout import sweep
 from ..schemas.errors import BanyanError
 from .database import ServerDatabase
+from .runs.backups import Backups
 from .runs.builds import Builds
 from .runs.conversations import Conversations
 from .runs.process_lock import FileProcessLock, ProcessLock, SessionProcessLock
@@ -53,6 +54,7 @@ class Service:
         self.questions = Questions(resources, self.conversations)
         self.clients = Clients.of(resources.settings, self.database)
         self.allowances = Allowances(self.database, self.clients)
+        self.backups = Backups(resources)
         self.builds = Builds(resources, self.database, self._process, self.allowances)
 
     @asynccontextmanager
@@ -77,6 +79,7 @@ class Service:
     def _begin(self) -> None:
         self._process.acquire()
         self.builds.sweep()
+        self.backups.sweep()
         sweep(self.resources.settings)
 
     def _leave(self) -> None:

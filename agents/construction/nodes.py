@@ -4,7 +4,6 @@ import asyncio
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -34,7 +33,7 @@ from ...schemas.prices import Prices
 from ..contexts import check_context
 from ..resources import Resources, default_resources
 from ..serving import charged_to_client, check_readable, is_served, served_client
-from .inputs import DEFAULT_SCHEMA, check_input, grouped, named_sources, require_any
+from .inputs import DEFAULT_SCHEMA, check_input, distinct, grouped, named_sources, require_any
 from .review import REVIEWED_AT_ONCE, ask_person
 from .state import BuildContext, BuildReport, BuildState, ExtractInput, WriteInput, new_run
 
@@ -100,7 +99,7 @@ class Nodes:
             self._audit("build", kb, f"run {state['run']}")
             kb.schema_control.set_policy(context.policy)
             kb.entities.set_active(active=context.resolve and resources.settings.resolve)
-            self._store_documents(kb, chain(given, documents))
+            self._store_documents(kb, distinct(given, documents, failures))
             _store_recorded(kb, records)
             if context.retry_failed:
                 kb.documents.retry_failed()

@@ -142,8 +142,9 @@ class Finder:
 
 
 def _is_agent(question: Question, unit: Unit, span: Span) -> bool:
-    """Return True for a name of unknown kind in "designed by Anna Lindgren" where a person is asked for."""
-    return question.expected == "person" and span.kind == "name" and unit.text[: span.start].endswith("by ")
+    """Return True for a name in "designed by Anna Lindgren" where a person is asked for, whatever its kind."""
+    return (question.expected == "person" and span.kind in KINDS["name"] and span.kind != "organization"
+            and unit.text[: span.start].endswith("by "))
 
 
 def _said(asked: Sequence[str], stems: Sequence[str], texts: Sequence[str], *, similar: bool) -> Vectors:

@@ -48,7 +48,7 @@ def built(tmp_path_factory, hashed_embedder):
     with shop.resources() as resources, KnowledgeBase.open(shop.settings.home, "kb", shop.embedder) as kb:
         assert verify(kb) == []
         shop.state = kb.graph.dump(), said(kb), resources.knowledge_base("kb").communities.all()
-    back_up(Layout.of(shop.settings.home, "kb"), shop.folder / "kb.zip", lambda *_: None)
+    back_up(Layout.of(shop.settings.home, "kb"), shop.folder / "kb.zip", shop.embedder, lambda *_: None)
     return shop
 
 

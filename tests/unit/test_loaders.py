@@ -7,10 +7,11 @@ from pathlib import Path
 
 import docx
 import pytest
-from banyan.ingest.decoding import clean_text
+from banyan.ingest.given import given_documents
 from banyan.ingest.limits import DEFAULT_LIMITS, Limits
 from banyan.ingest.loaders import FORMATS, IngestError, LoadFailure, load_documents
 from banyan.schemas.documents import Document
+from banyan.text.cleaning import clean_text
 from docx.oxml import OxmlElement
 from fpdf import FPDF
 from hypothesis import given
@@ -336,9 +337,9 @@ def test_csv(tmp_path):
                                      "y,,,3\r\nz,t,unquoted, comma,4\r\nw,t,last,5\r\n")
     documents, failures = load(path)
     assert [(d.id, d.title, d.text) for d in documents] == [
-        ("x", "Tree", '| Document: x | Title: Tree | Other: 1 |\n\ngrows, and\n"spreads"'),
+        ("a.csv/x", "Tree", '| Document: a.csv/x | Title: Tree | Other: 1 |\n\ngrows, and\n"spreads"'),
         ("a.csv#1", "", "| Document: a.csv#1 | Other: 2 |\n\nsecond"),
-        ("w", "t", "| Document: w | Title: t | Other: 5 |\n\nlast")]
+        ("a.csv/w", "t", "| Document: a.csv/w | Title: t | Other: 5 |\n\nlast")]
     assert documents[0].metadata == {"other": "1"}
     assert [found.reason.split(":")[0] for found in failures] == ["line 5", "line 6"]
     assert "more values than columns" in failures[1].reason
@@ -355,7 +356,7 @@ def test_jsonl_goes_on_after_a_bad_line(tmp_path):
     lines = ['{"text": "one", "id": 7, "title": "T"}', "{broken", "", '"a string"', '{"title": "no text"}',
              '{"text": ""}', '{"text": 3}', '{"text": "x", "id": [1]}', "[" * 100_000, '{"text": "last"}']
     documents, failures = load(write(tmp_path / "a.jsonl", "\n".join(lines)))
-    assert [(d.id, d.title, d.text) for d in documents] == [("7", "T", "one"), ("a.jsonl#8", "", "last")]
+    assert [(d.id, d.title, d.text) for d in documents] == [("a.jsonl/7", "T", "one"), ("a.jsonl#8", "", "last")]
     assert [found.reason.split(":")[0] for found in failures] == [f"line {n}" for n in (2, 4, 5, 6, 7, 8, 9)]
 
 
@@ -380,7 +381,7 @@ def test_jsonl_line_without_end(tmp_path):
 def test_json_lists(tmp_path, wrap):
     content = wrap([{"text": "one", "id": "x"}, {"text": "two", "title": "T"}, {"title": "bad"}])
     documents, failures = load(write(tmp_path / "a.json", json.dumps(content)))
-    assert [(d.id, d.title) for d in documents] == [("x", ""), ("a.json#1", "T")]
+    assert [(d.id, d.title) for d in documents] == [("a.json/x", ""), ("a.json#1", "T")]
     assert failures[0].reason.startswith("record 2: no `text`, only `title`")
 
 
@@ -396,5 +397,36 @@ def test_duplicate_and_impossible_record_ids_are_failures(tmp_path):
     lines = [{"text": "one", "id": "x"}, {"text": "two", "id": "x"}, {"text": "three", "id": "y" * 1001},
              {"text": "four \ud800", "id": "\ud800"}, {"text": "five \ud800", "id": "z"}]
     documents, failures = load(write(tmp_path / "a.jsonl", "\n".join(map(json.dumps, lines))))
-    assert [(d.id, d.text) for d in documents] == [("x", "one"), ("z", "five \ufffd")]
+    assert [(d.id, d.text) for d in documents] == [("a.jsonl/x", "one"), ("a.jsonl/z", "five \ufffd")]
     assert ["already given" in found.reason for found in failures] == [True, False, False]
+    assert failures[0].path.endswith("a.jsonl, record 1")
+    assert "a.jsonl, record 0" in failures[0].reason
+
+
+def test_a_record_cannot_replace_a_file_whose_name_it_takes(tmp_path):
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    write(folder / "warsaw.md", "Warsaw lies on the Vistula.")
+    write(folder / "records.jsonl", json.dumps({"id": "warsaw.md", "text": "Warsaw lies on the Thames."}))
+    documents, failures = load(folder)
+    assert failures == []
+    assert {d.id: d.text for d in documents} == {"records.jsonl/warsaw.md": "Warsaw lies on the Thames.",
+                                                 "warsaw.md": "Warsaw lies on the Vistula."}
+
+
+@pytest.mark.parametrize("own", ["../../etc/passwd", "..", "a/./b", "\0nul", "two\nlines", "two\u2028lines", " leading",
+                                 "trailing\u00a0", "zero\u200bwidth", "turned\u202eround", "..\\up"])
+def test_record_ids_that_mislead_are_refused(tmp_path, own):
+    reason = failure(write(tmp_path / "a.jsonl", json.dumps({"id": own, "text": "Warsaw lies on the Vistula."})))
+    assert "cannot be used" in reason
+    with pytest.raises(IngestError, match="cannot be used"):
+        given_documents([{"id": own, "text": "Warsaw lies on the Vistula."}])
+
+
+def test_ids_that_differ_only_in_how_letters_are_encoded_are_one(tmp_path):
+    lines = [{"text": "one", "id": "caf\u00e9"}, {"text": "two", "id": "cafe\u0301"}]
+    documents, failures = load(write(tmp_path / "a.jsonl", "\n".join(map(json.dumps, lines))))
+    assert [d.id for d in documents] == ["a.jsonl/caf\u00e9"]
+    assert "already given" in failures[0].reason
+    with pytest.raises(IngestError, match="one before it"):
+        given_documents(lines)
