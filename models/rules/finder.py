@@ -143,7 +143,7 @@ class Finder:
 
 def _is_agent(question: Question, unit: Unit, span: Span) -> bool:
     """Return True for a name in "designed by Anna Lindgren" where a person is asked for, whatever its kind."""
-    return (question.expected == "person" and span.kind in KINDS["name"] and span.kind != "organization"
+    return (question.expected == "person" and span.kind in KINDS["name"]
             and unit.text[: span.start].endswith("by "))
 
 
