@@ -29,7 +29,7 @@ _IN_HEADING, _BESIDE = 0.9, 0.5
 """How much a word counts that only the heading, or only a sentence beside, says."""
 _TRUST, _TYPED = 0.2, 0.15
 """What the best passage's rank and a span of the expected kind add; benchmarks/README.md names the sweep."""
-_TYPED_UNITS = 16
+_TYPED_UNITS = 8
 """Units of a question in which spans are looked for: the best by their words."""
 _MOST = 3
 
@@ -73,6 +73,7 @@ class Finder:
         best = max((passage.score for _, passage in read), default=0.0)
         self._trust = np.array([passages[unit.passage - 1].score / best if best > 0 else 0.0 for unit in self.units])
         self._words = [frozenset(content_words(unit.text)) for unit in self.units]
+        self._names: dict[str, list[Span]] = {}
 
     def search(self, text: str) -> tuple[Question, list[Found]]:
         """Return the question taken apart, and all units, the best first."""
@@ -128,14 +129,22 @@ class Finder:
             _BESIDE * _said(asked, stems, [unit.after for unit in self.units], similar=english)])
         return said @ (weights / weights.sum())
 
+    def _named(self, text: str) -> list[Span]:
+        """Return the spans of a sentence, which the steps of a question share; capitalised words of no kind as well."""
+        found = self._names.get(text)
+        if found is None:
+            found = find_spans([text], self.parser)[0]
+            found += [Span(start, end, "name") for start, end in find_names(text) if start > 0 and all(
+                end <= span.start or start >= span.end for span in found)]
+            self._names[text] = found
+        return found
+
     def _spans(self, question: Question, unit: Unit) -> tuple[Span, ...]:
         kinds = KINDS[question.expected]
         if question.expected in {"date", "number"}:
             found = [Span(value.start, value.end, value.kind) for value in find_values(unit.text)]
         else:
-            found = find_spans([unit.text], self.parser)[0]
-            found += [Span(start, end, "name") for start, end in find_names(unit.text) if start > 0 and all(
-                end <= span.start or start >= span.end for span in found)]  # names that no model knows
+            found = self._named(unit.text)
         return tuple(span for span in sorted(found, key=lambda span: span.start)
                      if (span.kind in kinds or _is_agent(question, unit, span))
                      and not has_name(question.text, unit.text[span.start : span.end]))
