@@ -105,6 +105,8 @@ def _relation(before: PageLayout, parts: list[_Part], layout: PageLayout,
         repeated = [[cell.text for cell in row] for row in first.grid[start:head]]
         if captions < head and texts[: len(repeated)] == repeated:
             return _Relation.CONTINUES, len(repeated)
+    if any(all(cell.is_header for cell in row) for row in table.grid):
+        return _Relation.SEPARATE, 0
     if is_single(table.grid[0]):
         return _Relation.UNCLEAR, 0
     if not has_header(texts):
