@@ -118,6 +118,11 @@ def test_beyond_this_machine_it_starts_with_keys_alone(tmp_path):
     refused = serving.command_line.CommandLine(tmp_path)("serve", "--host", "0.0.0.0")
     assert refused.code == 1
     assert "no API key is set" in refused.err
+    named = (("BANYAN_SERVER_HOSTS", "localhost, kb.example.org"),)
+    refused = serving.command_line.CommandLine(tmp_path, named)("serve")
+    assert refused.code == 1
+    assert "BANYAN_SERVER_HOSTS names this server for others" in refused.err
+    assert "banyan key NAME" in refused.err
     stored = Keys(tmp_path / "home" / KEYS_FILE)
     keys = {"reader": stored.make("reader", ["read"]), "writer": stored.make("writer", ["read", "write"]),
             "asker": stored.make("asker", ["ask"])}

@@ -23,8 +23,9 @@ def test_citations_are_numbered_and_stand_in_the_stored_text(resources):
     resources.fake.draft = quoting(("ada", "She was born in Ulm"), ("ulm", "Ulm lies on the\nriver Danube."),
                                    ("zh", "林小雨出生于宁波"), ("ada", "She was born in Ulm"))
     said = ask(resources)
-    assert said["answer"].splitlines() == ["Claim on ada. [1]", "Claim on ulm. [2]", "Claim on zh. [3]",
-                                           "Claim on ada. [1]"]
+    assert said["answer"].splitlines() == [
+        "Claim on ada: She was born in Ulm [1]", "Claim on ulm: Ulm lies on the river Danube. [2]",
+        "Claim on zh: 林小雨出生于宁波 [3]", "Claim on ada: She was born in Ulm [1]"]
     assert not said["abstained"]
     assert [citation["id"] for citation in said["citations"]] == [1, 2, 3]
     documents = resources.knowledge_base("kb").documents
@@ -56,7 +57,7 @@ def test_reject_abstains_when_the_reasoner_finds_no_answer_or_no_quote_stands_in
 def test_reject_leaves_out_the_claim_that_was_made_up(resources):
     resources.fake.draft = quoting(("ada", "She was born in Rome"), ("ulm", "Ulm is a city in Germany."))
     said = ask(resources)
-    assert said["answer"] == "Claim on ulm. [1]"
+    assert said["answer"] == "Claim on ulm: Ulm is a city in Germany. [1]"
     assert len(said["citations"]) == 1
 
 
@@ -71,7 +72,8 @@ def test_open_marks_what_is_not_from_the_documents(resources):
     resources.fake.draft = quoting(("ada", "She was born in Rome"), ("ulm", "Ulm is a city in Germany."),
                                    answerable=False)
     said = ask(resources, mode="open")
-    assert said["answer"].splitlines() == [f"Claim on ada. {OWN_KNOWLEDGE}", "Claim on ulm. [1]"]
+    assert said["answer"].splitlines() == [
+        f"Claim on ada: She was born in Rome {OWN_KNOWLEDGE}", "Claim on ulm: Ulm is a city in Germany. [1]"]
     assert not said["abstained"]
     assert resources.fake.said_to("answer")[0][3] == "open"
 
@@ -91,7 +93,7 @@ def test_a_follow_up_is_condensed_and_the_answer_joins_the_messages(resources):
         ("Where was she born?", [("user", "Who was Ada Byron?"), ("assistant", "A mathematician.")])]
     assert said["sub_queries"] == ["Where was she born? (of Ada Byron)"]
     assert [message.type for message in said["messages"]] == ["human", "ai", "human", "ai"]
-    assert said["messages"][-1].text == said["answer"] == "Claim on ada. [1]"
+    assert said["messages"][-1].text == said["answer"] == "Claim on ada: She was born in Ulm [1]"
 
 
 def test_a_first_question_is_not_condensed(resources):
