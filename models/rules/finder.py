@@ -13,10 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...schemas.retrieval import Passage
+from ...text.quantities import find_numbers
 from ...text.values import find_values
 from ..embedding.embedder import Vectors
 from ..parsing.parser import Parser
 from .content_words import content_words, spoken_words, stem
+from .lexicon import words
 from .likeness import likeness
 from .names import find_names, has_name
 from .question import Question, analyse, tells_time
@@ -32,6 +34,8 @@ _TRUST, _TYPED = 0.2, 0.15
 _TYPED_UNITS = 8
 """Units of a question in which spans are looked for: the best by their words."""
 _MOST = 3
+_ASKING = words("long old far tall high large big deep fast heavy wide often late early name")
+"""Words of 'how long' and the like, which an answer need not say."""
 
 KINDS: dict[str, frozenset[str]] = {
     "person": frozenset({"person"}), "location": frozenset({"location", "name"}),
@@ -46,12 +50,14 @@ KINDS: dict[str, frozenset[str]] = {
 class Found:
     """A unit with how well it answers.
 
-    `covered` is the share of the question's words that it says, 0 to 1; `score` orders units. `spans` are those of the
-    expected kind that the question does not itself name.
+    `covered` is the share of the question's words that it says, 0 to 1, and `least` how surely it says the word of them
+    that it says least, names aside; `score` orders units. `spans` are those of the expected kind that the question does
+    not itself name.
     """
 
     unit: Unit
     covered: float
+    least: float
     score: float
     spans: tuple[Span, ...] = ()
 
@@ -80,7 +86,7 @@ class Finder:
         question = analyse(text)
         if not self.units:
             return question, []
-        covered = self._covered(question)
+        covered, least = self._covered(question)
         scores = covered + _TRUST * self._trust
         spans: dict[int, tuple[Span, ...]] = {}
         if question.has_form:
@@ -92,8 +98,8 @@ class Finder:
                     timed = question.expected == "date" and tells_time(unit.text)
                     scores[at] += _TYPED * bool(spans[int(at)] or timed)
         order = np.argsort(-scores, kind="stable")
-        return question, [Found(self.units[at], float(covered[at]), float(scores[at]), spans.get(int(at), ()))
-                          for at in order]
+        return question, [Found(self.units[at], float(covered[at]), float(least[at]), float(scores[at]),
+                                spans.get(int(at), ())) for at in order]
 
     def quotes(self, found: Sequence[Found], most: int = _MOST) -> list[Found]:
         """Return the best units whose quotes do not overlap."""
@@ -109,16 +115,19 @@ class Finder:
         passage = self.passages[unit.passage - 1]
         return passage.document, passage.start + unit.quote[0], passage.start + unit.quote[1]
 
-    def _covered(self, question: Question) -> Vectors:
-        """Return the share of the question's words that each unit says; float array of shape (units,)."""
+    def _covered(self, question: Question) -> tuple[Vectors, Vectors]:
+        """Return the share of the question's words that each unit says, and how surely it says the least said one.
+
+        Both are float arrays of shape (units,). Names and the noun that is asked for are no least said words.
+        """
         english = question.language == "en"
         asked = list(dict.fromkeys(spoken_words(question.text) if english else content_words(question.text)))
         if not english and question.has_form:  # 哪个城市 is answered without the word
             asked = [word for word in asked if word not in content_words(question.focus)] or asked
         if not asked:
-            return np.zeros(len(self.units))
+            return np.zeros(len(self.units)), np.ones(len(self.units))
         stems = [stem(word) for word in asked] if english else asked
-        counts = Counter(word for words in self._words for word in words)
+        counts = Counter(word for said in self._words for word in said)
         weights = np.array([math.log(1 + (len(self.units) + 1) / (counts[word] + 0.5)) for word in stems])
         headings = list(dict.fromkeys(unit.heading for unit in self.units))
         above = dict(zip(headings, _said(asked, stems, headings, similar=english), strict=True))
@@ -127,7 +136,9 @@ class Finder:
             _IN_HEADING * np.array([above[unit.heading] for unit in self.units]),
             _BESIDE * _said(asked, stems, [unit.before for unit in self.units], similar=english),
             _BESIDE * _said(asked, stems, [unit.after for unit in self.units], similar=english)])
-        return said @ (weights / weights.sum())
+        named = frozenset(word for name in (*question.names, question.focus) for word in content_words(name))
+        others = [at for at, word in enumerate(stems) if word not in named and asked[at] not in _ASKING]
+        return said @ (weights / weights.sum()), said[:, others].min(axis=1, initial=1.0)
 
     def _named(self, text: str) -> list[Span]:
         """Return the spans of a sentence, which the steps of a question share; capitalised words of no kind as well."""
@@ -141,13 +152,18 @@ class Finder:
 
     def _spans(self, question: Question, unit: Unit) -> tuple[Span, ...]:
         kinds = KINDS[question.expected]
-        if question.expected in {"date", "number"}:
-            found = [Span(value.start, value.end, value.kind) for value in find_values(unit.text)]
-        else:
-            found = self._named(unit.text)
+        found = _values(unit.text) if question.expected in {"date", "number"} else self._named(unit.text)
         return tuple(span for span in sorted(found, key=lambda span: span.start)
                      if (span.kind in kinds or _is_agent(question, unit, span))
                      and not has_name(question.text, unit.text[span.start : span.end]))
+
+
+def _values(text: str) -> list[Span]:
+    """Return the dates of a sentence and the numbers beside them, those written as words as well."""
+    dates = [Span(value.start, value.end, "date") for value in find_values(text) if value.kind == "date"]
+    numbers = [Span(start, end, "number") for start, end in find_numbers(text, counts=True)]
+    return [*dates, *(number for number in numbers if all(
+        number.end <= date.start or number.start >= date.end for date in dates))]
 
 
 def _is_agent(question: Question, unit: Unit, span: Span) -> bool:
@@ -158,8 +174,8 @@ def _is_agent(question: Question, unit: Unit, span: Span) -> bool:
 
 def _said(asked: Sequence[str], stems: Sequence[str], texts: Sequence[str], *, similar: bool) -> Vectors:
     """Return how surely each text says each word: 1 by its stem, else the cosine of the most similar word."""
-    words = [frozenset(content_words(text)) for text in texts]
-    exact = np.array([[float(word in own) for word in stems] for own in words]).reshape(len(texts), len(stems))
+    said = [frozenset(content_words(text)) for text in texts]
+    exact = np.array([[float(word in own) for word in stems] for own in said]).reshape(len(texts), len(stems))
     return np.maximum(exact, likeness(asked, texts)) if similar else exact
 
 

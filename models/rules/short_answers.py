@@ -17,8 +17,10 @@ from .names import has_name
 from .question import Question, tells_time
 from .units import Unit
 
-_COVERED = {"en": 0.65, "zh": 0.7}
+_COVERED = {"en": 0.55, "zh": 0.55}
 """The share of the question's words that a sentence must say for its only span to be the answer, by language."""
+_LEAST = 0.4
+"""How surely that sentence must say each of these words, names aside: by a similar word, or beside it."""
 _LIMITING = re.compile(
     r"\b(?:first|second|third|last|next|previous|former|before|after|earlier|later|until|only|new|old|acting|deputy|"
     r"\w{3,}est|most|least|more|less|fewer|than)\b|第[一二三四五]|首[次个任]|最[后初早晚近新大小高低多少]|上一|下一|前任|副",
@@ -90,7 +92,7 @@ def short_answer(question: Question, found: Sequence[Found], passages: Sequence[
 def _from_span(question: Question, best: Found, usual: frozenset[str]) -> Short | None:
     """The only span of the expected kind in the best sentence, which says what the question says."""
     unit = best.unit
-    if best.covered < _COVERED[question.language] or not _speaks_of(question, unit, usual):
+    if best.covered < _COVERED[question.language] or best.least < _LEAST or not _speaks_of(question, unit, usual):
         return None
     values = _distinct_values(question, best)
     if len(values) != 1:
@@ -134,7 +136,8 @@ def _in_asked_clause(question: Question, text: str, runs: list[tuple[int, int]])
 def _speaks_of(question: Question, unit: Unit, usual: frozenset[str]) -> bool:
     """Return True if a sentence says what limits the question, not negated, and no word of it as an owner only."""
     text = f"{unit.heading} {unit.text}"
-    if _NEGATED.search(unit.text) and not _NEGATED.search(question.text):
+    if (_NEGATED.search(unit.text) and not _NEGATED.search(question.text)) or not (
+            _figures(question.text) <= _figures(text)):
         return False
     if not _says_limits(question, text) or not _names_all(question, text, usual):
         return False
@@ -152,7 +155,8 @@ def _says_limits(question: Question, text: str) -> bool:
 
 def _names_all(question: Question, text: str, usual: frozenset[str]) -> bool:
     """Return True if a text names what the question names, but for those whose documents these are."""
-    return all(name in usual or has_name(text, name) or has_name(text, name.split()[-1]) for name in question.names)
+    return all(name in usual or has_name(text, name) or (" of " not in name and has_name(text, name.split()[-1]))
+               for name in question.names)
 
 
 def usual_names(question: Question, passages: Sequence[Passage]) -> frozenset[str]:
