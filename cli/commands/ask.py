@@ -36,6 +36,7 @@ def ask(
         context = AskContext(mode=mode, agent=not no_agent, decompose=not no_decompose, trace=trace)
         answer = _ask(resources, kb, context, [("user", question)])
         if as_json:
+            del answer["short"]  # the keys of the report are fixed
             print_json(answer)
             return
         if trace:
