@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from cachetools import LRUCache
 
 from ...text.sentences import split_sentences
+from .languages import language_of
 from .pipelines import PACKAGE, installed_pipelines, load_pipeline, pipeline_name
 
 if TYPE_CHECKING:
@@ -76,6 +77,29 @@ class Parser:
             ParsingError: there is no pipeline, or it is damaged.
         """
         return self.parse_all([text], language)[0]
+
+    def entities(self, text: str) -> "Doc":
+        """Recognise the named entities of a text, and nothing else: that takes a third of a parse's time.
+
+        Args:
+            text: any text.
+
+        Returns:
+            spaCy's document with the entities in `ents`; `token.idx` is an offset into `text`.
+
+        Raises:
+            ParsingError: there is no pipeline for the text's language, or it is damaged.
+        """
+        pipeline = self._pipeline(language_of(text, self.languages()))
+        with self._lock:
+            doc = _tokens(pipeline, text)
+            if "ner" not in pipeline.pipe_names:
+                return pipeline(doc)
+            shares = pipeline.get_pipe("ner").model.get_ref("tok2vec")
+            before = () if shares.name != "tok2vec-listener" else ("transformer", "tok2vec")
+            for name in (*before, "ner"):
+                doc = pipeline.get_pipe(name)(doc) if name in pipeline.pipe_names else doc
+            return doc
 
     def parse_all(self, texts: Sequence[str], language: str = "en", *, together: bool = False) -> list["Doc"]:
         """The parses of several texts, in order. See `parse`.

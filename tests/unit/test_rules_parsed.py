@@ -4,7 +4,7 @@ import time
 
 import pytest
 from banyan.models.parsing.parser import Parser
-from banyan.models.rules.parsed.languages import language_of
+from banyan.models.parsing.languages import language_of
 from banyan.models.rules.reading.extraction import RulesExtractor
 from banyan.schemas.extraction import ExtractionRequest
 from banyan.schemas.formats.loading import load_schema

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ....schemas.extraction import ExtractionRequest
 from ....schemas.graph_schema import GraphSchema
 from ...embedding.embedder import Embedder
+from ...parsing.languages import language_of
 from ...parsing.parser import Parser
 from ..reading.cues import CompiledSchema, is_han
 from ..reading.facts import Described, Triple
@@ -16,7 +17,6 @@ from .candidates import Evidence, Known, features, find_candidates
 from .coreference import AnaphorResolver, unify_names
 from .entity_typing import EntityTyper
 from .grammar import Grammar
-from .languages import language_of
 from .learned import LearnedReader
 from .mentions import Mention, Reading, title_subject
 from .predications import Keys, Predication, PredicationFinder, label_of, relation_keys, turned
