@@ -40,7 +40,8 @@ CHINESE_SURNAMES = frozenset(
 )
 """One-character Chinese surnames."""
 
-GENERIC_ACRONYMS = words("ceo cfo cto coo ai it pr hr ipo esg kpi pdf faq ok tv vs dna rna erp crm b2b b2c")
+GENERIC_ACRONYMS = words("ceo cfo cto coo ai it pr hr ipo esg kpi pdf faq ok tv vs dna rna erp crm b2b b2c "
+                         "eur usd gbp chf cny rmb vat am pm mon tue wed thu fri sat sun")
 """Acronyms that name no single thing."""
 
 PRONOUNS = {"he": "male", "him": "male", "his": "male", "she": "female", "her": "female", "hers": "female",

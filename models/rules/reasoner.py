@@ -27,7 +27,7 @@ from .questions import decomposition as questions
 from .questions import follow_ups
 
 if TYPE_CHECKING:
-    from .reading.extraction import RulesExtractor
+    from .reader import RulesReader
 
 # The sentences of some twenty contexts of 3,000 tokens; 6 MB.
 _VECTORS_KEPT = 4096
@@ -45,21 +45,20 @@ class RulesReasoner:
         self._embedder = RememberingEmbedder(embedder, _VECTORS_KEPT)
         self._parser = parser or Parser()
         self._pools = Pools(self._embedder, self._parser)
-        self._model = embedder
 
     @cached_property
-    def _extractor(self) -> "RulesExtractor":
-        from .reading.extraction import RulesExtractor  # noqa: PLC0415  (questions need no extraction)
+    def _extractor(self) -> "RulesReader":
+        from .reader import RulesReader  # noqa: PLC0415  (questions need no extraction)
 
-        return RulesExtractor(self._model, self._parser)
+        return RulesReader(self._parser)
 
     @property
     def fingerprint(self) -> str:
         """Names the rules; changes when they would extract something else."""
-        return "rules-5"
+        return "rules-6"
 
     def extract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
-        """See `RulesExtractor.extract`."""
+        """See `RulesReader.extract`."""
         return self._extractor.extract(request, schema)
 
     async def aextract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:

@@ -343,7 +343,6 @@ def test_a_gold_relation_that_the_ontology_lacks_is_said(command):
 
 @pytest.mark.parametrize(("more", "message"), [
     (["--recorded", "nowhere.jsonl"], "there is no file nowhere.jsonl"),
-    (["--examples", "nowhere.jsonl"], "there is no file nowhere.jsonl"),
     (["--gold", "nowhere.jsonl"], "there is no file nowhere.jsonl"),
     (["--ontology", "nowhere.json"], "there is no seed schema or file 'nowhere.json'"),
     (["--recorded", "gold.jsonl"], "gold.jsonl: line 1, triples.0: Input should be a valid tuple"),
@@ -353,20 +352,3 @@ def test_what_cannot_be_measured(command, more, message):
     assert result.code == 1
     assert result.out == ""
     assert message in result.err
-
-
-def test_examples_are_for_the_reasoner_alone(command):
-    command.write("said.jsonl", [{"id": "1", "triples": []}])
-    result = command("--recorded", "said.jsonl", "--examples", "gold.jsonl")
-    assert result.code == 1
-    assert "--examples teach the reasoner: leave them out, or leave out --recorded" in result.err
-
-
-def test_examples_are_learned_from(command, monkeypatch):
-    taught = []
-    monkeypatch.setattr("banyan.cli.commands.evaluation.learn_schema",
-                        lambda schema, examples, _: taught.extend(examples) or schema)
-    command.write("examples.jsonl", [{"sent": "Eve works for Acme.",
-                                      "triples": [{"sub": "Eve", "rel": "employer", "obj": "Acme"}]}])
-    assert command("--examples", "examples.jsonl", "--json").code == 0
-    assert [example.triples for example in taught] == [(("Eve", "employer", "Acme"),)]
