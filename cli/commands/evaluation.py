@@ -17,6 +17,7 @@ from ...evaluation.extraction_files import Answers, GoldCase, load_gold, load_re
 from ...evaluation.report import Group, Interval, Percent, RetrievalReport
 from ...evaluation.retrieval import Setting
 from ...export.files import write_file
+from ...models.rules.reasoner import RulesReasoner
 from ...schemas.formats.loading import load_schema
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.retrieval import ROUTES, Route, Switches
@@ -210,12 +211,13 @@ def eval_extraction(
 def _read_sentences(schema: GraphSchema, cases: Sequence[GoldCase], max_tokens: int | None) -> Answers:
     failed: list[str] = []
     with opened() as resources, resources.standalone_reasoner(max_tokens) as (reasoner, _):
-        if not resources.settings.uses_llm:
+        if isinstance(reasoner, RulesReasoner):
             raise CommandError("no model is configured to read the sentences: set BANYAN_LLM_BASE_URL and "
                                "BANYAN_LLM_MODEL, or score recorded answers with --recorded FILE")
+        at_once = resources.settings.llm_concurrency if resources.settings.uses_llm else 1
         with track(err, "sentences") as progress:
             read = reasoner_answers(reasoner, resources.bounds(schema), cases, on_failure=failed.append,
-                                    concurrency=resources.settings.llm_concurrency, progress=progress)
+                                    concurrency=at_once, progress=progress)
     if failed:
         err.print(f"[red]{len(failed)} sentences failed[/red] and score 0; the first: {escape(failed[0])}")
     return read

@@ -6,7 +6,7 @@ schema in force.
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from ...schemas.formats.loading import load_schema
@@ -19,16 +19,17 @@ if TYPE_CHECKING:
 _KINDS = {"Person": "person", "Organization": "organization", "Location": "location", "Event": "event", "Work": "work",
           "Product": "product", "Award": "award"}
 _IS = re.compile(
-    r"(?:\s*\([^()\n]{0,150}\)|,[^,.\n]{1,80},)?\s+(?:is|was|are|were)\s+(?:(?:both|also|once|originally)\s+)?"
-    r"(?:an?|the|one of the)\s+(?P<said>[^.;\n]{1,160})")
+    r"(?:(?:\s*\([^()\n]{0,150}\)|,[^,.\n]{1,80},)?\s+(?:is|was|are|were)\s+(?:(?:both|also|once|originally)\s+)?"
+    r"(?:an?|the|one of the)|,\s+an?)\s+(?P<said>[^.;\n]{1,160})")
 _END_OF_NOUN = re.compile(
     r"\s+(?:of|in|on|at|by|for|from|with|to|that|which|who|whose|where|and|or|near|located|based|published|written|"
     r"directed|produced|released|founded|known|set|starring|created|about|between|as|featuring|born|developed|"
-    r"designed|built|owned|made|held|used|currently)\b|[,(:]|$")
+    r"designed|built|owned|made|held|used|currently)\b|[(:]|$")
+_BORN = re.compile(r" ?\([^()]{0,60}?\b(?:born|née)\b")
 _BEFORE = re.compile(r"(?P<noun>[a-z]+(?:-[a-z]+)?) [\"“]?$")
 _WORD = re.compile(r"[\w’'-]+")
 _HAN = re.compile(f"[{CJK}]")
-_OPENING_NOUNS = frozenset({"lake", "mount", "isle", "cape", "fort"})
+_OPENING_NOUNS = frozenset({"lake", "mount", "isle", "cape", "fort", "river"})
 _SHORTEST_STEM = 2
 _LONGEST_HAN_NOUN = 8
 
@@ -63,16 +64,26 @@ class TypeNouns:
     def _told(self, text: str, span: "Span") -> Iterator[str]:
         name = text[span.start : span.end]
         if _HAN.search(name):
-            yield self._of_han(name) if span.kind != "person" else ""
+            yield self._of_han(name) if span.kind not in {"person", "work"} else ""
             return
-        yield self._of_name([word.lower() for word in _WORD.findall(name)])
+        if _BORN.match(text, span.end):
+            yield self._person
         said = _IS.match(text, span.end)
         if said is not None:
             end = _END_OF_NOUN.search(said["said"])
-            yield self.of_phrase(said["said"][: end.start() if end else None])
+            # "a mountainous, landlocked country": the first part that ends in a noun for something.
+            yield from map(self.of_phrase, said["said"][: end.start() if end else None].split(",")[:3])
         before = _BEFORE.search(text[max(0, span.start - 30) : span.start])
-        if before is not None:
-            yield self._types.get(before["noun"], "")
+        noun = self._types.get(before["noun"], "") if before else ""
+        if before and before[0].endswith(("\"", "“")):
+            yield noun
+        if span.kind != "work" and (span.kind == "name" or told_by_name(name)):
+            yield self.type_of_name(name)
+        yield noun
+
+    def type_of_name(self, name: str) -> str:
+        """Return the type by a name's own words: "University of Oslo", "北方泵业公司"; "" where they tell none."""
+        return self._of_han(name) if _HAN.search(name) else self._of_name([w.lower() for w in _WORD.findall(name)])
 
     def of_phrase(self, phrase: str) -> str:
         """Return the type of what a noun phrase names by its last words ("a 2004 comedy film"); "" if unknown."""
@@ -83,6 +94,8 @@ class TypeNouns:
         """The type by a name's own head noun: "University of Oslo", "Lake Geneva", "Nobel Prize"."""
         if len(words) < 2:  # noqa: PLR2004 - one word is a name and no noun
             return ""
+        if "house of" in " ".join(words):  # of Commons, of Representatives
+            return self._types.get("parliament", "")
         if "of" in words[1:]:
             return self._types.get(words[words.index("of") - 1], "")
         noun = words[0] if words[0] in _OPENING_NOUNS else words[-1]
@@ -91,7 +104,7 @@ class TypeNouns:
 
     def _of_han(self, name: str) -> str:
         longest = min(len(name) - 1, _LONGEST_HAN_NOUN)
-        return next((self._types[name[-n:]] for n in range(longest, 0, -1) if name[-n:] in self._types), "")
+        return next((self._types[name[-n:]] for n in range(longest, 1, -1) if name[-n:] in self._types), "")
 
     def _of_word(self, word: str) -> str:
         forms = (word, word.removesuffix("s"), word.removesuffix("es"), re.sub("ies$", "y", word))
@@ -103,6 +116,17 @@ class TypeNouns:
 def told_kind(text: str, span: "Span") -> str:
     """Return the kind that words tell of a name; "" where they tell none."""
     return _KINDS.get(_general().type_of(text, span), "")
+
+
+@lru_cache(4096)
+def told_by_name(name: str) -> bool:
+    """Return True for a name whose own words tell what it names in any text: "University of Oslo"."""
+    return _general().type_of_name(name) != ""
+
+
+def type_of_noun(noun: str) -> str:
+    """Return the general seed's type that a noun in lower case names; "" for none."""
+    return _general().of_phrase(noun)
 
 
 @cache

@@ -89,7 +89,7 @@ ENGLISH = (
             r"<name tail>",
             (("Blum Island was named after the painter Ada Blum.", "Blum Island", "Ada Blum"),)),
     Pattern(_FOUNDER, r"<organization head> was (?:co-)?(?:founded|established|formed|started) (?:(?:in|on) <date> )?"
-            r"(?:in <location> )?(?:in <date> )?by (?:[a-z-]+ ){0,4}<person|organization tail>",
+            r"(?:in <location> )?(?:in <date> )?by (?:(?!of )[a-z-]+ ){0,4}<person|organization tail>",
             (("Acme Corporation was founded in 1970 by Karl Blum.", "Acme Corporation", "Karl Blum"),)),
     Pattern(_FOUNDER, rf"{_OPEN}<organization head>{_IS}[^.;()]{{0,80}}?,? (?:co-)?founded (?:in <date> )?by "
             r"(?:[a-z-]+ ){0,3}<person tail>",

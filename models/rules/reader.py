@@ -4,6 +4,7 @@ import re
 import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from ...schemas.extraction import (
     ExtractedAttribute,
@@ -21,6 +22,7 @@ from .key_values import key_value_rows
 from .name_kinds import TypeNouns
 from .spans import VALUES, Span, find_spans, name_of
 from .stated_facts import FactForms, Mention
+from .sure_names import sure_names
 from .tables import facts_of_rows
 
 OPEN_GUESSES = "general"
@@ -70,6 +72,7 @@ class RulesReader:
         found, titled = find_spans([text, title], self._parser, [title, ""])
         names = _Names(text, found, title, titled)
         types = {name: prepared.type_of(names, name) for name in names.spans}
+        kept = sure_names(text, names.spans) | {name for name in names.spans if prepared.is_told(names, name)}
         triples: dict[tuple[str, str, str], ExtractedTriple] = {}
         attributes: dict[tuple[str, str, str], ExtractedAttribute] = {}
         for head, label, tail, start, end in prepared.forms.find(text, names.mentions, split_sentences(text),
@@ -81,10 +84,12 @@ class RulesReader:
             elif head != tail and prepared.fits(types.get(head, ""), label, types.get(tail, "")):
                 triples.setdefault((head, label, tail), ExtractedTriple(
                     head=head, relation=label, tail=tail, evidence=quote, confidence=_SURE))
+        kept |= {name for fact in (*triples, *attributes) for name in fact[::2]}
         rows = list(key_value_rows(text, title, request.heading, self._is_name))
         listed = facts_of_rows(rows, text, title, request.heading, schema, self._is_name)
         return listed.joined(Extraction(
-            entities=tuple(ExtractedEntity(name=name, type=kind) for name, kind in types.items() if kind),
+            entities=tuple(ExtractedEntity(name=name, type=kind) for name, kind in types.items()
+                           if kind and name in kept),
             triples=tuple(triples.values()), attributes=tuple(attributes.values())))
 
     def _is_name(self, heading: str) -> bool:
@@ -123,8 +128,19 @@ class _Prepared:
 
     def type_of(self, names: "_Names", name: str) -> str:
         """Return the type of a name by what its places tell, else by its kind; "" where the schema has none."""
+        kind = names.kind(name)
+        # A name of unknown kind is no entity, unless the document is about it.
+        return self._told(names, name) or self._types.get(kind, self._fallback if names.is_title(name) else "")
+
+    def is_told(self, names: "_Names", name: str) -> bool:
+        """Return True for a name whose type words tell, or that the document is about."""
+        return names.is_title(name) or self._told(names, name) != ""
+
+    def _told(self, names: "_Names", name: str) -> str:
         votes = Counter(told for span in names.spans[name] if (told := self._nouns.type_of(names.text, span)))
-        return votes.most_common(1)[0][0] if votes else self._types.get(names.kind(name), self._fallback)
+        if votes:
+            return votes.most_common(1)[0][0]
+        return self._nouns.type_of_name(name) if names.kind(name) not in {"person", "work"} else ""
 
     def fits(self, head: str, relation: str, tail: str) -> bool:
         """Return True if the schema lets the relation go from one type to the other."""
@@ -136,6 +152,9 @@ class _Names:
 
     def __init__(self, text: str, found: Sequence[Span], title: str, titled: Sequence[Span]) -> None:
         self.text = text
+        whole = [(span.start, span.end) for span in titled if span.kind not in VALUES] == [(0, len(title))]
+        person = title.rsplit(maxsplit=1)[-1] if whole and titled[0].kind == "person" else ""
+        found = [replace(span, kind="person") if text[span.start : span.end] == person else span for span in found]
         kinds: dict[str, str] = {}
         for span in found:
             if span.kind not in VALUES:
@@ -146,8 +165,7 @@ class _Names:
         called = [name_of(text, span) for span in found]
         self.mentions = [Mention(span.start, span.end, span.kind, full.get(name, name))
                          for span, name in zip(found, called, strict=True)]
-        whole = [(span.start, span.end) for span in titled if span.kind not in VALUES] == [(0, len(title))]
-        self._title_kind = titled[0].kind if whole or body else "name"
+        self._title_kind = titled[0].kind if whole or body else ""
         self._title = body or title
         self.spans: dict[str, list[Span]] = {self._title: []} if body or (title and (
             whole or title in full.values())) else {}
@@ -157,8 +175,12 @@ class _Names:
 
     def kind(self, name: str) -> str:
         """The kind of most of its places; of the title where it has none."""
-        votes = Counter(span.kind for span in self.spans[name])
-        return votes.most_common(1)[0][0] if votes else self._title_kind
+        votes = Counter(span.kind for span in self.spans[name] if span.kind != "name")
+        return votes.most_common(1)[0][0] if votes else (self.is_title(name) and self._title_kind) or "name"
+
+    def is_title(self, name: str) -> bool:
+        """Return True for what the document's title names."""
+        return name == self._title
 
     def subject(self) -> Mention | None:
         """What the chunk is about: what its title names, else the name that its text begins with."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..parsing.parser import Parser
 from .lexicon import words
-from .name_kinds import told_kind
+from .name_kinds import told_by_name, told_kind
 from .name_runs import Runs
 from .name_words import CALENDAR, GENERIC_ACRONYMS, PREPOSITIONS, PRONOUNS, ROLES
 from .typed_span import Span, name_of, without_overlaps
@@ -25,6 +25,8 @@ _HONORIFICS = words("dr mr mrs ms miss prof professor sir dame lord lady barones
 """Before a name they say that it is a person's, whatever a recogniser takes it for."""
 _NO_NAMES = CALENDAR | GENERIC_ACRONYMS | ROLES | PRONOUNS.keys()
 _DETERMINERS = words("this that these those here there it what who our my your his her its their one each every")
+_PARTICLES = words("ap bin ibn al el van ten ter da do dos di del della zu af av")
+"""Lower-case parts of persons' names, besides those of `_SMALL`."""
 _SMALL = words("a an the of in on at by for from with to into and or but nor as de la le du des der von und y el vs is")
 _PERIODICALS = ("Journal", "Magazine", "Review", "Annals", "Proceedings", "Bulletin")
 _SINGLE = frozenset({"organization", "work", "product", "person", "event"})
@@ -37,6 +39,10 @@ _IS_A = re.compile(r"[\"”]?(?: \([^()]{0,120}\))?(?:,[^,.]{1,60},)? (?:is|was|
 _MARKUP = re.compile(r"[|<>{}\[\]=\\@*_#~`^]|https?:|&\w+;")
 _LIST = re.compile(r",\s(?!(?:Inc|Ltd|LLC|Jr|Sr|L\.P)\b)")
 _EMPHASIS = re.compile(r"\*{1,3}|`{1,3}|(?<!\w)_{1,2}|_{1,2}(?!\w)")
+_NICKNAME = re.compile(r"[A-Z]\w{0,25} [\"“][^\"“”]{1,20}[\"”] [A-Z]")
+_SYMBOL = re.compile("[=+×−%$€£]")
+_NICKNAMED = re.compile(r" [\"“][A-Z][\w. ]{1,15}[\"”] [A-Z][\w'’-]{1,30}(?: [A-Z][\w'’-]{1,30})?")
+_JOINED = re.compile(r"-(?:directed|born|based|led|owned|member|members|produced|style|era|made|backed|related)$")
 _EDGES = " \t\n\r\xa0,;:.!?-–—\"“”„«»'‘’`*_#()[]•·/&+"
 _ARTICLE = re.compile(r"(?:the|an?)\s{1,5}", re.IGNORECASE)
 _OWNER = re.compile(r"['’]s?$")
@@ -69,24 +75,29 @@ def find_spelled_names(text: str, parser: Parser, hidden: Sequence[tuple[int, in
             kind = "person"
         place = _clean(text, ent.start_char, ent.end_char, kind) if kind else None
         if kind and place:
-            recognised.append(Span(*(_clean(text, *runs.extend(*place), kind) or place), kind))
+            start, end = _clean(text, *runs.extend(*place, of=kind != "person"), kind) or place
+            nickname = _NICKNAMED.match(text, end) if kind == "person" else None  # Thomas "Tom" Blum
+            recognised.append(Span(start, nickname.end() if nickname else end, kind))
     unknown = [Span(*place, kind) for run in runs.several()
                for kind in ("person" if _honoured(text, *run) else "name",) if (place := _clean(text, *run, kind))]
     # Of the pieces of one name the longest.
     pieces = sorted([*recognised, *unknown], key=lambda span: (span.start - span.end, span.kind == "name"))
     certain = [*_occurrences(text, title, recognised), *_quoted(text, recognised), *_opening(text)]
-    spans = [span if span.kind == "work" and span in certain else replace(span, kind=told_kind(text, span) or span.kind)
+    spans = [span if span.kind == "work" and span in certain
+             else replace(span, kind=told_kind(text, replace(span, kind="name")) or span.kind)
              for span in without_overlaps(*([s for s in layer if not any(shut[s.start : s.end])]
                                             for layer in (certain, pieces)))]
     return _agree(text, [_with_article(text, span) for span in spans
-                         if span in certain or not _is_junk(text, doc, span)])
+                         if span in certain or text[span.start : span.end] in title.split()
+                         or not _is_junk(text, doc, span)])
 
 
 def _honoured(text: str, start: int, end: int) -> bool:
     """Return True for a name after or with an honorific: "Dr Blum"."""
     before = text[:start].rstrip().rpartition(" ")[2].rpartition("\n")[2]
     first, _, rest = text[start:end].partition(" ")
-    return before.lower().rstrip(".") in _HONORIFICS or (rest != "" and first.lower().rstrip(".") in _HONORIFICS)
+    honorific = before.lower().rstrip(".") in _HONORIFICS or (rest and first.lower().rstrip(".") in _HONORIFICS)
+    return bool(honorific) and not told_by_name(text[start:end])  # Lady Margaret Hall
 
 
 def _occurrences(text: str, title: str, recognised: Sequence[Span]) -> Iterator[Span]:
@@ -94,7 +105,9 @@ def _occurrences(text: str, title: str, recognised: Sequence[Span]) -> Iterator[
     if not title:
         return
     for match in re.finditer(rf"(?<!\w){re.escape(title)}(?!\w)", text, re.IGNORECASE):
-        kind = next((span.kind for span in recognised if span.start < match.end() and span.end > match.start()), "")
+        half = len(title) / 2  # a piece of the title may be of another kind: "Education in Norway"
+        kind = next((span.kind for span in recognised if match.start() <= span.start and span.end <= match.end()
+                     and span.end - span.start >= half), "")
         defined = _IS_A.match(text, match.end()) is not None
         several = " " in title and match[0] == title and any(part[0].isupper() for part in title.split()[1:])
         if defined or several or (kind and match[0] == title):
@@ -108,7 +121,8 @@ def _quoted(text: str, recognised: Sequence[Span]) -> Iterator[Span]:
         said = match[1].rstrip(",")
         titled = all(part[0].isupper() or part[0].isdigit() or part.lower() in _SMALL for part in parts)
         start, end = match.start(1), match.start(1) + len(said)
-        inside = any(span.start < start and span.end > end for span in recognised)  # Edward "Ed" Smith
+        inside = any(span.start < start and span.end > end for span in recognised) or (
+            _NICKNAME.search(text, max(0, start - 30), end + 3) is not None)  # Edward "Ed" Smith
         if titled and parts and len(parts) <= _LONGEST_NAME and not inside and not said.endswith((".", "!", "?")):
             yield Span(start, end, "work")
 
@@ -122,7 +136,8 @@ def _opening(text: str) -> Iterator[Span]:
     named = all(part[0].isupper() or part[0].isdigit() or part in _SMALL for part in parts) and parts[-1] not in _SMALL
     span = Span(*match.span("name"), "name")
     if named and parts[0].lower() not in _NO_NAMES | _DETERMINERS and (kind := told_kind(text, span)):
-        yield replace(span, kind=kind)
+        start, end = (_clean(text, span.start, span.end, kind) if kind == "person" else None) or (span.start, span.end)
+        yield Span(start, end, kind)
 
 
 def _with_article(text: str, span: Span) -> Span:
@@ -151,7 +166,7 @@ def _clean(text: str, start: int, end: int, kind: str) -> tuple[int, int] | None
         before = trimmed
         start, trimmed = start + len(trimmed) - len(trimmed.lstrip(_EDGES)), trimmed.strip(_EDGES)
         cut = _cut_at_start(trimmed, kind)
-        start, trimmed = start + cut, _OWNER.sub("", trimmed[cut:])
+        start, trimmed = start + cut, _JOINED.sub("", _OWNER.sub("", trimmed[cut:]))
         head, _, last = trimmed.rpartition(" ")
         trimmed = head if last in _SMALL else trimmed
     if said.rstrip().endswith(f"{trimmed}.") and _ABBREVIATED.search(trimmed):
@@ -167,7 +182,7 @@ def _cut_at_start(name: str, kind: str) -> int:
     first = _WORD.match(name)
     if first is None or first.end() == len(name):
         return 0
-    role = kind == "person" and first[0].rstrip(".").lower() in ROLES | _HONORIFICS
+    role = kind == "person" and first[0].rstrip(".").lower() in (ROLES | _HONORIFICS) - {"dean"}  # Dean Blum
     return first.end() if role or first[0] in PREPOSITIONS or first[0] in _SMALL else 0
 
 
@@ -180,6 +195,10 @@ def _is_junk(text: str, doc: "Doc", span: Span) -> bool:
     cased = said.upper() != said.lower()
     if (cased and not (any(c.isupper() for c in parts[0]) or parts[0][0].isdigit())) or (
             span.kind == "person" and any(c.isdigit() for c in said)):
+        return True
+    number = parts[0].isdigit() and span.kind not in {"event", "work"}
+    small = span.kind == "person" and any(part.islower() and part not in _SMALL | _PARTICLES for part in parts)
+    if number or small or parts[0] in {"Best", "Most"} or _SYMBOL.search(said):
         return True
     lowered = [part.lower().rstrip(".") for part in parts]
     common = said not in {"US", "IT"} and all(
@@ -198,8 +217,7 @@ def _is_common_word(text: str, span: Span) -> bool:
         return False
     last = before.rpartition(" ")[2].lower().rstrip(".")
     once = len(re.findall(rf"(?<!\w){re.escape(said)}(?!\w)", text)) == 1
-    guessed = opens or (span.kind == "person" and last not in ROLES | _HONORIFICS)
-    return last in {"the", "a", "an", "this"} or (once and guessed)
+    return last in {"the", "a", "an", "this"} or (once and last not in ROLES | _HONORIFICS)
 
 
 def _agree(text: str, spans: Sequence[Span]) -> list[Span]:

@@ -1,5 +1,6 @@
 """`banyan eval extraction`: Text2KGBench's scores on small cases and its own data, bounding, the command."""
 
+import contextlib
 import json
 
 import pytest
@@ -9,6 +10,7 @@ from banyan.evaluation.extraction_answers import bounded_answers, reasoner_answe
 from banyan.evaluation.extraction_files import GoldCase, load_gold, load_recorded
 from banyan.graph_store.bounding.labels import Bounds
 from banyan.models.reasoner import ReasonerError
+from banyan.models.rules.reasoner import RulesReasoner
 from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from banyan.schemas.formats.loading import load_schema
 from banyan.schemas.graph_schema import ROOT_TYPE, AttributeType, EntityType, GraphSchema, RelationType
@@ -352,3 +354,12 @@ def test_what_cannot_be_measured(command, more, message):
     assert result.code == 1
     assert result.out == ""
     assert message in result.err
+
+
+def test_sentences_are_read_by_a_model_alone(command, monkeypatch, hashed_embedder):
+    monkeypatch.setattr("banyan.agents.resources.Resources.standalone_reasoner",
+                        lambda *_: contextlib.nullcontext((RulesReasoner(hashed_embedder), None)))
+    result = command("--json")
+    assert result.code == 1
+    assert "no model is configured to read the sentences" in result.err
+    assert "score recorded answers with --recorded FILE" in result.err

@@ -268,7 +268,7 @@ def test_a_community_is_named_by_its_entities_and_their_type():
 
 def test_the_reasoner_joins_all_steps(hashed_embedder):
     reasoner = RulesReasoner(hashed_embedder)
-    assert reasoner.fingerprint == "rules-5"
+    assert reasoner.fingerprint == "rules-6"
     question = "In which city was the person who described the analytical engine born?"
     asked = history(*(item.question for item in reasoner.decompose(question, open_schema(), 5)))
     reflection = reasoner.reflect(question, asked, ENGLISH, open_schema())
