@@ -25,7 +25,8 @@ _END_OF_NOUN = re.compile(
     r"\s+(?:of|in|on|at|by|for|from|with|to|that|which|who|whose|where|and|or|near|located|based|published|written|"
     r"directed|produced|released|founded|known|set|starring|created|about|between|as|featuring|born|developed|"
     r"designed|built|owned|made|held|used|currently)\b|[(:]|$")
-_BORN = re.compile(r" ?\([^()]{0,60}?\b(?:born|née)\b")
+_MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
+_BORN = re.compile(rf" ?\((?:[^()]{{0,60}}?\b(?:born|née)\b|[^()]{{0,60}}?{_MONTH}[^()]{{0,30}}[–—-][^()]{{0,40}}?{_MONTH})")
 _BEFORE = re.compile(r"(?P<noun>[a-z]+(?:-[a-z]+)?) [\"“]?$")
 _WORD = re.compile(r"[\w’'-]+")
 _HAN = re.compile(f"[{CJK}]")
@@ -66,13 +67,7 @@ class TypeNouns:
         if _HAN.search(name):
             yield self._of_han(name) if span.kind not in {"person", "work"} else ""
             return
-        if _BORN.match(text, span.end):
-            yield self._person
-        said = _IS.match(text, span.end)
-        if said is not None:
-            end = _END_OF_NOUN.search(said["said"])
-            # "a mountainous, landlocked country": the first part that ends in a noun for something.
-            yield from map(self.of_phrase, said["said"][: end.start() if end else None].split(",")[:3])
+        yield self.defined(text, span)
         before = _BEFORE.search(text[max(0, span.start - 30) : span.start])
         noun = self._types.get(before["noun"], "") if before else ""
         if before and before[0].endswith(("\"", "“")):
@@ -80,6 +75,18 @@ class TypeNouns:
         if span.kind != "work" and (span.kind == "name" or told_by_name(name)):
             yield self.type_of_name(name)
         yield noun
+
+    def defined(self, text: str, span: "Span") -> str:
+        """Return the type that a sentence gives a name ("Oslo is a city", "Ada Blum (born 1901)"); "" for none."""
+        if _BORN.match(text, span.end):
+            return self._person
+        said = _IS.match(text, span.end)
+        if said is None:
+            return ""
+        end = _END_OF_NOUN.search(said["said"])
+        # "a mountainous, landlocked country": the first part that ends in a noun for something.
+        parts = said["said"][: end.start() if end else None].split(",")[:3]
+        return next(filter(None, map(self.of_phrase, parts)), "")
 
     def type_of_name(self, name: str) -> str:
         """Return the type by a name's own words: "University of Oslo", "北方泵业公司"; "" where they tell none."""
@@ -97,7 +104,8 @@ class TypeNouns:
         if "house of" in " ".join(words):  # of Commons, of Representatives
             return self._types.get("parliament", "")
         if "of" in words[1:]:
-            return self._types.get(words[words.index("of") - 1], "")
+            kind = self._types.get(words[words.index("of") - 1], "")
+            return kind if kind != self._person else ""  # the Consulate General of Norway
         noun = words[0] if words[0] in _OPENING_NOUNS else words[-1]
         kind = self._types.get(noun, "")
         return kind if kind != self._person else ""

@@ -10,7 +10,7 @@ from .name_words import CALENDAR, PREPOSITIONS, PRONOUNS, ROLES
 _PART = r"(?:[A-Z]\.|[A-Z]\w*(?:-[A-Z0-9]\w*)*(?:[’'](?!s\b)\w+)*(?:\.(?=[A-Z]))?)"
 _RUN = re.compile(rf"(?:{_PART}|\d\w*(?= [A-Z]))(?:(?: | [-–] | & |–){_PART})*")
 _WORD = re.compile(r"[\w’'.&-]+")
-_OF = re.compile(r"(?:\s(?:of|for)(?:\sthe)?\s)")
+_OF = re.compile(r"(?:\sof(?:\sthe)?\s)")
 _OPENING = re.compile(r"(?:^|[.!?:;\n\"“(*•]|-\s)\s*$")
 _NO_NAME = CALENDAR | PREPOSITIONS | PRONOUNS.keys() | words(
     "the a an this that these those and or but if when while where as so yet then there here who "

@@ -137,6 +137,9 @@ class _Prepared:
         return names.is_title(name) or self._told(names, name) != ""
 
     def _told(self, names: "_Names", name: str) -> str:
+        defined = next(filter(None, (self._nouns.defined(names.text, span) for span in names.spans[name])), "")
+        if defined:
+            return defined
         votes = Counter(told for span in names.spans[name] if (told := self._nouns.type_of(names.text, span)))
         if votes:
             return votes.most_common(1)[0][0]

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ..parsing.parser import Parser
@@ -40,6 +41,8 @@ _MARKUP = re.compile(r"[|<>{}\[\]=\\@*_#~`^]|https?:|&\w+;")
 _LIST = re.compile(r",\s(?!(?:Inc|Ltd|LLC|Jr|Sr|L\.P)\b)")
 _EMPHASIS = re.compile(r"\*{1,3}|`{1,3}|(?<!\w)_{1,2}|_{1,2}(?!\w)")
 _NICKNAME = re.compile(r"[A-Z]\w{0,25} [\"“][^\"“”]{1,20}[\"”] [A-Z]")
+_OWNED = re.compile(r"['’]s? (?P<noun>[A-Z]\w{2,30})(?! [A-Z])")
+_CALLED = re.compile(r"(?:known as|called|nicknamed|dubbed|named) [\"“]$")
 _SYMBOL = re.compile("[=+×−%$€£]")
 _NICKNAMED = re.compile(r" [\"“][A-Z][\w. ]{1,15}[\"”] [A-Z][\w'’-]{1,30}(?: [A-Z][\w'’-]{1,30})?")
 _JOINED = re.compile(r"-(?:directed|born|based|led|owned|member|members|produced|style|era|made|backed|related)$")
@@ -76,6 +79,9 @@ def find_spelled_names(text: str, parser: Parser, hidden: Sequence[tuple[int, in
         place = _clean(text, ent.start_char, ent.end_char, kind) if kind else None
         if kind and place:
             start, end = _clean(text, *runs.extend(*place, of=kind != "person"), kind) or place
+            owned = _OWNED.match(text, end)  # St Paul's Cathedral
+            if owned and told_by_name(f"a {owned['noun']}"):
+                end = owned.end()
             nickname = _NICKNAMED.match(text, end) if kind == "person" else None  # Thomas "Tom" Blum
             recognised.append(Span(start, nickname.end() if nickname else end, kind))
     unknown = [Span(*place, kind) for run in runs.several()
@@ -124,7 +130,8 @@ def _quoted(text: str, recognised: Sequence[Span]) -> Iterator[Span]:
         inside = any(span.start < start and span.end > end for span in recognised) or (
             _NICKNAME.search(text, max(0, start - 30), end + 3) is not None)  # Edward "Ed" Smith
         if titled and parts and len(parts) <= _LONGEST_NAME and not inside and not said.endswith((".", "!", "?")):
-            yield Span(start, end, "work")
+            called = _CALLED.search(text, max(0, start - 30), start) is not None
+            yield Span(start, end, "name" if called else "work")
 
 
 def _opening(text: str) -> Iterator[Span]:
@@ -227,4 +234,9 @@ def _agree(text: str, spans: Sequence[Span]) -> list[Span]:
         counts.setdefault(name_of(text, span), Counter())[span.kind] += 1
     surnames = {name.rpartition(" ")[2] for name, kinds in counts.items() if kinds["person"] and " " in name}
     agreed = {name: "person" if name in surnames else kinds.most_common(1)[0][0] for name, kinds in counts.items()}
-    return [replace(span, kind=agreed[name_of(text, span)]) for span in spans]
+    kinds = [agreed[name_of(text, span)] for span in spans]
+    for at in range(1, len(spans) - 1):  # Benin, Burkina Faso, Ghana
+        joints = {text[a.end : b.start] for a, b in pairwise(spans[at - 1 : at + 2])}
+        if joints <= {", "} and kinds[at - 1] == kinds[at + 1] == "location":
+            kinds[at] = "location"
+    return [replace(span, kind=kind) for span, kind in zip(spans, kinds, strict=True)]

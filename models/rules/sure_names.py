@@ -15,11 +15,13 @@ from .typed_span import Span
 _LEADS_TO_PLACE = PREPOSITIONS | words("between outside inside throughout north south east west")
 _OFTEN = frozenset({"organization", "location", "event", "work"})
 """The kinds that two places bear out."""
+_LEADS_TO_BODY = words("by at for from joined of with under against")
+_NUMBERED = re.compile(r"[A-Z]{1,3}-?\d{1,4}")
+"""Roads, trains and the like."""
 _LAST_WORD = re.compile(r"\w{1,20}$")
 _JOINED = re.compile(r"(?:,|,? and|,? or) $")
 _QUOTED = re.compile(r"[\"“«]$")
 _LISTED = re.compile(r"[\"”][,;]? (?:and |or )?[\"“]$|^[\"”](?: \(|[,;]? (?:and |or )?[\"“])")
-_CAPITALS = re.compile(r"[A-Z][\w’'-]*")
 _AROUND = 40
 
 
@@ -32,7 +34,8 @@ def sure_names(text: str, names: Mapping[str, Sequence[Span]]) -> set[str]:
     """
     places = {span.end for spans in names.values() for span in spans if span.kind == "location"}
     return {name for name, spans in names.items() if any(
-        _is_sure(text, span, places) or (len(spans) > 1 and span.kind in _OFTEN) for span in spans)}
+        _is_sure(text, span, places) or (len(spans) > 1 and span.kind in _OFTEN
+                                          and not _NUMBERED.fullmatch(name)) for span in spans)}
 
 
 def _is_sure(text: str, span: Span, places: set[int]) -> bool:
@@ -51,16 +54,11 @@ def _is_sure(text: str, span: Span, places: set[int]) -> bool:
             return leading in _LEADS_TO_PLACE or (leading == "the" and " " in said) or listed or (
                 text.startswith(("'s", "’s"), span.end))
         case "organization":
-            return leading == "the" or (said.isupper() and _is_short_for(text, span))
+            body = " " in said and leading in _LEADS_TO_BODY
+            return leading == "the" or body
         case "work":
             quoted = _QUOTED.search(before) is not None
             listed = _LISTED.search(before) is not None or _LISTED.match(text, span.end) is not None
             return quoted and (" " in said or listed)
     return False
 
-
-def _is_short_for(text: str, span: Span) -> bool:
-    """Return True for an acronym in brackets after a name with these initials."""
-    said = text[span.start : span.end]
-    initials = "".join(word[0] for word in _CAPITALS.findall(text, max(0, span.start - 100), span.start))
-    return text[span.start - 1 : span.start] == "(" and initials.endswith(said)
