@@ -26,7 +26,8 @@ _END_OF_NOUN = re.compile(
     r"directed|produced|released|founded|known|set|starring|created|about|between|as|featuring|born|developed|"
     r"designed|built|owned|made|held|used|currently)\b|[(:]|$")
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
-_BORN = re.compile(rf" ?\((?:[^()]{{0,60}}?\b(?:born|née)\b|[^()]{{0,60}}?{_MONTH}[^()]{{0,30}}[–—-][^()]{{0,40}}?{_MONTH})")
+_BORN = re.compile(r" ?\((?:[^()]{0,60}?\b(?:born|née)\b"
+                   rf"|[^()]{{0,60}}?{_MONTH}[^()]{{0,30}}[–—-][^()]{{0,40}}?{_MONTH})")
 _BEFORE = re.compile(r"(?P<noun>[a-z]+(?:-[a-z]+)?) [\"“]?$")
 _WORD = re.compile(r"[\w’'-]+")
 _HAN = re.compile(f"[{CJK}]")
@@ -72,7 +73,9 @@ class TypeNouns:
         noun = self._types.get(before["noun"], "") if before else ""
         if before and before[0].endswith(("\"", "“")):
             yield noun
-        if span.kind != "work" and (span.kind == "name" or told_by_name(name)):
+        # "Jack Hill" is no hill, but "Sanford Calhoun High School" is a school.
+        told = told_by_name(name)
+        if span.kind == "name" or (told and span.kind != "work" and (span.kind != "person" or told == "Organization")):
             yield self.type_of_name(name)
         yield noun
 
@@ -127,9 +130,9 @@ def told_kind(text: str, span: "Span") -> str:
 
 
 @lru_cache(4096)
-def told_by_name(name: str) -> bool:
-    """Return True for a name whose own words tell what it names in any text: "University of Oslo"."""
-    return _general().type_of_name(name) != ""
+def told_by_name(name: str) -> str:
+    """Return the general seed's type that a name's own words tell: "University of Oslo"; "" for none."""
+    return _general().type_of_name(name)
 
 
 def type_of_noun(noun: str) -> str:

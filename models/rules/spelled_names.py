@@ -90,7 +90,8 @@ def find_spelled_names(text: str, parser: Parser, hidden: Sequence[tuple[int, in
     pieces = sorted([*recognised, *unknown], key=lambda span: (span.start - span.end, span.kind == "name"))
     certain = [*_occurrences(text, title, recognised), *_quoted(text, recognised), *_opening(text)]
     spans = [span if span.kind == "work" and span in certain
-             else replace(span, kind=told_kind(text, replace(span, kind="name")) or span.kind)
+             else replace(span, kind=told_kind(text, replace(
+                 span, kind="name" if span.kind == "work" else span.kind)) or span.kind)
              for span in without_overlaps(*([s for s in layer if not any(shut[s.start : s.end])]
                                             for layer in (certain, pieces)))]
     return _agree(text, [_with_article(text, span) for span in spans
