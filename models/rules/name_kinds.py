@@ -32,6 +32,9 @@ _BEFORE = re.compile(r"(?P<noun>[a-z]+(?:-[a-z]+)?) [\"“]?$")
 _WORD = re.compile(r"[\w’'-]+")
 _HAN = re.compile(f"[{CJK}]")
 _OPENING_NOUNS = frozenset({"lake", "mount", "isle", "cape", "fort", "river"})
+_SURNAMES = frozenset({"hill", "park", "field", "bridge", "church", "lake", "street", "house", "castle", "hall", "land",
+                       "forest", "parish", "banks", "brook", "island", "fields", "hills", "court", "cross", "bishop"})
+"""Nouns for places and bodies that are surnames as well: Jack Hill is no hill."""
 _SHORTEST_STEM = 2
 _LONGEST_HAN_NOUN = 8
 
@@ -73,9 +76,8 @@ class TypeNouns:
         noun = self._types.get(before["noun"], "") if before else ""
         if before and before[0].endswith(("\"", "“")):
             yield noun
-        # "Jack Hill" is no hill, but "Sanford Calhoun High School" is a school.
-        told = told_by_name(name)
-        if span.kind == "name" or (told and span.kind != "work" and (span.kind != "person" or told == "Organization")):
+        surname = span.kind == "person" and name.rpartition(" ")[2].lower() in _SURNAMES
+        if span.kind == "name" or (span.kind != "work" and not surname and told_by_name(name)):
             yield self.type_of_name(name)
         yield noun
 
@@ -121,7 +123,10 @@ class TypeNouns:
         forms = (word, word.removesuffix("s"), word.removesuffix("es"), re.sub("ies$", "y", word))
         return next((self._types[form] for form in forms if form in self._types), "") or next(
             (kind for ending, kind in self._endings
-             if word.endswith(ending) and len(word) > len(ending) + _SHORTEST_STEM), "")
+             if word.endswith(ending) and len(word) > len(ending) + _SURNAMES = frozenset({"hill", "park", "field", "bridge", "church", "lake", "street", "house", "castle", "hall", "land",
+                       "forest", "parish", "banks", "brook", "island", "fields", "hills", "court", "cross", "bishop"})
+"""Nouns for places and bodies that are surnames as well: Jack Hill is no hill."""
+_SHORTEST_STEM), "")
 
 
 def told_kind(text: str, span: "Span") -> str:
