@@ -123,10 +123,7 @@ class TypeNouns:
         forms = (word, word.removesuffix("s"), word.removesuffix("es"), re.sub("ies$", "y", word))
         return next((self._types[form] for form in forms if form in self._types), "") or next(
             (kind for ending, kind in self._endings
-             if word.endswith(ending) and len(word) > len(ending) + _SURNAMES = frozenset({"hill", "park", "field", "bridge", "church", "lake", "street", "house", "castle", "hall", "land",
-                       "forest", "parish", "banks", "brook", "island", "fields", "hills", "court", "cross", "bishop"})
-"""Nouns for places and bodies that are surnames as well: Jack Hill is no hill."""
-_SHORTEST_STEM), "")
+             if word.endswith(ending) and len(word) > len(ending) + _SHORTEST_STEM), "")
 
 
 def told_kind(text: str, span: "Span") -> str:
