@@ -23,12 +23,6 @@ ROLES = words(
 )
 """Titles: before a name they say that it is a person's, alone they are no name."""
 
-NO_OCCUPATIONS = words("son daughter father mother brother sister wife husband nephew niece uncle aunt cousin boy girl "
-                       "child man woman friend person people member one parent grandson granddaughter widow")
-"""Nouns that persons are said to be, which are no occupation."""
-
-AUXILIARIES = words("is was are were be been being has had have became becomes remains remained")
-
 PREPOSITIONS = words(
     "of in on at by for from with to into through under over against after before between during near within "
     "along across about as via onto upon toward towards behind around"

@@ -1,5 +1,7 @@
 """Reading without a model: entities with whole names, facts of sure forms and key-value lines, and no junk."""
 
+import time
+
 import pytest
 from banyan.models.rules.reader import RulesReader
 from banyan.schemas.extraction import Extraction, ExtractionRequest
@@ -96,3 +98,17 @@ def test_an_extraction_does_not_depend_on_what_was_read_before(reader: RulesRead
     assert read(reader, text) == before == read(RulesReader(), text)
     for fact in (*before.triples, *before.attributes):
         assert fact.evidence in text
+
+
+@pytest.mark.parametrize("part", [
+    "Ada Blum (born 3 May 1901) ", "Ada Blum, ", "\"Ada\" ", "Key: value\n", "University of ", "is a ", "北方公司的", "(",
+    "| "])
+def test_the_time_grows_with_the_text(reader: RulesReader, part: str) -> None:
+    def seconds(characters: int) -> float:
+        text = (part * characters)[:characters]
+        began = time.process_time()
+        read(reader, text)
+        return time.process_time() - began
+
+    seconds(1000)
+    assert seconds(16_000) < 12 * max(0.05, seconds(4000))
