@@ -211,7 +211,7 @@ class Resources:
                 update={f"llm_model_{step}": model for step, model in models}), calls)
         from ..models.rules.reasoner import RulesReasoner  # noqa: PLC0415
 
-        return RulesReasoner(self.embedder, Parser(self.settings.spacy_pipelines))
+        return RulesReasoner(Parser(self.settings.spacy_pipelines))
 
     @contextmanager
     def standalone_reasoner(self, token_limit: int | None = None) -> Iterator[tuple[Reasoner, Calls]]:

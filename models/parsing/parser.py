@@ -45,18 +45,6 @@ class Parser:
         named = (Path(name.strip()).name.partition("_")[0] for name in self._configured.split(",") if name.strip())
         return frozenset({*installed_pipelines(), *named} - {"zh"})
 
-    def lemmas(self, word: str, language: str = "en") -> frozenset[str]:
-        """The base forms that a word has as a verb and as a noun; the word itself where the pipeline knows none."""
-        from spacy.tokens import Doc  # noqa: PLC0415 - see `load_pipeline`
-
-        pipeline = self._pipeline(language)
-        found = set()
-        with self._lock:
-            for part in ("VERB", "NOUN") if "lemmatizer" in pipeline.pipe_names else ():
-                doc = pipeline.get_pipe("lemmatizer")(Doc(pipeline.vocab, words=[word], pos=[part]))
-                found.add(doc[0].lemma_.lower())
-        return frozenset(found or {word})
-
     def _pipeline(self, language: str) -> "Language":
         name = pipeline_name(language, self._configured)
         alone = not self._configured and set(installed_pipelines().values()) == {PACKAGE}

@@ -21,6 +21,8 @@ _GENERAL = words(
     "本公司 该公司 我公司 贵公司 交易所 子公司 总公司 分公司 母公司 原告 被告 国家 "
     "地区 城市 全国 全球 世界 国内 国外 海外 当地")
 _PARTICLES = frozenset("的了在于是为与和及或对向从被把将其该本此各每某并而也都就等")
+_NO_BODY = tuple("者人员利率量力性化度们金")
+"""Endings of common nouns that the tagger takes for organizations."""
 _JOINED = frozenset({"n", "nz", "vn", "LOC", "ORG", "an", "s", "f"})
 _LONGEST_NAME = 30
 _SHORTEST_BODY = 3
@@ -59,7 +61,9 @@ def _names(words: Sequence[Word], text: str) -> Iterator[Place]:
         first, last = words[at], words[end - 1]
         kind = _kind(words[at:end])
         name = text[first.start : last.end]
-        if kind and _is_name(name, kind) and not _is_reign(words, end, kind):
+        # '2001年成立的香港金融公司' says what a company is.
+        described = name.endswith("公司") and "有限" not in name and text[first.start - 1 : first.start] == "的"
+        if kind and _is_name(name, kind) and not described and not _is_reign(words, end, kind):
             yield first.start, last.end, kind
         at = end
 
@@ -79,7 +83,9 @@ def _joined(words: Sequence[Word], at: int) -> int:
     while stop < len(words) and words[stop].start == words[stop - 1].end and words[stop].tag in _JOINED and (
             words[stop].end - words[at].start <= _LONGEST_NAME):
         stop += 1
-        if words[stop - 1].text.endswith(_BODY) and not words[at].text.endswith(_BODY):
+        last = words[stop - 1].text
+        described = words[at].tag == "LOC" and last == "公司" and stop - at > 1  # '香港' '金融' '公司'
+        if last.endswith(_BODY) and not described and not words[at].text.endswith(_BODY):
             end = stop
     if end == at + 1 and words[at].tag == "LOC":  # '湖北省' '武汉市'
         while end < len(words) and words[end].tag == "LOC" and words[end].start == words[end - 1].end and (
@@ -106,6 +112,8 @@ def _is_name(name: str, kind: str) -> bool:
     if len(name) < 2 or not any(c.isalpha() for c in name) or name in _GENERAL or len(name) > _LONGEST_NAME:  # noqa: PLR2004
         return False
     if name[0] in _PARTICLES or name[-1] in _PARTICLES or name[-1] == "族":
+        return False
+    if kind == "organization" and name.endswith(_NO_BODY):
         return False
     foreign = "·" in name or name[0].isascii() or len(name) > 3  # noqa: PLR2004
     return kind != "person" or foreign or name[0] in CHINESE_SURNAMES

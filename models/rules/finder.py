@@ -40,7 +40,7 @@ _ASKING = words("long old far tall high large big deep fast heavy wide often lat
 KINDS: dict[str, frozenset[str]] = {
     "person": frozenset({"person"}), "location": frozenset({"location", "name"}),
     "organization": frozenset({"organization", "name"}),
-    "name": frozenset({"person", "organization", "location", "event", "work", "product", "name"}),
+    "name": frozenset({"person", "organization", "location", "event", "work", "product", "award", "name"}),
     "date": frozenset({"date"}), "number": frozenset({"number"}),
 }
 """The kinds of spans that may answer, by what is expected."""

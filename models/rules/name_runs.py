@@ -4,12 +4,13 @@ import re
 from collections.abc import Iterator, Sequence
 
 from .lexicon import words
+from .name_kinds import type_of_noun
 from .name_words import CALENDAR, PREPOSITIONS, PRONOUNS, ROLES
 
-_PART = r"(?:[A-Z]\.|[A-Z][\w-]*(?:[’'](?!s\b)\w[\w-]*)*(?:\.(?=[A-Z]))?)"
-_RUN = re.compile(rf"(?:{_PART}|\d[\w-]*(?= [A-Z]))(?:(?: | [-–] | & ){_PART})*")
+_PART = r"(?:[A-Z]\.|[A-Z]\w*(?:-[A-Z0-9]\w*)*(?:[’'](?!s\b)\w+)*(?:\.(?=[A-Z]))?)"
+_RUN = re.compile(rf"(?:{_PART}|\d\w*(?= [A-Z]))(?:(?: | [-–] | & |–){_PART})*")
 _WORD = re.compile(r"[\w’'.&-]+")
-_OF = re.compile(r"(?:\s(?:of|for)(?:\sthe)?\s)")
+_OF = re.compile(r"(?:\sof(?:\sthe)?\s)")
 _OPENING = re.compile(r"(?:^|[.!?:;\n\"“(*•]|-\s)\s*$")
 _NO_NAME = CALENDAR | PREPOSITIONS | PRONOUNS.keys() | words(
     "the a an this that these those and or but if when while where as so yet then there here who "
@@ -46,17 +47,21 @@ class Runs:
     def _opens(self, at: int) -> bool:
         return at == 0 or _OPENING.search(self._text[max(0, at - 4) : at]) is not None
 
-    def extend(self, start: int, end: int) -> tuple[int, int]:
+    def extend(self, start: int, end: int, *, of: bool = True) -> tuple[int, int]:
         """Return the whole name of which a recogniser found a piece, or the piece.
 
-        Words before and after the piece join it where nothing but a space is between, and "of" with what it links:
-        "Diocese of La Ceiba".
+        Words before and after the piece join it where nothing but a space is between.
+
+        Args:
+            start: where the piece begins.
+            end: where it ends.
+            of: whether "of" links a noun before it to the name: "Diocese of La Ceiba".
         """
         first, last = self._run_of.get(start), self._run_of.get(end - 1)
         if first is None or last is None or self._text[start - 1 : start] == "-":
             return start, end
         begin = self._left(first[0], start)
-        return self._before_of(begin), self._right(end, last[1])
+        return self._before_of(begin) if of else begin, self._right(end, last[1])
 
     def _left(self, begin: int, start: int) -> int:
         for word in reversed(list(_WORD.finditer(self._text, begin, start))):
@@ -86,4 +91,5 @@ class Runs:
             if word[0].lower() in _NO_HEAD or (self._opens(word.start()) and kept == link.start()):
                 break
             kept = word.start()
-        return kept if kept < link.start() else start
+        head = self._text[kept : link.start()].split()
+        return kept if len(head) == 1 or (head and type_of_noun(head[-1].lower())) else start

@@ -18,13 +18,12 @@ from ...schemas.retrieval import (
     SubAnswer,
     SubQuery,
 )
-from ..embedding.embedder import Embedder
 from ..parsing.parser import Parser
 from . import decomposition, follow_ups, summaries
 from .answers import Answers
 
 if TYPE_CHECKING:
-    from .reading.extraction import RulesExtractor
+    from .reader import RulesReader
 
 
 class RulesReasoner:
@@ -33,24 +32,23 @@ class RulesReasoner:
     Mode "open" therefore answers as mode "reject" does. Safe for threads.
     """
 
-    def __init__(self, embedder: Embedder, parser: Parser | None = None) -> None:
+    def __init__(self, parser: Parser | None = None) -> None:
         self._parser = parser or Parser()
         self._answers = Answers(self._parser)
-        self._model = embedder
 
     @cached_property
-    def _extractor(self) -> "RulesExtractor":
-        from .reading.extraction import RulesExtractor  # noqa: PLC0415  (questions need no extraction)
+    def _extractor(self) -> "RulesReader":
+        from .reader import RulesReader  # noqa: PLC0415  (questions need no extraction)
 
-        return RulesExtractor(self._model, self._parser)
+        return RulesReader(self._parser)
 
     @property
     def fingerprint(self) -> str:
         """Names the rules; changes when they would extract something else."""
-        return "rules-5"
+        return "rules-6"
 
     def extract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
-        """See `RulesExtractor.extract`."""
+        """See `RulesReader.extract`."""
         return self._extractor.extract(request, schema)
 
     async def aextract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:

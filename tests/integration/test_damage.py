@@ -333,7 +333,7 @@ import scripted
 from hashed_embedding import HashedEmbedder
 from banyan.cli import main as cli
 from banyan.agents import resources
-reasoner = scripted.ScriptedReasoner(HashedEmbedder())
+reasoner = scripted.ScriptedReasoner()
 lock = threading.Lock()
 def before(text):
     with lock, Path("extracted.txt").open("a") as file:

@@ -90,7 +90,7 @@ def exported() -> None:
     (PARSER, {"torch"}),
     ("import banyan.agents.retrieval.graph", {"scipy", "bm25s", "networkx", "chromadb", "sklearn"}),
     (QUESTION, {"torch", "spacy", "chromadb", "onnxruntime", "rjieba", "sklearn", "openai", "fastapi",
-                "banyan.models.rules.reading.extraction"}),
+                "banyan.models.rules.reader"}),
     (BUILD, {"ray", "torch", "fastapi"})],
     ids=["the package", "a reasoner before its first call", "an embedder that has been exported", "a parser",
          "the retrieval graph",

@@ -225,7 +225,7 @@ def test_the_rules_follow_a_chain_over_several_rounds(tmp_path, hashed_embedder)
     with asking.FakeResources(tmp_path, hashed_embedder) as resources:
         resources.settings.context_tokens = 200
         question = "On which river does the birthplace of the discoverer of polonium lie?"
-        said = ask(resources, RulesReasoner(hashed_embedder), question)
+        said = ask(resources, RulesReasoner(), question)
     decomposed = next(step for step in said["trace"] if step["step"] == "decompose")["sub_queries"]
     assert [part.get("follows", []) for part in decomposed[1:]] == [[], [1], [2]], "each step follows the one before"
     later = said["sub_queries"][len(decomposed):]
