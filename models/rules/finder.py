@@ -136,7 +136,7 @@ class Finder:
             _IN_HEADING * np.array([above[unit.heading] for unit in self.units]),
             _BESIDE * _said(asked, stems, [unit.before for unit in self.units], similar=english),
             _BESIDE * _said(asked, stems, [unit.after for unit in self.units], similar=english)])
-        named = frozenset(word for name in (*question.names, question.focus) for word in content_words(name))
+        named = frozenset(word for name in (*question.names, question.kind_noun) for word in content_words(name))
         others = [at for at, word in enumerate(stems) if word not in named and asked[at] not in _ASKING]
         return said @ (weights / weights.sum()), said[:, others].min(axis=1, initial=1.0)
 

@@ -74,6 +74,14 @@ class Question:
     names: tuple[str, ...]
 
     @property
+    def kind_noun(self) -> str:
+        """The focus where it only says what kind of thing is asked for ("which river"), else empty ("the capital")."""
+        direct = self.language == "zh" or re.search(
+            rf"\b(?:which|what)\s(?!is\b|are\b|was\b|were\b)(?:[\w’'-]+\s){{0,2}}{re.escape(self.focus)}\b",
+            normalise(self.text))
+        return self.focus if self.focus and direct else ""
+
+    @property
     def has_form(self) -> bool:
         """Return True if a span of text can be recognised as an answer by its kind."""
         return self.expected not in {"reason", "polar", "text"}
