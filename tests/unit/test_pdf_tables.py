@@ -10,6 +10,7 @@ from banyan.ingest.loaders import load_documents
 from banyan.ingest.readers import pdf_files
 from banyan.ingest.readers.pdf_files import read_pdf
 from banyan.ingest.readers.pdf_layouts import _is_same
+from banyan.ingest.readers.pdf_lines import has_rows_of_numbers, may_enclose_rows
 from banyan.ingest.readers.pdf_words import Box, Word, cell_text
 from banyan.text.table_rows import find_rows
 from fpdf import FPDF, FontFace
@@ -484,6 +485,13 @@ def underlined(file: FPDF) -> None:
     file.multi_cell(0, text=PROSE * 3)
 
 
+def links(file: FPDF) -> None:
+    for words in PROSE.split(" where"):
+        for number, word in enumerate(words.split()):
+            file.set_font(style="U" if number % 4 == 1 else "")
+            file.write(text=f"{word} ")
+
+
 def chart(file: FPDF) -> None:
     for step in range(8):
         file.line(30, 40 + step * 15, 170, 40 + step * 15)
@@ -503,8 +511,8 @@ def crossed(file: FPDF) -> None:
 
 
 @pytest.mark.parametrize("draw", [
-    frames, frame, form, form_in_cells, blank_form, irregular_form, two_columns, headers_and_footers, underlined, chart,
-    crossed, aligned_prose, contents, contacts, wrapped, numbered, definitions, headless, prose_between_rules,
+    frames, frame, links, form, form_in_cells, blank_form, irregular_form, two_columns, headers_and_footers, underlined,
+    chart, crossed, aligned_prose, contents, contacts, wrapped, numbered, definitions, headless, prose_between_rules,
     columns_between_rules, rows_that_may_go_on, name_over_some_columns, cells_that_cross_columns, words_on_two_lines,
     scattered, two_aligned, paragraph_as_header, form_with_gaps, turned])
 def test_what_is_no_table_of_data_stays_the_text_that_it_was(draw: Callable[[FPDF], None]):
@@ -557,6 +565,23 @@ def test_pages_without_lines_and_those_past_the_bound_are_not_read_twice(monkeyp
     asked.clear()
     text_of(file)
     assert asked == [1]
+
+
+@pytest.mark.parametrize(("draw", "looks"), [
+    (links, False), (underlined, True), (headers_and_footers, True), (numbered, True), (contents, True),
+    (definitions, True), (two_columns, False), (form, True)])
+def test_only_pages_with_lines_or_numbers_as_tables_have_them_are_looked_at(draw, looks):
+    file = sheet()
+    draw(file)
+    page = PdfReader(io.BytesIO(bytes(file.output()))).pages[0]
+    assert (may_enclose_rows(page.get_contents().get_data()) or has_rows_of_numbers(page.extract_text())) is looks
+
+
+def test_numbers_that_are_none_draw_nothing():
+    assert not may_enclose_rows(b"1.2.3 4 5 6 re\n- 1 m 2 2 l")
+    assert may_enclose_rows(b"0 0 90 1 re\n" * 3)
+    assert may_enclose_rows(b"0 0 m 90 0 l\n0 9 m 90 9 l\n0 0 m 0 9 l\n90 0 m 90 9 l\n")
+    assert not may_enclose_rows(b"0 0 m 90 0 l\n5 9 m 70 9 l\n0 20 m 50 20 l\n")
 
 
 def test_tables_that_would_be_more_text_than_is_read(tmp_path: Path):
