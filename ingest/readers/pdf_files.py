@@ -12,6 +12,7 @@ from ..content import Content
 from ..failures import UnreadableError
 from ..limits import Limits
 from ..metadata import CREATED
+from .pdf_lines import count_lines, has_rows_of_numbers, may_enclose_rows
 
 # It logs what is broken in the file's own words, which would go to the terminal where nobody listens.
 logging.getLogger("pypdf").addHandler(logging.NullHandler())
@@ -22,13 +23,6 @@ _NO_TITLE = re.compile(
 _DATE = re.compile(r"D:(\d{4})(\d\d)(\d\d)")
 _MAX_TITLE = 300
 _MAX_PAGES = 20_000  # the longest printed works have a few thousand
-_LINE_DRAWN = re.compile(rb"(?<=\s)(?:re|l)(?=\s)")
-"""The operators that draw a rectangle and a straight line."""
-_FEWEST_LINES = 3
-"""Those above and below a header, and below the rows; a page's own header and footer have a line each."""
-_FEWEST_ROWS = 3
-_FEWEST_NUMBERS = 2
-_MOST_WORDS = 30
 _MOST_LINES = 20_000
 """A page with more is a drawing."""
 _COST_OF_LINE = 5
@@ -86,7 +80,8 @@ class _Page(NamedTuple):
     id: int
     """The number of its object in the file; 0 if it has none."""
     lines: int
-    """How many lines and rectangles it draws, as far as that is counted."""
+    """How many lines and rectangles it draws."""
+    may_have_tables: bool
 
 
 def _with_tables(data: bytes, pages: list[_Page], title: str) -> list[str]:
@@ -95,8 +90,7 @@ def _with_tables(data: bytes, pages: list[_Page], title: str) -> list[str]:
     wanted: dict[int, tuple[int, str]] = {}
     left = _TABLES_FROM
     for number, page in enumerate(pages):
-        if page.id and page.id not in wanted and page.lines <= _MOST_LINES and (
-                page.lines >= _FEWEST_LINES or _has_rows_of_numbers(page.text)):
+        if page.may_have_tables and page.id not in wanted:
             left -= len(page.text) + _COST_OF_LINE * page.lines
             if left < 0:
                 break
@@ -110,22 +104,6 @@ def _with_tables(data: bytes, pages: list[_Page], title: str) -> list[str]:
     return texts
 
 
-def _has_rows_of_numbers(text: str) -> bool:
-    """Return True if lines that follow each other have several numbers each, as those of a table without rules do."""
-    rows = 0
-    for line in text.split("\n"):
-        words = line.split()
-        is_row = len(words) <= _MOST_WORDS and sum(map(_is_number, words)) >= _FEWEST_NUMBERS
-        rows = rows + 1 if is_row else 0
-        if rows == _FEWEST_ROWS:
-            return True
-    return False
-
-
-def _is_number(word: str) -> bool:
-    return word.strip("()[]+-−–%$€£¥,.;").replace(",", "").replace(".", "").isdecimal()
-
-
 def _pages(reader: PdfReader, limits: Limits) -> list[_Page]:
     """The text of each page; a small file can show one page a million times, which is read once."""
     pages: list[_Page] = []
@@ -135,7 +113,7 @@ def _pages(reader: PdfReader, limits: Limits) -> list[_Page]:
         place = page.indirect_reference
         key = (place.idnum, place.generation) if place else number
         if key not in known:
-            known[key] = _Page(page.extract_text(), place.idnum if place else 0, _count_lines(page))
+            known[key] = _page(page, place.idnum if place else 0)
         pages.append(known[key])
         left -= len(pages[-1].text)
         if left < 0:
@@ -145,7 +123,10 @@ def _pages(reader: PdfReader, limits: Limits) -> list[_Page]:
     return pages
 
 
-def _count_lines(page: PageObject) -> int:
-    """The number of straight lines and rectangles that a page draws, without what its pictures draw."""
-    contents = page.get_contents()
-    return len(_LINE_DRAWN.findall(contents.get_data())) if contents is not None else 0
+def _page(page: PageObject, page_id: int) -> _Page:
+    text, contents = page.extract_text(), page.get_contents()
+    drawing = contents.get_data() if contents is not None else b""
+    lines = count_lines(drawing)
+    may_have_tables = bool(page_id) and lines <= _MOST_LINES and (
+        has_rows_of_numbers(text) or may_enclose_rows(drawing))
+    return _Page(text, page_id, lines, may_have_tables)

@@ -18,9 +18,9 @@ _NEAR = 3.0
 _PAGE_BREAK = "\f"
 _MOSTLY = 0.8
 _NUMBER = re.compile(r"\d+")
-_PAGE_NUMBER = re.compile(
-    r"[^\w#]*+(?:page|seite|p\.|第)?+[^\w#]*+#[^\w#]*+(?:(?:(?:of|von|de|共)[^\w#]*+)?+#)?+[^\w#]*+页?+[^\w#]*+",
-    re.IGNORECASE)
+_MARKS = r"[^\w#]*+"
+_PAGE_NUMBER = re.compile(rf"{_MARKS}(?:page|seite|p\.|第)?{_MARKS}#(?:{_MARKS}(?:of|von|de|共)?{_MARKS}#)?"
+                          rf"{_MARKS}页?{_MARKS}", re.IGNORECASE)
 _CONTINUED = re.compile(r"\A\W*(continued|fortsetzung|续表|接上表|续上表|接下页)|\b(continued|cont'd|cont|续)\W*\Z",
                         re.IGNORECASE)
 _CAPTION = re.compile(r"(?:table|tab\.|tabelle|表)\s*[A-Z]?\d[\d.\-]*\s*[:.：、—–-]*\s*", re.IGNORECASE)

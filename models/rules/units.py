@@ -10,7 +10,7 @@ from ...schemas.retrieval import Passage
 from ...text.sentences import split_sentences
 from ...text.table_rows import Row, find_rows
 
-LONGEST_QUOTE = 300
+LONGEST_QUOTE = 400
 """Columns to which a quote is extended by the sentences around the one that answers; a Chinese character has two."""
 _LONGEST_LIST = 600
 """Columns of a list that is quoted whole."""

@@ -1,50 +1,28 @@
-"""Tables of PDF files become rows, once each, in place; whatever is no table for certain stays text."""
+"""Tables of PDF files become rows, once each, in place, with the header that is certainly theirs."""
 
-import io
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
 import pytest
-from banyan.ingest.limits import Limits
 from banyan.ingest.loaders import load_documents
-from banyan.ingest.readers import pdf_files
-from banyan.ingest.readers.pdf_files import read_pdf
 from banyan.ingest.readers.pdf_layouts import _is_same
 from banyan.ingest.readers.pdf_words import Box, Word, cell_text
-from banyan.text.table_rows import find_rows
 from fpdf import FPDF, FontFace
-from pypdf import PdfReader, PdfWriter
 
-PRODUCTS = [("Product", "Price (EUR)", "Maker"), ("D100", "10", "Acme"), ("D200", "20", "Bolt Works")]
-ROWS = "| Product: D100 | Price: 10 EUR | Maker: Acme |\n| Product: D200 | Price: 20 EUR | Maker: Bolt Works |"
-PROSE = ("Banyan trees grow in the forests of Asia, where their roots hang down from the branches until they reach "
-         "the ground. There they become trunks, and one tree covers the area of a small village with its shade. ")
+from ..conftest import load_test_module
 
-
-def sheet() -> FPDF:
-    file = FPDF()
-    file.set_font("helvetica", size=11)
-    file.add_page()
-    return file
-
-
-def text_of(file: FPDF) -> str:
-    return read_pdf(bytes(file.output()), Limits()).text
-
-
-def rows_of(file: FPDF) -> list[str]:
-    text = text_of(file).replace("\f", "\n")
-    return [text[row.start:row.end] for row in find_rows(text)]
-
-
-def write_table(file: FPDF, rows: Sequence[Sequence[str]], **options) -> None:
-    with file.table(**options) as table:
-        for row in rows:
-            table.row(row)
-
-
-def plain_text(file: FPDF) -> str:
-    return "\f".join(page.extract_text() for page in PdfReader(io.BytesIO(bytes(file.output()))).pages)
+sheets = load_test_module("pdf_sheets")
+MODELS = sheets.MODELS
+MODEL_ROWS = sheets.MODEL_ROWS
+PRODUCTS = sheets.PRODUCTS
+PROSE = sheets.PROSE
+ROWS = sheets.ROWS
+place = sheets.place
+plain_text = sheets.plain_text
+rows_of = sheets.rows_of
+rules = sheets.rules
+sheet = sheets.sheet
+text_of = sheets.text_of
+write_table = sheets.write_table
 
 
 def test_a_ruled_table_is_rows_in_its_place_and_its_words_stand_once():
@@ -244,24 +222,6 @@ def test_another_table_of_the_same_columns_on_the_next_page_keeps_its_own_header
     assert rows_of(file)[2].startswith("| Column 1: D300 | Column 2: 30 |"), "text stands between them"
 
 
-MODELS = [("Model", "Recall", "Time (s)"), ("Sparse", "57.3", "1.2"), ("Dense text", "60.1", "12.7"),
-          ("Graph", "7", "3")]
-MODEL_ROWS = ["| Model: Sparse | Recall: 57.3 | Time (s): 1.2 |",
-              "| Model: Dense text | Recall: 60.1 | Time (s): 12.7 |", "| Model: Graph | Recall: 7 | Time (s): 3 |"]
-
-
-def place(file: FPDF, rows: Sequence[Sequence[str]], top: float = 40, lefts: Sequence[float] = (20, 60, 100, 140),
-          pitch: float = 6) -> None:
-    for number, row in enumerate(rows):
-        for left, text in zip(lefts, row, strict=False):
-            file.text(left, top + number * pitch, text)
-
-
-def rules(file: FPDF, *tops: float, left: float = 18, right: float = 160) -> None:
-    for top in tops:
-        file.line(left, top, right, top)
-
-
 @pytest.mark.parametrize("tops", [(35, 42, 60), (35, 42, 48, 54, 60), ()], ids=["book", "rows", "none"])
 def test_a_table_without_lines_between_its_columns(tops: Sequence[float]):
     file = sheet()
@@ -310,260 +270,3 @@ def test_a_name_over_several_columns_is_theirs_where_a_rule_says_so():
         place(file, [("Model", "Recall", "Time", "Recall"), ("A", "1", "2", "3"), ("B", "4", "5", "6")], 47)
         rules(file, 35, 49, 61)
         assert rows_of(file)[:1] == found
-
-
-def aligned_prose(file: FPDF) -> None:
-    for left in (12, 75, 138):
-        file.set_xy(left, 20)
-        file.multi_cell(55, text=PROSE, align="J")
-
-
-def contents(file: FPDF) -> None:
-    place(file, [("Contents", "", "Page"), *((f"{n}", f"Chapter {n} on trees", str(n * 7)) for n in range(1, 9))],
-          lefts=(20, 30, 120))
-
-
-def contacts(file: FPDF) -> None:
-    names = ("Ann", "Bob", "Cy", "Di", "Ed")
-    place(file, [(f"{name} Poe", f"Tel. 12 {n}", f"Room {n}") for n, name in enumerate(names)])
-
-
-def wrapped(file: FPDF) -> None:
-    place(file, [*MODELS, ("of words",)])
-
-
-def numbered(file: FPDF) -> None:
-    for number in range(6):
-        file.multi_cell(0, text=f"{number}. There are {number * 12} of {number * 30} trees left in the year 2019.",
-                        new_x="LMARGIN", new_y="NEXT")
-
-
-def definitions(file: FPDF) -> None:
-    place(file, [("Root", "what holds a tree"), ("Leaf", "what feeds it"), ("Bark", "what covers it"), ("Top", "it")])
-    rules(file, 35, 42, 48, 54, 60)
-
-
-def headless(file: FPDF) -> None:
-    place(file, MODELS[1:] * 2)
-    rules(file, 35, 42, 72)
-
-
-def prose_between_rules(file: FPDF) -> None:
-    for number in range(5):
-        rules(file, 20 + number * 30, left=10, right=200)
-        file.set_xy(10, 22 + number * 30)
-        file.multi_cell(0, text=PROSE)
-
-
-def columns_between_rules(file: FPDF) -> None:
-    file.text(12, 25, "Yearly report")
-    file.text(150, 25, "Chapter 2")
-    rules(file, 20, 28, 250, left=10, right=200)
-    for left in (12, 107):
-        file.set_xy(left, 30)
-        file.multi_cell(90, text=PROSE * 5, align="J")
-
-
-def name_over_some_columns(file: FPDF) -> None:
-    place(file, [("", "", "2020", ""), ("Model", "Recall", "Time", "Calls"), ("Sparse", "1", "2", "3"),
-                 ("Graph", "4", "5", "6")])
-    rules(file, 35, 48, 60)
-
-
-def cells_that_cross_columns(file: FPDF) -> None:
-    place(file, [("", "Recall", "Time"), ("Sparse", "57.3", "1.2"), ("Dense text with many more words", "", "12.7"),
-                 ("Sparse text with many more words", "", "3")])
-    rules(file, 35, 42, 60)
-
-
-def words_on_two_lines(file: FPDF) -> None:
-    file.set_font(style="B")
-    place(file, [("Crop", "Kind")])
-    file.set_font(style="")
-    place(file, [("Green", "a legume that"), ("peas", "keeps well"), ("Rye", "cereal")], 46)
-    rules(file, 35, 42, 62)
-
-
-def scattered(file: FPDF) -> None:
-    for number, row in enumerate([("Start", "Middle", "End"), *((f"x{n}", str(n), str(n * 2)) for n in range(5))]):
-        for column, text in enumerate(row):
-            file.text(20 + column * 40 + (number * 7) % 10, 40 + number * 6, text)
-
-
-def two_aligned(file: FPDF) -> None:
-    place(file, [("Contents", "Page"), *((f"{n} sorts of trees", str(n * 7)) for n in range(1, 9))])
-
-
-def paragraph_as_header(file: FPDF) -> None:
-    write_table(file, [("Note", PROSE), ("Peas", "legume"), ("Rye", "cereal")], first_row_as_headings=False)
-
-
-def form_with_gaps(file: FPDF) -> None:
-    with file.table(first_row_as_headings=False) as table:
-        for texts, span in ((("Name", ""), 3), (("Street", "", "No.", ""), 1), (("Town", ""), 3)):
-            row = table.row()
-            for number, text in enumerate(texts):
-                row.cell(text, colspan=span if number else 1)
-
-
-def turned(file: FPDF) -> None:
-    for row, texts in enumerate(PRODUCTS):
-        for column, text in enumerate(texts):
-            file.rect(20 + row * 20, 40 + column * 40, 20, 40)
-            with file.rotation(90, 30 + row * 20, 75 + column * 40):
-                file.text(30 + row * 20, 75 + column * 40, text)
-
-
-def rows_that_may_go_on(file: FPDF) -> None:
-    place(file, [("Model", "Recall", "Note"), ("Sparse", "57.3", "by words"), ("", "", "alone"), ("Graph", "7", "it")])
-    rules(file, 35, 42, 60)
-
-
-def boxed(file: FPDF, cells: Sequence[Sequence[str]], width: float = 95) -> None:
-    top = file.get_y()
-    for row, texts in enumerate(cells):
-        for column, text in enumerate(texts):
-            file.set_xy(10 + column * width, top + row * 60)
-            file.rect(10 + column * width, top + row * 60, width, 60)
-            file.multi_cell(width, text=text)
-    file.set_y(top + len(cells) * 60)
-
-
-def frames(file: FPDF) -> None:
-    boxed(file, [[PROSE, PROSE], [PROSE, PROSE]])
-
-
-def frame(file: FPDF) -> None:
-    for _ in range(5):
-        file.multi_cell(0, text=PROSE, border=1, new_x="LMARGIN", new_y="NEXT")
-
-
-def form(file: FPDF) -> None:
-    write_table(file, [("Name: Ann Poe", "Date: 1 May"), ("Street: Elm Road", "Town: Paris"),
-                       ("Phone: 12 34", "Signature:")], first_row_as_headings=False)
-
-
-def form_in_cells(file: FPDF) -> None:
-    write_table(file, [("Name:", "Ann Poe", "Date:", "1 May"), ("Street:", "Elm Road", "Town:", "Paris"),
-                       ("Phone:", "12 34", "Fax:", "56 78")], first_row_as_headings=False)
-
-
-def blank_form(file: FPDF) -> None:
-    write_table(file, [("Name", ""), ("Street", ""), ("Town", ""), ("Phone", "")], first_row_as_headings=False)
-
-
-def irregular_form(file: FPDF) -> None:
-    with file.table(first_row_as_headings=False) as table:
-        for spans in ((3, 1), (1, 3), (2, 2), (1, 2, 1), (4,)):
-            row = table.row()
-            for number, span in enumerate(spans):
-                row.cell(f"Box {number}", colspan=span)
-
-
-def two_columns(file: FPDF) -> None:
-    file.line(10, 20, 200, 20)
-    file.line(105, 20, 105, 250)
-    file.line(10, 250, 200, 250)
-    for left in (12, 107):
-        for row in range(6):
-            file.set_xy(left, 22 + row * 35)
-            file.multi_cell(90, text=PROSE)
-
-
-def headers_and_footers(file: FPDF) -> None:
-    for top in (12, 13, 280, 281):
-        file.line(10, top, 200, top)
-    file.text(12, 10, "Yearly report")
-    file.text(180, 10, "Chapter 2")
-    file.multi_cell(0, text=PROSE * 3)
-    file.text(12, 288, "Page 7")
-
-
-def underlined(file: FPDF) -> None:
-    file.set_font("helvetica", size=11, style="U")
-    file.multi_cell(0, text=PROSE * 3)
-
-
-def chart(file: FPDF) -> None:
-    for step in range(8):
-        file.line(30, 40 + step * 15, 170, 40 + step * 15)
-        file.line(30 + step * 20, 40, 30 + step * 20, 145)
-        file.text(20, 40 + step * 15, str(70 - step * 10))
-        file.text(30 + step * 20, 150, str(2000 + step))
-    file.text(60, 70, "Sales of tents")
-
-
-def crossed(file: FPDF) -> None:
-    for left in (10, 60, 110):
-        file.line(left, 20, left, 60)
-    for top in (20, 40, 60):
-        file.line(10, top, 110, top)
-    for top in (30, 50):
-        file.text(12, top, "Incomprehensibilities unquestionably")
-
-
-@pytest.mark.parametrize("draw", [
-    frames, frame, form, form_in_cells, blank_form, irregular_form, two_columns, headers_and_footers, underlined, chart,
-    crossed, aligned_prose, contents, contacts, wrapped, numbered, definitions, headless, prose_between_rules,
-    columns_between_rules, rows_that_may_go_on, name_over_some_columns, cells_that_cross_columns, words_on_two_lines,
-    scattered, two_aligned, paragraph_as_header, form_with_gaps, turned])
-def test_what_is_no_table_of_data_stays_the_text_that_it_was(draw: Callable[[FPDF], None]):
-    file = sheet()
-    draw(file)
-    assert text_of(file) == plain_text(file)
-
-
-def test_an_encrypted_file_and_one_that_pdfminer_cannot_read(monkeypatch):
-    file = sheet()
-    write_table(file, PRODUCTS)
-    writer = PdfWriter(PdfReader(io.BytesIO(bytes(file.output()))))
-    writer.encrypt(user_password="", owner_password="owner", algorithm="AES-256")
-    locked = io.BytesIO()
-    writer.write(locked)
-    assert read_pdf(locked.getvalue(), Limits()).text == ROWS
-
-    def broken(*_: object, **__: object) -> None:
-        raise KeyError("Type")
-
-    monkeypatch.setattr("pdfplumber.page.Page.extract_words", broken)
-    assert text_of(file) == plain_text(file)
-    monkeypatch.setattr("pdfplumber.open", broken)
-    assert text_of(file) == plain_text(file)
-
-
-def test_a_page_that_two_libraries_read_differently_stays_text(monkeypatch):
-    file = sheet()
-    write_table(file, PRODUCTS)
-    monkeypatch.setattr("pypdf.PageObject.extract_text", lambda page: "Quite other words than those of the table.")
-    assert text_of(file) == "Quite other words than those of the table."
-
-
-def test_pages_without_lines_and_those_past_the_bound_are_not_read_twice(monkeypatch):
-    asked: list[int] = []
-
-    def read_tables(data: bytes, wanted: dict[int, tuple[int, str]], title: str) -> list[tuple[int, str]]:
-        asked.extend(number for number, _ in wanted.values())
-        return []
-
-    monkeypatch.setattr("banyan.ingest.readers.pdf_tables.read_tables", read_tables)
-    file = sheet()
-    file.multi_cell(0, text=PROSE)
-    for _ in range(3):
-        file.add_page()
-        write_table(file, PRODUCTS)
-    text_of(file)
-    assert asked == [1, 2, 3]
-    monkeypatch.setattr(pdf_files, "_TABLES_FROM", 200)
-    asked.clear()
-    text_of(file)
-    assert asked == [1]
-
-
-def test_tables_that_would_be_more_text_than_is_read(tmp_path: Path):
-    file = sheet()
-    wide = [[f"A rather long header of column {n}" for n in range(4)], *([["x"] * 4] * 30)]
-    write_table(file, wide)
-    size = len(plain_text(file)) + 200
-    (tmp_path / "a.pdf").write_bytes(bytes(file.output()))
-    with pytest.raises(pdf_files.UnreadableError, match="its tables have more text"):
-        read_pdf((tmp_path / "a.pdf").read_bytes(), Limits(file_bytes=size))
