@@ -52,6 +52,8 @@ class SqliteLedger:
             self._file.execute(f"PRAGMA page_size={_PAGE_BYTES}")
             write_ahead(self._file)
             self._file.execute("PRAGMA foreign_keys=ON")
+            # What is deleted is overwritten: else it stays in the file, and in its backups, until the room is needed.
+            self._file.execute("PRAGMA secure_delete=ON")
             # WAL with NORMAL never corrupts; FULL would also keep the last commit through a power cut.
             self._file.execute("PRAGMA synchronous=FULL")
             # What is read in an order would else be sorted in a file; it comes into memory anyway.
@@ -110,6 +112,14 @@ class SqliteLedger:
         self.connection.exec_driver_sql("BEGIN")
         # SQLite fixes the moment at the first read.
         self._number("SELECT count(*) FROM meta")
+
+    def checkpoint(self) -> None:
+        """Empty the write-ahead log into the file, as far as readers allow it; nobody is waited for."""
+        self.connection.exec_driver_sql("PRAGMA busy_timeout=0")
+        try:
+            self.connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+        finally:
+            self.connection.exec_driver_sql(f"PRAGMA busy_timeout={_TIMEOUT * 1000}")
 
     def problems(self) -> list[str]:
         """What SQLite's own checks find wrong with the file; it fills up a cut last page without a word."""
