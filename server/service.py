@@ -13,7 +13,7 @@ from fastapi import Depends, Request
 
 from ..agents.resources import Resources
 from ..graph_store.errors import DatabaseError
-from ..graph_store.layout import sweep
+from ..graph_store.layout import knowledge_bases, sweep
 from ..schemas.errors import BanyanError
 from .database import ServerDatabase
 from .runs.backups import Backups
@@ -80,6 +80,7 @@ class Service:
         self.builds.sweep()
         self.backups.sweep()
         sweep(self.resources.settings)
+        self.conversations.sweep(knowledge_bases(self.resources.settings))
 
     def _leave(self) -> None:
         try:
