@@ -22,6 +22,7 @@ from ..errors import StoreError
 from ..layout import RESTORING, Layout
 from ..ledger.copying import copy_rows
 from ..ledger.database import FORMAT, Database
+from ..ledger.sqlite import make_private
 from ..vectors.generations import IDENTITY, VectorGenerations
 from .backup import BLOCK, LEDGER, MANIFEST, BackupError, Manifest, Progress
 from .backup_reading import MESSAGE, UnrestorableError, read_ledger
@@ -134,8 +135,9 @@ def restore(file: Path, layout: Layout, embedder: Embedder, progress: Progress, 
 
 def _unpack(file: Path, manifest: Manifest, unpacked: Path, progress: Progress) -> None:
     digest, size = hashlib.sha256(), 0
+    make_private(unpacked)
     try:
-        with zipfile.ZipFile(file) as archive, archive.open(LEDGER) as source, unpacked.open("xb") as target:
+        with zipfile.ZipFile(file) as archive, archive.open(LEDGER) as source, unpacked.open("r+b") as target:
             while block := source.read(BLOCK):
                 size += len(block)
                 if size > manifest.size:

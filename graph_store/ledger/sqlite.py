@@ -1,7 +1,9 @@
 """A ledger in a SQLite file."""
 
+import os
 import sqlite3
 import time
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from sqlalchemy.pool import StaticPool
 from ..errors import LedgerDamagedError, UnknownKnowledgeBaseError, named
 from .tables import METADATA
 
+_IN_MEMORY = Path(":memory:")
 _PAGE_BYTES = 1024
 _TIMEOUT = 30  # seconds that one process waits for the others
 
@@ -139,6 +142,8 @@ def _connected(path: Path, create: bool) -> sqlite3.Connection:
     # Transactions are ours (isolation_level=None): `Database.transaction` says where they begin and end.
     connect = partial(sqlite3.connect, check_same_thread=False, isolation_level=None, timeout=_TIMEOUT)
     if create:
+        if path != _IN_MEMORY:
+            make_private(path)
         return connect(path)
     try:
         return connect(f"{path.absolute().as_uri()}?mode=rw", uri=True)
@@ -146,6 +151,12 @@ def _connected(path: Path, create: bool) -> sqlite3.Connection:
         if path.exists():
             raise
         raise UnknownKnowledgeBaseError(path.parent.name, path.parent.parent) from None
+
+
+def make_private(path: Path) -> None:
+    """Make an empty file that its owner alone can read, if there is none; SQLite gives its logs the same rights."""
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
