@@ -256,6 +256,7 @@ class Resources:
                          f"{len(document_ids)} document{'s' * (len(document_ids) != 1)}: {', '.join(document_ids)}")
             bring_up_to_date(kb, self.reasoner(name), self.thresholds)
             kb.documents.finish_deletion()
+        self.readers.settle(name)
 
     def decide_entities(self, name: str, verdict: Literal["merge", "split"], names: tuple[str, str], who: str,
                         why: str = "") -> None:

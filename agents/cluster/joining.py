@@ -2,7 +2,6 @@
 
 import os
 import secrets
-import shutil
 import socket
 import sys
 import tempfile
@@ -14,15 +13,14 @@ from types import ModuleType
 from typing import Any
 from urllib.parse import urlsplit
 
-from filelock import FileLock, Timeout
-
 from ...runtime.cancellation import ctrl_c_deferred
+from ...runtime.own_folder import own_folder
 from ...schemas.errors import BanyanError
 
 LOCAL = "local"
 """The address that stands for a Ray of this machine, which is started and ended with the build."""
 _PROBE_SECONDS = 5.0
-_FOLDER, _LOCK = "banyan-ray-", "lock"
+_FOLDER = "banyan-ray-"
 _SHORT = Path("/tmp")  # noqa: S108  (the folder made in it is this user's alone)
 _OBJECT_STORE_BYTES = 500_000_000
 """Texts, vectors and files on their way; more of them go to the disk."""
@@ -120,11 +118,12 @@ def _imported(address: str) -> ModuleType:
 def _join(ray: ModuleType, address: str, leaving: ExitStack) -> None:
     options: dict[str, Any] = {"address": address, "log_to_driver": False, "logging_level": "ERROR"}
     if address == LOCAL:
-        # In a folder of its own, which goes when Ray has ended. Paths of sockets must be short, and the folders that
-        # systems have for temporary files are not always near the root.
+        # In a folder of its own, which goes when Ray has ended: into the one that it is given Ray lets everybody. Paths
+        # of sockets must be short, and the folders that systems have for temporary files are not always near the root.
         place = str(_SHORT) if _SHORT.is_dir() else None
-        folder = leaving.enter_context(_private_folder(Path(place or tempfile.gettempdir())))
-        options |= {"include_dashboard": False, "object_store_memory": _OBJECT_STORE_BYTES, "_temp_dir": folder}
+        folder = leaving.enter_context(own_folder(Path(place or tempfile.gettempdir()), _FOLDER))
+        options |= {"include_dashboard": False, "object_store_memory": _OBJECT_STORE_BYTES,
+                    "_temp_dir": str(folder / "r")}
     leaving.callback(ray.shutdown)
     try:
         # Interrupted while it starts, Ray leaves processes behind, or crashes.
@@ -136,20 +135,6 @@ def _join(ray: ModuleType, address: str, leaving: ExitStack) -> None:
         fix = "" if address == LOCAL else ("; if it is one, check that RAY_AUTH_TOKEN (or RAY_AUTH_TOKEN_PATH) is the "
                                            "cluster's, and that this machine is a node of it (`ray start`)")
         raise ClusterError(f"no Ray cluster can be joined at {address!r}: {reason[:300]}{fix}") from error
-
-
-@contextmanager
-def _private_folder(place: Path) -> Iterator[str]:
-    """Within the block there is a folder for Ray that this user alone can enter; those of killed processes go first.
-
-    Ray lets everybody into the folder that it is given, which therefore lies in one of ours.
-    """
-    for lock in place.glob(f"{_FOLDER}*/{_LOCK}"):
-        with suppress(Timeout, OSError), FileLock(lock, timeout=0):  # in use, or another user's
-            shutil.rmtree(lock.parent)
-    with (tempfile.TemporaryDirectory(prefix=_FOLDER, dir=place, ignore_cleanup_errors=True) as folder,
-          FileLock(Path(folder, _LOCK), thread_local=False)):
-        yield str(Path(folder, "r"))
 
 
 @contextmanager

@@ -8,7 +8,6 @@ import hashlib
 import os
 import shutil
 import sqlite3
-import uuid
 import zipfile
 import zlib
 from contextlib import closing, suppress
@@ -18,10 +17,12 @@ from pydantic import ValidationError
 
 from ...models.embedding.embedder import Embedder
 from ...runtime import audit
+from ...runtime.own_folder import own_folder
 from ..errors import StoreError
-from ..layout import Layout
+from ..layout import RESTORING, Layout
 from ..ledger.copying import copy_rows
 from ..ledger.database import FORMAT, Database
+from ..ledger.sqlite import make_private
 from ..vectors.generations import IDENTITY, VectorGenerations
 from .backup import BLOCK, LEDGER, MANIFEST, BackupError, Manifest, Progress
 from .backup_reading import MESSAGE, UnrestorableError, read_ledger
@@ -115,10 +116,10 @@ def restore(file: Path, layout: Layout, embedder: Embedder, progress: Progress, 
     free = shutil.disk_usage(layout.root.parent).free
     if manifest.size > free:
         raise BackupError(f"the ledger takes {manifest.size:,} bytes and the disk has {free:,} left: free some space")
-    # A home folder of its own, without a server of vectors.
-    apart = Layout.of(layout.root.parent / f".{layout.name}.{uuid.uuid4().hex}.restore", layout.name)
-    try:
-        apart.root.mkdir(parents=True)
+    with own_folder(layout.root.parent, ".", RESTORING) as home:
+        # A home folder of its own, without a server of vectors.
+        apart = Layout.of(home, layout.name)
+        apart.root.mkdir()
         _unpack(file, manifest, apart.ledger_file, progress)
         try:
             embedding = read_ledger(apart, embedder)
@@ -129,15 +130,14 @@ def restore(file: Path, layout: Layout, embedder: Embedder, progress: Progress, 
                               f"{manifest.embedding!r}"[:MESSAGE])
         _install(apart.ledger_file, layout, progress)
         audit.record(layout.root.parent, "restore", layout.name, f"a backup of {manifest.created}")
-    finally:
-        shutil.rmtree(apart.root.parent, ignore_errors=True)
     return manifest
 
 
 def _unpack(file: Path, manifest: Manifest, unpacked: Path, progress: Progress) -> None:
     digest, size = hashlib.sha256(), 0
+    make_private(unpacked)
     try:
-        with zipfile.ZipFile(file) as archive, archive.open(LEDGER) as source, unpacked.open("xb") as target:
+        with zipfile.ZipFile(file) as archive, archive.open(LEDGER) as source, unpacked.open("r+b") as target:
             while block := source.read(BLOCK):
                 size += len(block)
                 if size > manifest.size:

@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple, cast
 from ...schemas.documents import Chunk, Document, Frozen
 from ..errors import UnknownDocumentError
 from .database import Database, Record, now
+from .forgetting import forget_responses, forget_summaries, forget_texts
 from .revisions import CONTENTS, PLACE, Revisions, contents_of, document_of, places_of
 from .tables import CHANGES, DOCUMENTS, among, replacement
 
@@ -111,11 +112,15 @@ class Documents:
                                self._db.rows("SELECT id FROM chunks WHERE document = :id", id=document_id)])
             if not self._db.execute("DELETE FROM documents WHERE id = :id", id=document_id):
                 raise UnknownDocumentError(f"there is no document {document_id!r}; see `banyan documents`")
+            forget_responses(self._db)
+            forget_texts(self._db)
 
     def finish_deletion(self) -> None:
-        """All that follows from the last deletion is done."""
+        """Note that all that follows from the last deletion is done."""
         if self._db.get_meta(_DELETING):
-            self._db.set_meta(_DELETING, "")
+            with self._db.transaction():
+                forget_summaries(self._db)
+                self._db.set_meta(_DELETING, "")
 
     def _drop_chunks(self, chunk_ids: list[str]) -> None:
         self._changed(chunk_ids)

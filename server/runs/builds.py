@@ -27,6 +27,7 @@ from ...graph_store.errors import DatabaseError, WriterBusyError
 from ...graph_store.layout import check_name
 from ...runtime import audit
 from ...runtime.budgets import charge
+from ...runtime.panics import is_panic
 from ...schemas.delta import Candidate, Decision
 from ..answers import Build, BuildError, BuildProgress, BuildReview
 from ..checkpoints import checkpoints_in
@@ -349,7 +350,9 @@ class Builds:
                                                        stream_mode="custom", durability="exit"):
                     job.change(progress=BuildProgress(**cast("dict[str, Any]", event)))
                 state = await graph.aget_state(config)
-        except Exception as error:  # noqa: BLE001  (told to the client, and defects to the log)
+        except BaseException as error:  # told to the client, and defects to the log
+            if not isinstance(error, Exception) and not is_panic(error):
+                raise
             if isinstance(error, DatabaseError) and not await anyio.to_thread.run_sync(self._process.holds):
                 job.leave()
                 return {}
