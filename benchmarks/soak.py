@@ -34,7 +34,7 @@ _LARGE = "/assets/vendor/cytoscape.esm.min.js"
 _ALONE, _THINKS, _REQUESTS = 30.0, 1.0, 20
 _MOST_SLOWER, _MOST_GROWTH, _WARM = 2.0, 1.25, 0.2
 _PATHS = ("/api/health", "/", "/assets/main.js", "/api/knowledge-bases", "/api/knowledge-bases/demo/documents",
-          "/api/knowledge-bases/demo/entities")
+          "/api/knowledge-bases/demo")
 
 
 async def client(url: str, end: float, draw: random.Random, seconds: list[float], refused: list[str]) -> None:
