@@ -18,7 +18,8 @@ _NO_NAME = CALENDAR | PREPOSITIONS | PRONOUNS.keys() | words(
     "new first second third")
 _NO_HEAD = _NO_NAME | ROLES | words(
     "member members bachelor master doctor deputy minister leader winner author founder owner "
-    "article section chapter part clause one two most some many order officer commander knight")
+    "article section chapter part clause one two most some many order officer commander "
+    "knight provost rector opposition")
 
 
 class Runs:
