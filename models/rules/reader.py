@@ -22,6 +22,7 @@ from .key_values import key_value_rows
 from .name_kinds import TypeNouns, told_by_name
 from .spans import VALUES, Span, find_spans, name_of
 from .stated_facts import FactForms, Mention
+from .sure_names import sure_names
 from .tables import facts_of_rows
 
 OPEN_GUESSES = "general"
@@ -71,6 +72,7 @@ class RulesReader:
         found, titled = find_spans([text, title], self._parser, [title, ""])
         names = _Names(text, found, title, titled)
         types = {name: prepared.type_of(names, name) for name in names.spans}
+        kept = sure_names(text, names.spans) | {name for name in names.spans if prepared.is_told(names, name)}
         triples: dict[tuple[str, str, str], ExtractedTriple] = {}
         attributes: dict[tuple[str, str, str], ExtractedAttribute] = {}
         for head, label, tail, start, end in prepared.forms.find(text, names.mentions, split_sentences(text),
@@ -82,10 +84,12 @@ class RulesReader:
             elif head != tail and prepared.fits(types.get(head, ""), label, types.get(tail, "")):
                 triples.setdefault((head, label, tail), ExtractedTriple(
                     head=head, relation=label, tail=tail, evidence=quote, confidence=_SURE))
+        kept |= {name for fact in (*triples, *attributes) for name in fact[::2]}
         rows = list(key_value_rows(text, title, request.heading, self._is_name))
         listed = facts_of_rows(rows, text, title, request.heading, schema, self._is_name)
         return listed.joined(Extraction(
-            entities=tuple(ExtractedEntity(name=name, type=kind) for name, kind in types.items() if kind),
+            entities=tuple(ExtractedEntity(name=name, type=kind) for name, kind in types.items()
+                           if kind and name in kept),
             triples=tuple(triples.values()), attributes=tuple(attributes.values())))
 
     def _is_name(self, heading: str) -> bool:
@@ -125,7 +129,12 @@ class _Prepared:
     def type_of(self, names: "_Names", name: str) -> str:
         """Return the type of a name by what its places tell, else by its kind; "" where the schema has none."""
         kind = names.kind(name)
-        return self._told(names, name) or self._types.get(kind, self._fallback)
+        # A name of unknown kind is no entity, unless the document is about it.
+        return self._told(names, name) or self._types.get(kind, self._fallback if names.is_title(name) else "")
+
+    def is_told(self, names: "_Names", name: str) -> bool:
+        """Return True for a name whose type words tell, or that the document is about."""
+        return names.is_title(name) or self._told(names, name) != ""
 
     def _told(self, names: "_Names", name: str) -> str:
         defined = next(filter(None, (self._nouns.defined(names.text, span) for span in names.spans[name])), "")
