@@ -211,7 +211,7 @@ def eval_extraction(
 def _read_sentences(schema: GraphSchema, cases: Sequence[GoldCase], max_tokens: int | None) -> Answers:
     failed: list[str] = []
     with opened() as resources, resources.standalone_reasoner(max_tokens) as (reasoner, _):
-        if isinstance(reasoner, RulesReasoner):
+        if type(reasoner) is RulesReasoner:
             raise CommandError("no model is configured to read the sentences: set BANYAN_LLM_BASE_URL and "
                                "BANYAN_LLM_MODEL, or score recorded answers with --recorded FILE")
         at_once = resources.settings.llm_concurrency if resources.settings.uses_llm else 1
