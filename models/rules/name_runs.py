@@ -8,10 +8,10 @@ from .name_kinds import type_of_noun
 from .name_words import CALENDAR, PREPOSITIONS, PRONOUNS, ROLES
 
 _PART = r"(?:[A-Z]\.|[A-Z]\w*(?:-[A-Z0-9]\w*)*(?:[’'](?!s\b)\w+)*(?:\.(?=[A-Z]))?)"
-_RUN = re.compile(rf"(?:{_PART}|\d\w*(?= [A-Z]))(?:(?: | [-–] | & |–){_PART})*")
+_RUN = re.compile(rf"(?:{_PART}|(?<!\w)\d\w{0,20}(?= [A-Z]))(?:(?: | [-–] | & |–){_PART})*")
 _WORD = re.compile(r"[\w’'.&-]+")
 _OF = re.compile(r"(?:\sof(?:\sthe)?\s)")
-_OPENING = re.compile(r"(?:^|[.!?:;\n\"“(*•]|-\s)\s*$")
+_OPENING = re.compile(r"(?:^|[.!?:;\n\"“(*•]|-\s)\s{0,3}$")
 _NO_NAME = CALENDAR | PREPOSITIONS | PRONOUNS.keys() | words(
     "the a an this that these those and or but if when while where as so yet then there here who "
     "which what how why both born died see also most many some all each every no not former current "
