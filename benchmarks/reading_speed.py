@@ -1,7 +1,7 @@
 """How many passages a second the rules read, in pairs against another checkout.
 
-Run `python benchmarks/reading_speed.py $DATA/musique_train100/musique_train_corpus.json --other CHECKOUT --pairs 3`.
-Every twelfth passage is read in a process of its own, by turns with this checkout's interpreter and the other's
+Run `python benchmarks/reading_speed.py $DATA/musique_train100/musique_train_corpus.json --other CHECKOUT`. Every
+twelfth passage is read in a process of its own, by turns with this checkout's interpreter and the other's
 (`CHECKOUT/.venv/bin/python`). It is processor time, so what else the machine does is hardly in it.
 """
 

@@ -8,7 +8,7 @@ import re
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cachetools import LRUCache
 
@@ -83,7 +83,8 @@ class Parser:
             doc = _tokens(pipeline, text)
             if "ner" not in pipeline.pipe_names:
                 return pipeline(doc)
-            shares = pipeline.get_pipe("ner").model.get_ref("tok2vec")
+            recogniser: Any = pipeline.get_pipe("ner")
+            shares = recogniser.model.get_ref("tok2vec")
             before = () if shares.name != "tok2vec-listener" else ("transformer", "tok2vec")
             for name in (*before, "ner"):
                 doc = pipeline.get_pipe(name)(doc) if name in pipeline.pipe_names else doc

@@ -22,13 +22,13 @@ _IS = re.compile(
     r"(?:(?:\s*\([^()\n]{0,150}\)|,[^,.\n]{1,80},)?\s+(?:is|was|are|were)\s+(?:(?:both|also|once|originally)\s+)?"
     r"(?:an?|the|one of the)|,\s+an?)\s+(?P<said>[^.;\n]{1,160})")
 _END_OF_NOUN = re.compile(
-    r"(?<!\s)\s++(?:of|in|on|at|by|for|from|with|to|that|which|who|whose|where|and|or|near|located|based|published|written|"
+    r"\s{1,3}(?:of|in|on|at|by|for|from|with|to|that|which|who|whose|where|and|or|near|located|based|published|written|"
     r"directed|produced|released|founded|known|set|starring|created|about|between|as|featuring|born|developed|"
-    r"designed|built|owned|made|held|used|currently)\b|[(:]|$")
+    r"designed|built|owned|made|held|used|currently|covering|devoted|dedicated)\b|[(:]|$")
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 _BORN = re.compile(r" ?\((?:[^()]{0,60}?\b(?:born|née)\b"
                    rf"|[^()]{{0,60}}?{_MONTH}[^()]{{0,30}}[–—-][^()]{{0,40}}?{_MONTH})")
-_BEFORE = re.compile(r"(?<![a-z])(?P<noun>[a-z]++(?:-[a-z]++)?+) [\"“]?$")
+_BEFORE = re.compile(r"(?<![a-z-])(?P<noun>[a-z]{1,30}(?:-[a-z]{1,30})?) [\"“]?$")
 _WORD = re.compile(r"[\w’'-]+")
 _HAN = re.compile(f"[{CJK}]")
 _OPENING_NOUNS = frozenset({"lake", "mount", "isle", "cape", "fort", "river"})
@@ -77,7 +77,7 @@ class TypeNouns:
         if before and before[0].endswith(("\"", "“")):
             yield noun
         surname = span.kind == "person" and name.rpartition(" ")[2].lower() in _SURNAMES
-        if span.kind == "name" or (span.kind != "work" and not surname and told_by_name(name)):
+        if span.kind != "work" and not surname and told_by_name(name):
             yield self.type_of_name(name)
         yield noun
 

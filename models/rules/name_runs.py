@@ -8,17 +8,18 @@ from .name_kinds import type_of_noun
 from .name_words import CALENDAR, PREPOSITIONS, PRONOUNS, ROLES
 
 _PART = r"(?:[A-Z]\.|[A-Z]\w*(?:-[A-Z0-9]\w*)*(?:[’'](?!s\b)\w+)*(?:\.(?=[A-Z]))?)"
-_RUN = re.compile(rf"(?:{_PART}|(?<!\w)\d\w*+(?= [A-Z]))(?:(?: | [-–] | & |–){_PART})*")
+_RUN = re.compile(rf"(?:{_PART}|(?<!\w)\d\w{0,20}(?= [A-Z]))(?:(?: | [-–] | & |–){_PART})*")
 _WORD = re.compile(r"[\w’'.&-]+")
 _OF = re.compile(r"(?:\sof(?:\sthe)?\s)")
-_OPENING = re.compile(r"(?:^|[.!?:;\n\"“(*•]|-\s)[^\S\n]{0,3}$")
+_OPENING = re.compile(r"(?:^|[.!?:;\n\"“(*•]|-\s)\s{0,3}$")
 _NO_NAME = CALENDAR | PREPOSITIONS | PRONOUNS.keys() | words(
     "the a an this that these those and or but if when while where as so yet then there here who "
     "which what how why both born died see also most many some all each every no not former current "
     "new first second third")
 _NO_HEAD = _NO_NAME | ROLES | words(
     "member members bachelor master doctor deputy minister leader winner author founder owner "
-    "article section chapter part clause one two most some many order officer commander knight")
+    "article section chapter part clause one two most some many order officer commander "
+    "knight provost rector opposition")
 
 
 class Runs:

@@ -19,7 +19,7 @@ from ...text.scripts import is_han
 from ...text.sentences import split_sentences
 from ..parsing.parser import Parser
 from .key_values import key_value_rows
-from .name_kinds import TypeNouns
+from .name_kinds import TypeNouns, told_by_name
 from .spans import VALUES, Span, find_spans, name_of
 from .stated_facts import FactForms, Mention
 from .sure_names import sure_names
@@ -143,7 +143,8 @@ class _Prepared:
         votes = Counter(told for span in names.spans[name] if (told := self._nouns.type_of(names.text, span)))
         if votes:
             return votes.most_common(1)[0][0]
-        return self._nouns.type_of_name(name) if names.kind(name) not in {"person", "work"} else ""
+        return self._nouns.type_of_name(name) if names.kind(name) not in {"person", "work"} and told_by_name(
+            name) else ""
 
     def fits(self, head: str, relation: str, tail: str) -> bool:
         """Return True if the schema lets the relation go from one type to the other."""

@@ -42,7 +42,8 @@ _LIST = re.compile(r",\s(?!(?:Inc|Ltd|LLC|Jr|Sr|L\.P)\b)")
 _EMPHASIS = re.compile(r"\*{1,3}|`{1,3}|(?<!\w)_{1,2}|_{1,2}(?!\w)")
 _NICKNAME = re.compile(r"[A-Z]\w{0,25} [\"“][^\"“”]{1,20}[\"”] [A-Z]")
 _OWNED = re.compile(r"['’]s? (?P<noun>[A-Z]\w{2,30})\b(?! [A-Z])")
-_CALLED = re.compile(r"(?:known as|called|nicknamed|dubbed|named) [\"“]$")
+_CAMPUS = re.compile(r" at [A-Z]\w{1,20}(?: [A-Z]\w{1,20})?")
+_CALLED = re.compile(r"(?:known as|called|nicknamed|dubbed|named|meaning|baptised|English:|lit\.) [\"“]$")
 _SYMBOL = re.compile("[=+×−%$€£]")
 _NICKNAMED = re.compile(r" [\"“][A-Z][\w. ]{1,15}[\"”] [A-Z][\w'’-]{1,30}(?: [A-Z][\w'’-]{1,30})?")
 _JOINED = re.compile(r"-(?:directed|born|based|led|owned|member|members|produced|style|era|made|backed|related)$")
@@ -79,6 +80,8 @@ def find_spelled_names(text: str, parser: Parser, hidden: Sequence[tuple[int, in
         place = _clean(text, ent.start_char, ent.end_char, kind) if kind else None
         if kind and place:
             start, end = _clean(text, *runs.extend(*place, of=kind != "person"), kind) or place
+            campus = _CAMPUS.match(text, end) if text.startswith("University of ", start) else None
+            end = campus.end() if campus else end
             owned = _OWNED.match(text, end)  # St Paul's Cathedral
             if owned and told_by_name(f"a {owned['noun']}"):
                 end = owned.end()
@@ -206,7 +209,7 @@ def _is_junk(text: str, doc: "Doc", span: Span) -> bool:
         return True
     number = parts[0].isdigit() and span.kind not in {"event", "work"}
     small = span.kind == "person" and any(part.islower() and part not in _SMALL | _PARTICLES for part in parts)
-    if number or small or parts[0] in {"Best", "Most"} or _SYMBOL.search(said):
+    if number or small or parts[0] in {"Best", "Most", "Men's", "Women's"} or _SYMBOL.search(said):
         return True
     lowered = [part.lower().rstrip(".") for part in parts]
     common = said not in {"US", "IT"} and all(
@@ -240,4 +243,6 @@ def _agree(text: str, spans: Sequence[Span]) -> list[Span]:
         joints = {text[a.end : b.start] for a, b in pairwise(spans[at - 1 : at + 2])}
         if joints <= {", "} and kinds[at - 1] == kinds[at + 1] == "location":
             kinds[at] = "location"
+        if joints <= {", ", " and ", ", and "} and len(joints) > 1 and kinds[at - 1] == kinds[at] == "location":
+            kinds[at + 1] = "location"  # Karnataka, Telangana and Andhra Pradesh
     return [replace(span, kind=kind) for span, kind in zip(spans, kinds, strict=True)]

@@ -101,8 +101,8 @@ def test_an_extraction_does_not_depend_on_what_was_read_before(reader: RulesRead
 
 
 @pytest.mark.parametrize("part", [
-    "Ada Blum (born 3 May 1901) ", "Ada Blum, ", "\"Ada\" ", "Key: value\n", "University of ", "is a ", "北方公司的",
-    "(", "| "])
+    "Ada Blum (born 3 May 1901) ", "Ada Blum, ", "\"Ada\" ", "Key: value\n", "University of ", "is a ",
+    "北方公司的", "(", "| "])
 def test_the_time_grows_with_the_text(reader: RulesReader, part: str) -> None:
     def seconds(characters: int) -> float:
         text = (part * characters)[:characters]
