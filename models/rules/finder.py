@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...schemas.retrieval import Passage
 from ...text.quantities import find_numbers
 from ...text.values import find_values
-from ..embedding.embedder import Vectors
 from ..parsing.parser import Parser
 from .content_words import content_words, spoken_words, stem
 from .lexicon import words
@@ -24,6 +24,8 @@ from .names import find_names, has_name
 from .question import Question, analyse, tells_time
 from .spans import Span, find_spans
 from .units import Unit, find_units
+
+Scores = NDArray[np.float64]
 
 _READ = 6
 """Passages, the best first."""
@@ -115,7 +117,7 @@ class Finder:
         passage = self.passages[unit.passage - 1]
         return passage.document, passage.start + unit.quote[0], passage.start + unit.quote[1]
 
-    def _covered(self, question: Question) -> tuple[Vectors, Vectors]:
+    def _covered(self, question: Question) -> tuple[Scores, Scores]:
         """Return the share of the question's words that each unit says, and how surely it says the least said one.
 
         Both are float arrays of shape (units,). Names and the noun that is asked for are no least said words.
@@ -131,7 +133,7 @@ class Finder:
         weights = np.array([math.log(1 + (len(self.units) + 1) / (counts[word] + 0.5)) for word in stems])
         headings = list(dict.fromkeys(unit.heading for unit in self.units))
         above = dict(zip(headings, _said(asked, stems, headings, similar=english), strict=True))
-        said = np.maximum.reduce([
+        said: Scores = np.maximum.reduce([
             _said(asked, stems, [unit.text for unit in self.units], similar=english),
             _IN_HEADING * np.array([above[unit.heading] for unit in self.units]),
             _BESIDE * _said(asked, stems, [unit.before for unit in self.units], similar=english),
@@ -172,11 +174,11 @@ def _is_agent(question: Question, unit: Unit, span: Span) -> bool:
             and unit.text[: span.start].endswith("by "))
 
 
-def _said(asked: Sequence[str], stems: Sequence[str], texts: Sequence[str], *, similar: bool) -> Vectors:
+def _said(asked: Sequence[str], stems: Sequence[str], texts: Sequence[str], *, similar: bool) -> Scores:
     """Return how surely each text says each word: 1 by its stem, else the cosine of the most similar word."""
     said = [frozenset(content_words(text)) for text in texts]
-    exact = np.array([[float(word in own) for word in stems] for own in said]).reshape(len(texts), len(stems))
-    return np.maximum(exact, likeness(asked, texts)) if similar else exact
+    exact: Scores = np.array([[float(word in own) for word in stems] for own in said]).reshape(len(texts), len(stems))
+    return np.maximum(exact, likeness(asked, texts).astype(np.float64)) if similar else exact
 
 
 def _is_apart(left: tuple[str, int, int], right: tuple[str, int, int]) -> bool:

@@ -17,8 +17,7 @@ _LONGEST = 1_000
 _NOUNS: tuple[tuple[frozenset[str], Expected], ...] = (
     (DATE_NOUNS | words("month week weekday season hour"), "date"), (NUMBER_NOUNS, "number"), (PERSON_NOUNS, "person"),
     (PLACE_NOUNS, "location"), (ORGANISATION_NOUNS, "organization"))
-_ENGLISH: tuple[tuple[re.Pattern[str], Expected], ...] = tuple((re.compile(pattern, re.IGNORECASE), expected) for
-                                                                pattern, expected in (
+_ENGLISH_FORMS: tuple[tuple[str, Expected], ...] = (
     (r"\bwhy\b|\bhow come\b|\bwhat (?:is|was|were|are) the (?:reason|cause)\b|\bfor what reason\b", "reason"),
     ((r"\bhow (?:many|much|long|old|far|tall|high|large|big|deep|fast|heavy|wide|often)\b|"
       r"\bwhat (?:share|percentage|proportion)\b|"
@@ -26,7 +25,8 @@ _ENGLISH: tuple[tuple[re.Pattern[str], Expected], ...] = tuple((re.compile(patte
     (r"\bwhen\b(?! (?:it|they|he|she|we|you|i|the)\b)|^when\b|\bhow (?:late|early)\b", "date"),
     (r"\bwho(?:m|se)?\b", "person"),
     (r"\bwhere\b", "location"),
-))
+)
+_ENGLISH = tuple((re.compile(form, re.IGNORECASE), expected) for form, expected in _ENGLISH_FORMS)
 _POLAR = re.compile(r"(?:is|are|was|were|do|does|did|has|have|had|can|could|may|might|must|will|would|shall|should)\b",
                     re.IGNORECASE)
 _DIRECT = re.compile(r"(?:which|what)\s+(?!is|are|was|were)", re.IGNORECASE)
@@ -36,8 +36,7 @@ _ASKED_NOUN = re.compile(
     r"\b(?:which|what)\s+(?:(?:is|are|was|were)\s+(?:the|its|his|her|their|our|an?)\s+)?(?:name of (?:the )?)?"
     r"(?P<phrase>(?:(?!(?:is|are|was|were|do|does|did|has|have|had|can|could|may|must|will|would|should|of|in|on|at|"
     r"for|to|from|with|by|that|who|which)\b)[\w’'-]+\s*){1,4})", re.IGNORECASE)
-_CHINESE: tuple[tuple[re.Pattern[str], Expected], ...] = tuple((re.compile(pattern), expected)
-                                                               for pattern, expected in (
+_CHINESE_FORMS: tuple[tuple[str, Expected], ...] = (
     (r"为什么|为何|原因|什么缘故|怎么会", "reason"),
     (r"哪[一几]?[年天月日]|何时|什么时[候间]|哪个(?:年|月|世纪|季节)|几[年月点]|星期几|周几|日期", "date"),
     (r"多少|几[个位人名座条次家所件种只公页层块]|多[长高大远深重宽久]|比例|百分之几", "number"),
@@ -48,7 +47,8 @@ _CHINESE: tuple[tuple[re.Pattern[str], Expected], ...] = tuple((re.compile(patte
     (r"如何|怎么|怎样", "text"),
     (r"哪(?:一|几)?[部本首种项款条个]|(?:叫|名为|称为)什么|什么(?:名字|语言|奖|货币|书)|名称", "name"),
     (r"吗[？?]*$|是否|是不是|有没有|能不能|可不可以", "polar"),
-))
+)
+_CHINESE = tuple((re.compile(form), expected) for form, expected in _CHINESE_FORMS)
 _CHINESE_FOCUS = re.compile(
     r"(?:哪(?:一|几)?(?:个|座|条|家|所|部|本|首|种|项|片|位)?|什么)"
     r"(国家|城市|省份|地区|地方|公司|大学|机构|学校|语言|奖项|货币|省|市|县|区|江|河|湖|山|岛|州|洲|海|奖)")
@@ -128,5 +128,5 @@ def _english(text: str) -> tuple[Expected, str]:
 
 def _chinese(text: str) -> tuple[Expected, str]:
     focus = _CHINESE_FOCUS.search(text)
-    expected = next((expected for pattern, expected in _CHINESE if pattern.search(text)), "text")
+    expected: Expected = next((expected for pattern, expected in _CHINESE if pattern.search(text)), "text")
     return expected, focus[1] if focus else ""

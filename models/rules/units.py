@@ -66,10 +66,11 @@ def find_units(number: int, passage: Passage) -> list[Unit]:
     for at, sentence in enumerate(sentences):
         own = text[sentence.start : sentence.end]
         heading = f"{passage.title} {sentence.heading}".strip()
-        beside = [text[slice(sentences[n].start, sentences[n].end)]
-                  if 0 <= n < len(sentences) and sentences[n].block == sentence.block else "" for n in (at - 1, at + 1)]
+        before, after = (text[slice(sentences[n].start, sentences[n].end)]
+                         if 0 <= n < len(sentences) and sentences[n].block == sentence.block else ""
+                         for n in (at - 1, at + 1))
         quote = (sentence.start, sentence.end) if sentence.row else _quote(text, sentences, at)
-        units.append(Unit(number, sentence.start, sentence.end, own, heading, quote, *beside, sentence.row))
+        units.append(Unit(number, sentence.start, sentence.end, own, heading, quote, before, after, sentence.row))
     return units
 
 
