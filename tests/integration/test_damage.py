@@ -339,7 +339,8 @@ def before(text):
     with lock, Path("extracted.txt").open("a") as file:
         file.write(str(hash(text)) + "\\n")
 reasoner.before = before
-resources.load_embedder = lambda _: reasoner._embedder
+embedder = HashedEmbedder()
+resources.load_embedder = lambda _: embedder
 resources.Resources._make_reasoner = lambda *_: reasoner
 sys.argv[0] = "banyan"
 cli.main()

