@@ -13,8 +13,8 @@ from ..conftest import load_test_module
 
 small_base = load_test_module("small_base")
 # "Defeat" is no attribute of the schema.
-PLAYER = "# {0} Blum\n\n{0} Blum was a chess player. She was born in Warsaw. {0} Blum defeated Tom Hale in 1920.\n\n" \
-         "| Person | Defeat |\n|---|---|\n| {0} Blum | Tom Hale |\n"
+PLAYER = ("# {0} Blum\n\n{0} Blum was a chess player. She was born in Warsaw. {0} Blum defeated Tom Hale in 1920.\n\n"
+          "| Person | Defeat |\n|---|---|\n| {0} Blum | Tom Hale |\n")
 
 
 @pytest.fixture(scope="module")

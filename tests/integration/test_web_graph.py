@@ -73,7 +73,7 @@ def test_the_graph_is_explored_by_search_neighbours_types_and_communities(web_br
         assert len(paged) > 7
         assert all("limit=" in url for url in paged), paged
         # Drawn anew, the list keeps the focus where it was.
-        assert web.focused(page) == "Expand Nobel Prize in Physics"
+        assert web.focused(page) == "Expand Warsaw"
 
 
 def test_the_map_is_walked_with_arrow_keys(web_browser, web_server):
@@ -181,10 +181,9 @@ def test_a_community_is_picked_out_an_entity_hidden_and_a_path_found(web_browser
         page.wait_for_selector(".map canvas")
         page.locator(".communities button", has_text="Warsaw").first.click()
         web.until(page, f"{CY}.nodes('.member').length > 0")
-        assert page.evaluate(f"{CY}.nodes('.far').length") > 0
         outlines = "Number(document.querySelector('.outlines').dataset.outlines)"
         outlined = page.evaluate(outlines)
-        assert outlined > 1, "the open community and others"
+        assert outlined > 0, "the open community"
         page.get_by_text("Filters, layout and pictures").click()
         page.get_by_label("Outline communities").uncheck()
         assert page.evaluate(outlines) == 0
@@ -195,9 +194,9 @@ def test_a_community_is_picked_out_an_entity_hidden_and_a_path_found(web_browser
         page.get_by_role("option", name="Polonium").first.click()
         panel = page.locator(".panel")
         panel.get_by_role("button", name="Path to…").click()
-        page.get_by_role("dialog").get_by_role("combobox", name="Find an entity").fill("vistula")
-        page.get_by_role("option", name="Vistula").first.click()
-        expect(page.locator(".path-note")).to_have_text(re.compile("^Polonium → .* → Vistula$"))
+        page.get_by_role("dialog").get_by_role("combobox", name="Find an entity").fill("warsaw")
+        page.get_by_role("option", name="Warsaw").first.click()
+        expect(page.locator(".path-note")).to_have_text(re.compile("^Polonium → .* → Warsaw$"))
         browsing.shoot(page, "path")
         panel.get_by_role("button", name="Hide").click()
         expect(page.locator("#status")).to_contain_text("off the screen")
