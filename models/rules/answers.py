@@ -30,6 +30,8 @@ STATED, QUOTED = 0.9, 0.6
 """Confidence of a short answer, and of quotes that say all that a question without a short answer says."""
 _COVERED = 0.5
 """The share of a question's words from which the best quote answers a question such as 'why' or 'how'."""
+_UNSTATED = 0.49
+"""The most confidence in quotes alone where a short answer is asked for: below the default threshold of abstaining."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +69,7 @@ class Answers:
         if len(history) > 1 and (chained := _chain(history, self._hops(history, finder))):
             final, *others = chained
             claims = [hop.claim for hop in (final, *others) if hop.claim is not None]
-            return QuotedDraft(answerable=True, claims=_distinct(claims), confidence=STATED, short=final.answer,
-                               quoted=True)
+            return QuotedDraft(answerable=True, claims=_distinct(claims), confidence=STATED, short=final.answer)
         return _found(question, finder)
 
     def find(self, question: str, passages: Sequence[Passage]) -> QuotedDraft:
@@ -139,9 +140,9 @@ def _found(text: str, finder: Finder) -> QuotedDraft:
                            short=short.words)
     claims = [_quote(question, item, finder) for item in finder.quotes(found)]
     covered = found[0].covered
-    told = not question.has_form and covered >= _COVERED
+    answers = not question.has_form and covered >= _COVERED
     return QuotedDraft(answerable=True, claims=claims,
-                       confidence=QUOTED if told else round(covered * _COVERED * 0.98, 4))
+                       confidence=QUOTED if answers else round(covered * _UNSTATED, 4))
 
 
 def _quote(question: Question, found: Found, finder: Finder) -> Claim:

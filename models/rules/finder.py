@@ -81,6 +81,12 @@ class Finder:
         best = max((passage.score for _, passage in read), default=0.0)
         self._trust = np.array([passages[unit.passage - 1].score / best if best > 0 else 0.0 for unit in self.units])
         self._words = [frozenset(content_words(unit.text)) for unit in self.units]
+        # A sentence is also what stands beside two others, and a heading is above many: each text is compared once.
+        around = [[unit.text for unit in self.units], [unit.heading for unit in self.units],
+                  [unit.before for unit in self.units], [unit.after for unit in self.units]]
+        self._texts = list(dict.fromkeys(text for texts in around for text in texts))
+        place = {text: at for at, text in enumerate(self._texts)}
+        self._places = [np.array([place[text] for text in texts], np.intp) for texts in around]
         self._names: dict[str, list[Span]] = {}
 
     def search(self, text: str) -> tuple[Question, list[Found]]:
@@ -131,13 +137,9 @@ class Finder:
         stems = [stem(word) for word in asked] if english else asked
         counts = Counter(word for said in self._words for word in said)
         weights = np.array([math.log(1 + (len(self.units) + 1) / (counts[word] + 0.5)) for word in stems])
-        headings = list(dict.fromkeys(unit.heading for unit in self.units))
-        above = dict(zip(headings, _said(asked, stems, headings, similar=english), strict=True))
-        said: Scores = np.maximum.reduce([
-            _said(asked, stems, [unit.text for unit in self.units], similar=english),
-            _IN_HEADING * np.array([above[unit.heading] for unit in self.units]),
-            _BESIDE * _said(asked, stems, [unit.before for unit in self.units], similar=english),
-            _BESIDE * _said(asked, stems, [unit.after for unit in self.units], similar=english)])
+        told = _said(asked, stems, self._texts, similar=english)
+        own, above, before, after = (told[places] for places in self._places)
+        said: Scores = np.maximum.reduce([own, _IN_HEADING * above, _BESIDE * before, _BESIDE * after])
         named = frozenset(word for name in (*question.names, question.kind_noun) for word in content_words(name))
         others = [at for at, word in enumerate(stems) if word not in named and asked[at] not in _ASKING]
         return said @ (weights / weights.sum()), said[:, others].min(axis=1, initial=1.0)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ...schemas.naming import canonical_name
 from ...schemas.retrieval import Passage, TypedFact
-from ...text.quantities import find_numbers, measured, parse_number
+from ...text.quantities import measured, parse_number
 from ...text.table_rows import DOCUMENT, Cell, Row
 from ...text.values import kind_of
 from .content_words import content_words, spoken_words
@@ -82,7 +82,7 @@ def short_answer(question: Question, found: Sequence[Found], passages: Sequence[
     """
     if not question.has_form or not found or _CHOICE.search(question.text):
         return None
-    best, usual = found[0], usual_names(question, passages)
+    best, usual = found[0], _usual_names(question, passages)
     if best.unit.row is not None:
         return _from_cell(question, best.unit, found, usual)
     return (_from_typed_fact(question, best, passages) or _from_span(question, best, usual)
@@ -159,7 +159,7 @@ def _names_all(question: Question, text: str, usual: frozenset[str]) -> bool:
                for name in question.names)
 
 
-def usual_names(question: Question, passages: Sequence[Passage]) -> frozenset[str]:
+def _usual_names(question: Question, passages: Sequence[Passage]) -> frozenset[str]:
     """Return the names of a question that much of the documents have: they go without saying in a sentence."""
     texts: dict[str, str] = {}
     for passage in passages:
@@ -250,7 +250,7 @@ def _from_cell(question: Question, unit: Unit, found: Sequence[Found], usual: fr
         if other.cells[0].header == row.cells[0].header and other.cells != row.cells and (
                 _said_values(question, other) >= said and _value_under(other, cell.header) != cell.value):
             return None
-    return Short(cell_text(cell), unit)
+    return Short(_cell_text(cell), unit)
 
 
 def _said_values(question: Question, row: Row) -> frozenset[str]:
@@ -267,7 +267,7 @@ def asked_cell(question: Question, row: Row) -> str:
     first = row.cells[0]
     if cell != first:
         joint = "{}的{}：{}" if question.language == "zh" else "{1} of {0}: {2}"
-        return joint.format(first.value, cell.header, cell_text(cell))
+        return joint.format(first.value, cell.header, _cell_text(cell))
     said = _said_values(question, row)
     others = "; ".join(f"{other.header}: {other.value}" for other in row.cells[1:] if said.intersection(
         content_words(other.value)))
@@ -276,19 +276,15 @@ def asked_cell(question: Question, row: Row) -> str:
 
 def _asked_cell(question: Question, row: Row) -> Cell | None:
     """Return the cell that a question asks for by its header or kind, if one stands out."""
-    asked = frozenset(content_words(question.text))
-    open_words = list(spoken_words(question.text))
+    asked, fits = frozenset(content_words(question.text)), _HEADERS.get(question.expected)
+    near = likeness(list(spoken_words(question.text)), [cell.header for cell in row.cells]).max(axis=1, initial=0.0)
     scored: list[tuple[float, int, Cell]] = []
     for at, cell in enumerate(row.cells):
         if not _may_answer(question, cell) or (set(content_words(cell.value)) and asked.issuperset(
                 content_words(cell.value))):
             continue
-        header = content_words(cell.header)
-        said = _SAID if header and asked.intersection(header) else 0.0
-        if not said and open_words and cell.header.isascii():
-            near = float(likeness(open_words, [cell.header]).max())
-            said = near if near >= _SIMILAR else 0.0
-        fits = _HEADERS.get(question.expected)
+        similar = float(near[at]) if cell.header.isascii() and near[at] >= _SIMILAR else 0.0
+        said = _SAID if asked.intersection(content_words(cell.header)) else similar
         score = max(said, _BY_KIND if fits and fits.search(cell.header) else 0.0,
                     _BY_SUBJECT if at == 0 and question.expected in {"person", "name", "organization"} else 0.0)
         if score:
@@ -309,9 +305,8 @@ def _may_answer(question: Question, cell: Cell) -> bool:
 
 
 def _is_measured_cell(question: Question, cell: Cell) -> bool:
-    bare = not any(True for _ in find_numbers(cell.value)) or measured(parse_number(cell.value)) in (None,) or (
-        measured(parse_number(cell.value)) or ("",))[0] == ""
-    return bare or _is_measured(question, cell.value)
+    size = measured(parse_number(cell.value))
+    return size is None or not size[0] or _is_measured(question, cell.value)
 
 
 def _figures(text: str) -> set[str]:
@@ -322,7 +317,7 @@ def _value_under(row: Row, header: str) -> str:
     return next((cell.value for cell in row.cells if cell.header == header), "")
 
 
-def cell_text(cell: Cell) -> str:
+def _cell_text(cell: Cell) -> str:
     """Return a cell's value; a bare number with the unit that stands in its header."""
     unit = re.search(r"[(（]([^()（）]{1,30})[)）]$", cell.header)
     if unit is None or not re.fullmatch(r"[\d.,]+", cell.value):

@@ -25,8 +25,8 @@ _LABEL = re.compile(r"(?:\d{1,3}[.)]\s{1,3})?(?:\*\*([^*\n]{1,80})\*\*|"
 class Unit:
     """A sentence or row of a passage: `text` is `passage.text[start:end]`.
 
-    `passage` counts from 1. `heading` is the document's title with the headings and the label above the unit. `quote`
-    are the characters of the passage to show: the sentence with those around it, within its paragraph.
+    `passage` counts from 1. `heading` is the document's title with the headings and the label above the unit. `before`
+    and `after` are the sentences beside it in its paragraph.
     """
 
     passage: int
@@ -34,10 +34,24 @@ class Unit:
     end: int
     text: str
     heading: str
-    quote: tuple[int, int]
-    before: str = ""
-    after: str = ""
-    row: Row | None = None
+    before: str
+    after: str
+    row: Row | None
+    _of: "_Sentences"
+    _at: int
+
+    @property
+    def quote(self) -> tuple[int, int]:
+        """The characters of the passage to show: a row, a list whole, or a sentence with those around it."""
+        return (self.start, self.end) if self.row is not None else _quote(self._of, self._at)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentences:
+    """The sentences and rows of a passage."""
+
+    text: str
+    items: Sequence["_Sentence"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +76,7 @@ def find_units(number: int, passage: Passage) -> list[Unit]:
     """
     text = passage.text
     sentences = _sentences(text)
+    whole = _Sentences(text, sentences)
     units: list[Unit] = []
     for at, sentence in enumerate(sentences):
         own = text[sentence.start : sentence.end]
@@ -69,8 +84,7 @@ def find_units(number: int, passage: Passage) -> list[Unit]:
         before, after = (text[slice(sentences[n].start, sentences[n].end)]
                          if 0 <= n < len(sentences) and sentences[n].block == sentence.block else ""
                          for n in (at - 1, at + 1))
-        quote = (sentence.start, sentence.end) if sentence.row else _quote(text, sentences, at)
-        units.append(Unit(number, sentence.start, sentence.end, own, heading, quote, before, after, sentence.row))
+        units.append(Unit(number, sentence.start, sentence.end, own, heading, before, after, sentence.row, whole, at))
     return units
 
 
@@ -101,8 +115,9 @@ def _sentences(text: str) -> list[_Sentence]:
     return found
 
 
-def _quote(text: str, sentences: Sequence[_Sentence], at: int) -> tuple[int, int]:
+def _quote(whole: _Sentences, at: int) -> tuple[int, int]:
     """Return the characters to show for a sentence: a list whole, else the sentences around within `LONGEST_QUOTE`."""
+    text, sentences = whole.text, whole.items
     own = [n for n, sentence in enumerate(sentences) if sentence.block == sentences[at].block]
     items = [n for n in own if sentences[n].is_item]
     if items and (at in items or at + 1 == items[0]):
