@@ -176,31 +176,41 @@ def test_the_map_is_saved_as_a_picture(web_browser, web_server):
         assert ">Marie Curie</text>" in drawn
 
 
-def test_a_community_is_picked_out_an_entity_hidden_and_a_path_found(web_browser, web_server):
-    with browsing.opened(web_browser, web_server, web.VIEWS["graph"]) as page:
+def test_showing_more_adds_entities_to_the_map(web_browser, web_server, linked):
+    with browsing.opened(web_browser, web_server, f"#/graph?kb={linked}") as page:
         page.wait_for_selector(".map canvas")
-        page.locator(".communities button", has_text="Warsaw").first.click()
+        before = page.evaluate(f"{CY}.nodes().length")
+        page.get_by_role("button", name="Show more of them").click()
+        expect(page.locator(".graph-note")).to_contain_text("80 of 80 entities")
+        assert page.evaluate(f"{CY}.nodes().length") > before
+
+
+def test_a_community_is_picked_out_an_entity_hidden_and_a_path_found(web_browser, web_server, linked):
+    with browsing.opened(web_browser, web_server, f"#/graph?kb={linked}") as page:
+        page.wait_for_selector(".map canvas")
+        page.locator(".communities button").first.click()
         web.until(page, f"{CY}.nodes('.member').length > 0")
+        assert page.evaluate(f"{CY}.nodes('.far').length") > 0
         outlines = "Number(document.querySelector('.outlines').dataset.outlines)"
         outlined = page.evaluate(outlines)
-        assert outlined > 0, "the open community"
+        assert outlined > 1, "the open community and others"
         page.get_by_text("Filters, layout and pictures").click()
         page.get_by_label("Outline communities").uncheck()
         assert page.evaluate(outlines) == 0
         page.get_by_label("Outline communities").check()
         assert page.evaluate(outlines) == outlined
         browsing.shoot(page, "community-on-the-map")
-        page.get_by_role("combobox", name="Find an entity").fill("polonium")
-        page.get_by_role("option", name="Polonium").first.click()
+        page.get_by_role("combobox", name="Find an entity").fill("firm0")
+        page.get_by_role("option", name="Firm0 Ltd").first.click()
         panel = page.locator(".panel")
         panel.get_by_role("button", name="Path to…").click()
-        page.get_by_role("dialog").get_by_role("combobox", name="Find an entity").fill("warsaw")
-        page.get_by_role("option", name="Warsaw").first.click()
-        expect(page.locator(".path-note")).to_have_text(re.compile("^Polonium → .* → Warsaw$"))
+        page.get_by_role("dialog").get_by_role("combobox", name="Find an entity").fill("town1")
+        page.get_by_role("option", name="Town1").first.click()
+        expect(page.locator(".path-note")).to_have_text(re.compile("^Firm0 Ltd → .* → Town1$"))
         browsing.shoot(page, "path")
         panel.get_by_role("button", name="Hide").click()
         expect(page.locator("#status")).to_contain_text("off the screen")
-        assert "Polonium" not in page.evaluate(f"{CY}.nodes().map((node) => node.data('name'))")
+        assert "Firm0 Ltd" not in page.evaluate(f"{CY}.nodes().map((node) => node.data('name'))")
 
 
 def test_a_type_has_the_same_colour_in_every_knowledge_base(web_browser, web_server):

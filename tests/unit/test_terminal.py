@@ -94,8 +94,8 @@ class _EvilReasoner(scripted.ScriptedReasoner):
 def shell(tmp_path, hashed_embedder, monkeypatch, capsys):
     made = scripted.Shell(tmp_path, hashed_embedder, monkeypatch, capsys)
     made.scripted = _EvilReasoner()
-    made.write({f"evil\n\u202e\x1b[2J[red]{number}.md": f"# {EVIL}\n\nAda:Person --obeys--> Bob:Person (0.6)."
-                for number in range(2)})
+    made.write({f"{name}{number}.md": f"# {EVIL}\n\nAda:Person --obeys--> Bob:Person (0.6)."
+                for name in ("[red]", "evil\n\u202e\x1b[2J[red]") for number in range(2)})
     return made
 
 
@@ -121,7 +121,7 @@ def test_no_command_prints_what_acts(shell):
             assert not UNSEEN.search(_OURS.sub("", stream)), stream
     shown = shell("documents", "--kb", "kb").out
     assert shown.count("[red]") >= 2
-    assert shown.count("‹U+000A›") >= 2
+    assert printed[0].err.count("it has an invisible character or a line break: take it out") == 2
 
 
 def test_a_quote_of_several_paragraphs_stands_on_one_line(monkeypatch):
