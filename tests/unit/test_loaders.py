@@ -7,7 +7,6 @@ from pathlib import Path
 
 import docx
 import pytest
-from banyan.ingest.given import given_documents
 from banyan.ingest.limits import DEFAULT_LIMITS, Limits
 from banyan.ingest.loaders import FORMATS, IngestError, LoadFailure, load_documents
 from banyan.schemas.documents import Document
@@ -18,6 +17,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pypdf import PdfReader, PdfWriter
 
+from ..conftest import load_test_module
+
+loading = load_test_module("loading")
+load, write, failure = loading.load, loading.write, loading.failure
 pytestmark = pytest.mark.usefixtures("shared_reading")
 
 CHINESE = "榕树是一种常绿乔木，原产于亚洲热带地区。它的气根可以长成新的树干，因此一棵树可以覆盖很大的面积。"
@@ -27,28 +30,10 @@ FRENCH = ("L'arbre banian est un figuier qui pousse dans les régions tropicales
           "des troncs, et un seul arbre peut couvrir une très grande surface. Il a été décrit à Uppsala.")
 
 
-def load(*paths: Path, limits: Limits = DEFAULT_LIMITS) -> tuple[list[Document], list[LoadFailure]]:
-    failures: list[LoadFailure] = []
-    return list(load_documents(paths, on_failure=failures.append, limits=limits)), failures
-
-
-def write(path: Path, content: str | bytes) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return path
-
-
 def only(path: Path, limits: Limits = DEFAULT_LIMITS) -> Document:
     (document,), failures = load(path, limits=limits)
     assert failures == []
     return document
-
-
-def failure(path: Path, limits: Limits = DEFAULT_LIMITS) -> str:
-    documents, failures = load(path, limits=limits)
-    assert documents == []
-    assert [found.path for found in failures] == [str(path)]
-    return failures[0].reason
 
 
 def pdf(path: Path, pages: list[str], title: str | None = None) -> Path:
@@ -391,42 +376,3 @@ def test_json_single_record_and_failures(tmp_path):
     assert "neither a list" in failure(write(tmp_path / "c.json", "3"))
     assert "no records" in failure(write(tmp_path / "d.json", "[]"))
     assert "nested without end" in failure(write(tmp_path / "e.json", "[" * 200_000))
-
-
-def test_duplicate_and_impossible_record_ids_are_failures(tmp_path):
-    lines = [{"text": "one", "id": "x"}, {"text": "two", "id": "x"}, {"text": "three", "id": "y" * 1001},
-             {"text": "four \ud800", "id": "\ud800"}, {"text": "five \ud800", "id": "z"}]
-    documents, failures = load(write(tmp_path / "a.jsonl", "\n".join(map(json.dumps, lines))))
-    assert [(d.id, d.text) for d in documents] == [("a.jsonl/x", "one"), ("a.jsonl/z", "five \ufffd")]
-    assert ["already given" in found.reason for found in failures] == [True, False, False]
-    assert failures[0].path.endswith("a.jsonl, record 1")
-    assert "a.jsonl, record 0" in failures[0].reason
-
-
-def test_a_record_cannot_replace_a_file_whose_name_it_takes(tmp_path):
-    folder = tmp_path / "notes"
-    folder.mkdir()
-    write(folder / "warsaw.md", "Warsaw lies on the Vistula.")
-    write(folder / "records.jsonl", json.dumps({"id": "warsaw.md", "text": "Warsaw lies on the Thames."}))
-    documents, failures = load(folder)
-    assert failures == []
-    assert {d.id: d.text for d in documents} == {"records.jsonl/warsaw.md": "Warsaw lies on the Thames.",
-                                                 "warsaw.md": "Warsaw lies on the Vistula."}
-
-
-@pytest.mark.parametrize("own", ["../../etc/passwd", "..", "a/./b", "\0nul", "two\nlines", "two\u2028lines", " leading",
-                                 "trailing\u00a0", "zero\u200bwidth", "turned\u202eround", "..\\up"])
-def test_record_ids_that_mislead_are_refused(tmp_path, own):
-    reason = failure(write(tmp_path / "a.jsonl", json.dumps({"id": own, "text": "Warsaw lies on the Vistula."})))
-    assert "cannot be used" in reason
-    with pytest.raises(IngestError, match="cannot be used"):
-        given_documents([{"id": own, "text": "Warsaw lies on the Vistula."}])
-
-
-def test_ids_that_differ_only_in_how_letters_are_encoded_are_one(tmp_path):
-    lines = [{"text": "one", "id": "caf\u00e9"}, {"text": "two", "id": "cafe\u0301"}]
-    documents, failures = load(write(tmp_path / "a.jsonl", "\n".join(map(json.dumps, lines))))
-    assert [d.id for d in documents] == ["a.jsonl/caf\u00e9"]
-    assert "already given" in failures[0].reason
-    with pytest.raises(IngestError, match="one before it"):
-        given_documents(lines)
