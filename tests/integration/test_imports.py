@@ -89,7 +89,7 @@ def exported() -> None:
     (EMBEDDER, {"torch", "transformers", "sentence_transformers", "onnx"}),
     (PARSER, {"torch"}),
     ("import banyan.agents.retrieval.graph", {"scipy", "bm25s", "networkx", "chromadb", "sklearn"}),
-    (QUESTION, {"torch", "spacy", "chromadb", "onnxruntime", "rjieba", "sklearn", "openai", "fastapi",
+    (QUESTION, {"torch", "spacy", "chromadb", "onnxruntime", "sklearn", "openai", "fastapi",
                 "banyan.models.rules.reader"}),
     (BUILD, {"ray", "torch", "fastapi"})],
     ids=["the package", "a reasoner before its first call", "an embedder that has been exported", "a parser",
