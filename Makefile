@@ -5,7 +5,7 @@ BIN := .venv/bin
 DEMO := BANYAN_LLM_BASE_URL= BANYAN_LLM_MODEL= $(BIN)/banyan
 PACKAGES := agents api cli evaluation export graph_store ingest models prompts runtime schemas server subagent text tools
 
-.PHONY: demo studio test unit fuzz check lint types docs screenshots clean
+.PHONY: demo studio test unit fuzz soak check lint types docs screenshots clean
 
 demo: .venv/installed
 	$(DEMO) build examples/en --kb english
@@ -45,6 +45,9 @@ unit: .venv/installed
 
 # Random input, by the clock, for all that reads what others send; what is found is printed with its seed.
 SECONDS ?= 600
+soak: .venv/installed
+	$(BIN)/python benchmarks/soak.py
+
 fuzz: .venv/installed
 	$(BIN)/python benchmarks/fuzz.py --seconds $(SECONDS)
 

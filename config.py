@@ -21,6 +21,7 @@ from pydantic_settings import (
 
 from .schemas.chroma_server import ChromaServer, ChromaUrl, HeaderName, HeaderToken
 from .schemas.database_url import DatabaseUrl
+from .schemas.endpoint_url import EndpointUrl
 from .schemas.errors import BanyanError
 from .schemas.issuer_url import IssuerUrl
 
@@ -70,7 +71,7 @@ class Settings(BaseSettings):
     chroma_token_header: HeaderName = Field("Authorization", description="the header that the token is sent in; as "
                                                                          "a bearer's in this one")
 
-    llm_base_url: str | None = Field(None, description="OpenAI-compatible endpoint; none: the provider that "
+    llm_base_url: EndpointUrl | None = Field(None, description="OpenAI-compatible endpoint; none: the provider that "
                                                 "llm_model names, else the rules reasoner")
     llm_api_key: SecretStr = Field(SecretStr("none"), description="its key; never logged or stored")
     llm_model: str = Field("gpt-4o-mini", description="its model's name; without an endpoint, as LangChain names it: "
@@ -100,9 +101,9 @@ class Settings(BaseSettings):
 
     embedding_model: str = Field(DEFAULT_EMBEDDING_MODEL, description="any sentence-transformers model on this "
                                                                          "machine, or `use-multilingual`")
-    embedding_base_url: str | None = Field(None, description="OpenAI-compatible endpoint that has this model; none: it "
-                                                             "is on this machine, or OpenAI's if it begins with "
-                                                             "`openai:`")
+    embedding_base_url: EndpointUrl | None = Field(None, description="OpenAI-compatible endpoint that has this model; "
+                                                   "none: it is on this machine, or OpenAI's if it begins with "
+                                                   "`openai:`")
     embedding_api_key: SecretStr = Field(SecretStr("none"), description="its key; never logged or stored")
     embedding_query_prefix: str = Field("", description="instruction before each question, for models trained with "
                                                         "one: `query: `")
@@ -174,8 +175,8 @@ class Settings(BaseSettings):
     context_passages: int | None = Field(None, ge=1, description="most passages among them; none: as many as fit")
     top_k: int = Field(100, ge=1, description="chunks ranked for a question")
     reranker: str = Field("", description="sentence-transformers CrossEncoder, name or folder; empty: none")
-    reranker_base_url: str | None = Field(None, description="endpoint with a `/rerank` path that has this model; none: "
-                                                            "it is on this machine")
+    reranker_base_url: EndpointUrl | None = Field(None, description="endpoint with a `/rerank` path that has this "
+                                                  "model; none: it is on this machine")
     reranker_api_key: SecretStr = Field(SecretStr("none"), description="its key; never logged or stored")
     rerank_passages: int = Field(30, ge=1, description="best passages that the cross-encoder reorders")
 

@@ -135,9 +135,18 @@ class Readers:
 
         One that was opened while another process derived the files of this home goes on to these.
         """
-        for name in list(self._opened):
+        for name, before in list(self._opened.items()):
             with suppress(UnknownKnowledgeBaseError):
-                self._current(name, mapped=True)
+                moved = self._current(name, mapped=True) is not before
+                del before  # a frozen reader keeps the ledger's log from being emptied
+                if moved:
+                    self.ledger(name).checkpoint()
+
+    def settle(self, name: str) -> None:
+        """Have what was deleted leave the ledger's files; where a question still reads them, when it has ended."""
+        self.forget(name)
+        gc.collect()  # see `_let_go`
+        self.ledger(name).checkpoint()
 
     def _let_go(self) -> None:
         while len(self._opened) > self._settings.open_bases:

@@ -4,8 +4,9 @@ import math
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from functools import cached_property
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from ..config import Settings
 from ..graph_store import moving
@@ -43,6 +44,9 @@ from .model_choice import AskStep
 from .readers import Readers
 from .runs import Runs
 from .spending import Spending
+
+if TYPE_CHECKING:
+    from ..models.rules.answers import Answers
 
 _Edited = TypeVar("_Edited")
 
@@ -186,6 +190,13 @@ class Resources:
                 made = newest
         return made[1]
 
+    @cached_property
+    def finder(self) -> "Answers":
+        """What finds the closest quotes where a model found no answer."""
+        from ..models.rules.answers import Answers  # noqa: PLC0415 - a second of imports that most answers do without
+
+        return Answers(Parser(self.settings.spacy_pipelines))
+
     def _forget(self, name: str) -> None:
         """A knowledge base was let go of: its reasoners keep accounts through a connection to it."""
         with self._lock:
@@ -200,7 +211,7 @@ class Resources:
                 update={f"llm_model_{step}": model for step, model in models}), calls)
         from ..models.rules.reasoner import RulesReasoner  # noqa: PLC0415
 
-        return RulesReasoner(self.embedder, Parser(self.settings.spacy_pipelines))
+        return RulesReasoner(Parser(self.settings.spacy_pipelines))
 
     @contextmanager
     def standalone_reasoner(self, token_limit: int | None = None) -> Iterator[tuple[Reasoner, Calls]]:
@@ -244,7 +255,7 @@ class Resources:
             audit.record(self.settings.home, "delete", name,
                          f"{len(document_ids)} document{'s' * (len(document_ids) != 1)}: {', '.join(document_ids)}")
             derive(kb, self.reasoner(name), self.thresholds)
-            kb.documents.finish_deletion()
+        self.readers.settle(name)
 
     def decide_entities(self, name: str, verdict: Literal["merge", "split"], names: tuple[str, str], who: str,
                         why: str = "") -> None:

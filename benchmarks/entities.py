@@ -12,8 +12,6 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from banyan.config import Settings
-from banyan.models.embedding.loading import load_embedder
 from banyan.models.rules.reasoner import RulesReasoner
 from banyan.schemas.extraction import ExtractionRequest
 from banyan.schemas.formats.loading import load_schema
@@ -42,7 +40,7 @@ def main() -> None:
     parser.add_argument("--missed", type=int, default=0, help="print as many of the missed, and of those not recorded")
     given = parser.parse_args()
     schema = load_schema(given.schema)
-    reasoner = RulesReasoner(load_embedder(Settings(_env_file=None)))
+    reasoner = RulesReasoner()
     console = Console()
     counts: dict[str, Counter[str]] = {"entities": Counter(), "entities and values": Counter()}
     missed: list[tuple[str, str]] = []

@@ -1,13 +1,15 @@
 """Random input, by the clock, for all that reads what others send; each finding is printed with its seed.
 
-`python benchmarks/fuzz.py [--seconds 600] [--seed N] [--only readers,restore,questions,rest,mcp]` (`make fuzz
-SECONDS=600`) takes the targets in turn. A finding is an exception that is no sentence for the user, a 500, a request
-past its deadline, or memory of the server that grows; the command then ends with 1. `--seed` with the number that was
-printed, `--seconds 0` and `--only` try the same once more.
+`python benchmarks/fuzz.py [--seconds 600] [--seed N] [--only readers,ids,words,restore,questions,rest,mcp,slow]`
+(`make fuzz SECONDS=600`) takes the targets in turn. A finding is an exception that is no sentence for the user, a 500,
+a request past its deadline, or memory of the server that grows; the command then ends with 1. `--seed` with the number
+that was printed, `--seconds 0` and `--only` try the same once more. The fuzzer has a limit on its own memory, so that
+an input that takes too much is a finding, and not the end of the machine.
 """
 
 import argparse
 import random
+import resource
 import sys
 import tempfile
 import time
@@ -23,13 +25,15 @@ sys.path.append(str(PROJECT))
 
 from benchmarks.serve_load import resident  # noqa: E402
 from tests import serving, small_base, warm_start  # noqa: E402
-from tests.fuzz import readers, restoring, serving_requests  # noqa: E402
+from tests.fuzz import model_words, readers, record_ids, restoring, serving_requests, slow_readers  # noqa: E402
 from tests.hashed_embedding import HashedEmbedder  # noqa: E402
 
 _WARM = 0.4
 """The share of the time after which the memory has to stay as it is: caches are full then."""
 _MOST_GROWTH = 1.25
 _MOST_FINDINGS = 20
+_MOST_MEMORY = 6 << 30
+"""Bytes of addresses of the fuzzer's own process; the server and the readers of files are others."""
 
 
 def main() -> int:
@@ -37,7 +41,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=600.0)
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
-    parser.add_argument("--only", default="readers,restore,questions,rest,mcp")
+    parser.add_argument("--only", default="readers,ids,words,restore,questions,rest,mcp,slow")
     chosen = parser.parse_args()
     warnings.simplefilter("ignore")
     print(f"seed {chosen.seed}, {chosen.seconds:g} s of {chosen.only}", flush=True)
@@ -47,8 +51,11 @@ def main() -> int:
         server = stack.enter_context(serving.served(
             folder, BANYAN_ASK_SECONDS=str(serving_requests.DEADLINE), BANYAN_REQUESTS_PER_MINUTE="1000000",
             **{warm_start.HASHED: "1"}))
-        made: list[Any] = [readers.Readers(folder), restoring.Restoring(folder, embedder)]
-        made += [target(server) for target in (serving_requests.Questions, serving_requests.Rest, serving_requests.Mcp)]
+        resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEMORY, _MOST_MEMORY))
+        made: list[Any] = [readers.Readers(folder), record_ids.RecordIds(folder),
+                           model_words.ModelWords(folder, embedder), restoring.Restoring(folder, embedder)]
+        made += [target(server) for target in (serving_requests.Questions, serving_requests.Rest, serving_requests.Mcp,
+                                               slow_readers.SlowReaders)]
         targets = [target for target in made if target.name in chosen.only.split(",")]
         return _run(targets, server, chosen.seed, chosen.seconds)
 
@@ -59,7 +66,7 @@ def _run(targets: list[Any], server: serving.Served, seed: int, seconds: float) 
         for target in targets:
             try:
                 inputs[target.name] += target.round(random.Random(seed))
-            except Exception:  # noqa: BLE001  (whatever it is, it was found)
+            except Exception:  # noqa: BLE001  (whatever it is, MemoryError too, it was found)
                 found += 1
                 print(f"FOUND {target.name}, seed {seed}:\n{traceback.format_exc()}", flush=True)
         passed = time.monotonic() - began

@@ -25,7 +25,7 @@ import threading
 import time
 import urllib.request
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -214,12 +214,17 @@ class Laboratory:
             if place.about(connection) is None:
                 return None
             found = connection.exec_driver_sql(f'SELECT response FROM "{place.name}".calls').fetchall()
-            return {json.loads(row[0])["prompt"] for row in found}
+            return _prompts(found)
 
 
 def _name(place: str) -> str:
     """A folder's database."""
     return f"banyan_kill_{place}"
+
+
+def _prompts(rows: Iterable[Sequence[Any]]) -> set[str]:
+    """What was asked; of responses that went with a deleted document nothing is known."""
+    return {json.loads(response)["prompt"] for (response,) in rows if response}
 
 
 def _recorded_in_file(folder: Path) -> set[str] | None:
@@ -233,7 +238,7 @@ def _recorded_in_file(folder: Path) -> set[str] | None:
         with closing(sqlite3.connect(Path(place) / "ledger.sqlite")) as ledger:
             if not ledger.execute("SELECT 1 FROM sqlite_master WHERE name = 'calls'").fetchone():
                 return set()
-            return {json.loads(row[0])["prompt"] for row in ledger.execute("SELECT response FROM calls")}
+            return _prompts(ledger.execute("SELECT response FROM calls"))
 
 
 def read_store() -> None:

@@ -26,6 +26,8 @@ def derive(kb: KnowledgeBase, reasoner: Reasoner, thresholds: Thresholds | None 
     """
     if thresholds is not None and kb.schema_control.policy == "auto":
         kb.schema_control.grow(thresholds)
+    if kb.documents.is_deleting():  # nothing says which documents the cached vectors of texts are of
+        kb.vectors.drop_all("texts")
     kb.refresh()
     if not reasoner.resolves:  # then names that become aliases are never embedded
         _resolve(kb, reasoner)
@@ -44,6 +46,7 @@ def derive(kb: KnowledgeBase, reasoner: Reasoner, thresholds: Thresholds | None 
         raise
     kb.save_graph()
     kb.save_index()
+    kb.documents.finish_deletion()
 
 
 def embed_facts(kb: KnowledgeBase) -> None:

@@ -12,6 +12,7 @@ from filelock import FileLock, Timeout
 from pydantic import SecretStr
 
 from ..config import Settings
+from ..runtime.own_folder import sweep_folders
 from ..schemas.chroma_server import ChromaServer
 from .errors import (
     DatabaseError,
@@ -24,6 +25,8 @@ from .errors import (
 from .postgresql import LedgerSchema, ledgers, opened
 
 _LEDGER = "ledger.sqlite"
+DROPPED, RESTORING = ".dropped-", ".restore"
+"""What the names of folders in a home begin or end with that hold what is dropped, and what is restored."""
 _IDENTITY = "ledger.id"
 """Which ledger the derived files are of, where it is not in the folder itself."""
 _READER_MAKES_UP = 60.0
@@ -154,6 +157,11 @@ class Layout:
         finally:
             lock.release()
 
+    def remove_remains(self) -> None:
+        """Remove a folder that has a lock and no ledger: whoever waited for the lock of a dropped one made it anew."""
+        if self.root.is_dir() and not self.exists() and all(entry == self.lock for entry in self.root.iterdir()):
+            shutil.rmtree(self.root, ignore_errors=True)
+
     def exists(self) -> bool:
         """Whether there is such a knowledge base."""
         if self.database is None:
@@ -214,15 +222,21 @@ class Layout:
 
 
 def sweep(settings: Settings) -> None:
-    """Remove what is derived in the home folder of ledgers in PostgreSQL that others dropped or renamed.
+    """Remove what killed drops and restores left in the home folder, and what is derived of ledgers that are gone.
+
+    Ledgers in PostgreSQL may be dropped or renamed by others.
 
     Raises:
         DatabaseError: the server is not there.
         OSError: a file cannot be removed.
     """
-    if settings.database is None or not settings.home.is_dir():
+    home = settings.home
+    for grave in home.glob(f"{DROPPED}*"):
+        shutil.rmtree(grave, ignore_errors=True)  # whoever dropped it may be removing it, too
+    sweep_folders(home, ".", RESTORING)
+    if settings.database is None:
         return
-    notes = {note.parent.name: _text(note) for note in settings.home.glob(f"*/{_IDENTITY}")}
+    notes = {note.parent.name: _text(note) for note in home.glob(f"*/{_IDENTITY}")}
     there = ledgers(settings.database) if notes else {}  # not before: those that are made meanwhile are there
     for name, identity in notes.items():
         layout = Layout.by(settings, name)

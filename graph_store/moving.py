@@ -1,15 +1,18 @@
 """Dropping and renaming a knowledge base: its folder as a whole, and its vectors on a server."""
 
 import shutil
+import time
 import uuid
 from contextlib import closing, suppress
 from pathlib import Path
 
 from ..runtime import audit
 from .errors import FormatError, KnowledgeBaseNameError, LedgerDamagedError, UnknownKnowledgeBaseError
-from .layout import Layout
+from .layout import DROPPED, Layout
 from .ledger.database import Database
 from .vectors.place import collections_of
+
+_TRIES, _BETWEEN = 20, 0.1
 
 
 def drop(layout: Layout) -> None:
@@ -30,11 +33,22 @@ def drop(layout: Layout) -> None:
         # Below a folder that is no knowledge base: if this is killed, half a one is not taken for one.
         if not isinstance(layout.ledger, Path):
             layout.ledger.drop()
-        grave = layout.root.parent / f".dropped-{uuid.uuid4().hex}"
+        grave = layout.root.parent / f"{DROPPED}{uuid.uuid4().hex}"
         grave.mkdir(parents=True)
         if layout.root.is_dir():
             layout.root.rename(grave / layout.name)
         audit.record(layout.root.parent, "drop", layout.name)
+    _bury(grave)
+    layout.remove_remains()
+
+
+def _bury(grave: Path) -> None:
+    """Remove a dropped folder; a reader that was at work in it may add files for a moment."""
+    for _ in range(_TRIES):
+        shutil.rmtree(grave, ignore_errors=True)
+        if not grave.exists():
+            return
+        time.sleep(_BETWEEN)
     shutil.rmtree(grave)
 
 
@@ -49,6 +63,7 @@ def rename(layout: Layout, new: str) -> Layout:
     """
     renamed = Layout.of(layout.root.parent, new, layout.server, layout.database)
     _check_there(layout)
+    renamed.remove_remains()
     if renamed.exists() or renamed.root.exists():
         raise KnowledgeBaseNameError(f"there is a knowledge base {new!r} already: choose another name, or drop "
                                      "it first")

@@ -23,6 +23,9 @@ _FILL = 0.75
 """A chunk may end once it is filled to this part. Less finds back sooner after an edit, but makes more
 chunks, each of which costs a call."""
 
+_MANY_SECTIONS, _FEW_TOKENS = 50, 12
+"""More sections than so many, of fewer tokens each on average, heading included, are cut as if they had no headings."""
+
 _SPACES = re.compile(r"\s*+")
 
 
@@ -98,7 +101,11 @@ def _spans(text: str, max_tokens: int, overlap_tokens: int) -> Iterator[Section]
             yield Section("", start, len(text.rstrip()))
         return
     cutter = re.compile(rf"(?:(?:{TOKEN})\s*+){{1,{max_tokens}}}+")
-    for section in sections(text):
+    parts = list(sections(text))
+    if len(parts) > _MANY_SECTIONS and estimate_tokens(text) < _FEW_TOKENS * len(parts):
+        # Each would be a chunk, and a call: a few hundred bytes of headings would cost as much as a book.
+        parts = [Section("", 0, len(text))]
+    for section in parts:
         units = _units(text, section, max_tokens, cutter)
         for start, end in _pack(text, units, max_tokens, overlap_tokens):
             yield Section(section.heading, start, end)

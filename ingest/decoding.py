@@ -21,26 +21,6 @@ _NO_CHARSETS = frozenset({"idna", "punycode", "unicode-escape", "raw-unicode-esc
 _BLOCK = 1024 * 1024
 _SAMPLE = 64 * 1024
 
-_LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x85]")
-_CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f]")
-_SURROGATES = re.compile("[\ud800-\udfff]")
-
-
-def clean_text(text: str) -> str:
-    r"""The text as it is stored.
-
-    Args:
-        text: any text.
-
-    Returns:
-        The text with `\n` as its only line break (form feeds and the like are line breaks too),
-        without control characters but tab, and with U+FFFD for lone surrogates. Nothing else is
-        changed.
-    """
-    text = _LINE_ENDS.sub("\n", text)
-    return _SURROGATES.sub("\ufffd", _CONTROLS.sub("", text))
-
-
 def read_bytes(path: Path, limits: Limits = DEFAULT_LIMITS) -> bytes:
     """The bytes of a file.
 

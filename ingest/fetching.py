@@ -166,6 +166,24 @@ def _header(said: httpcore.Response, name: str) -> str:
     return next((value.decode("latin-1") for key, value in said.headers if key.lower() == name.encode()), "")
 
 
+# What stands for IPv4 addresses, of this network too, where a machine or its router translates: mapped, compatible and
+# translated ones, NAT64 by either prefix, Teredo, 6to4.
+_TRANSLATED = tuple(map(ipaddress.IPv6Network, (
+    "::ffff:0:0/96", "::/96", "::ffff:0:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48", "2001::/32", "2002::/16")))
+
+
+def is_public(address: str) -> bool:
+    """Return True if an IP address is one machine's in the public network, and stands for no other address.
+
+    Args:
+        address: as the system gives it, perhaps with a zone.
+    """
+    ip = ipaddress.ip_address(address.partition("%")[0])
+    if isinstance(ip, ipaddress.IPv6Address) and (ip.is_site_local or any(ip in net for net in _TRANSLATED)):
+        return False
+    return ip.is_global and not ip.is_multicast
+
+
 class _Network(httpcore.SyncBackend):
     """Connects only to addresses that may be reached."""
 
@@ -177,7 +195,7 @@ class _Network(httpcore.SyncBackend):
         """A connection to a host's first address, if that may be reached."""
         # One look-up, whose answer is checked and connected to.
         address = str(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][4][0])
-        if self._limits.fetch != "any" and not ipaddress.ip_address(address.partition("%")[0]).is_global:
+        if self._limits.fetch != "any" and not is_public(address):
             raise UnreadableError(f"{host} is an address of this machine or of its network ({address}), which "
                                   "BANYAN_FETCH=public leaves alone: set BANYAN_FETCH=any to reach it")
         return super().connect_tcp(address, port, timeout, local_address, socket_options)

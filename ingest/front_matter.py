@@ -2,8 +2,9 @@
 
 import yaml
 
+from ..text.cleaning import clean_text
 from .content import Content
-from .decoding import clean_text, decode
+from .decoding import decode
 from .limits import Limits
 from .sections import headings
 

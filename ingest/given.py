@@ -3,10 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pydantic import ValidationError
-
 from ..schemas.documents import Document
-from .decoding import clean_text
+from ..text.cleaning import clean_text
+from .document_ids import DocumentIdError, check_id
 from .failures import IngestError
 from .limits import DEFAULT_LIMITS, Limits
 from .markdown_tables import with_rows
@@ -58,11 +57,11 @@ def _document(number: int, given: Mapping[str, Any], limits: Limits) -> Document
     title = " ".join(clean_text(given.get("title") or (heading.title if heading else "")).split())
     metadata = clean_metadata(given.get("metadata") or {})
     try:
-        return Document(id=given["id"], title=title, source=SOURCE, metadata=metadata,
-                        text=with_metadata(with_rows(text, title), given["id"], title, metadata))
-    except ValidationError as error:
-        raise IngestError(f"the id of {where} cannot be stored ({error.errors()[0]['msg']}): choose one of at most "
-                          "1000 characters of valid Unicode") from error
+        own = check_id(given["id"])
+    except DocumentIdError as error:
+        raise IngestError(f"{where}: {error}") from error
+    return Document(id=own, title=title, source=SOURCE, metadata=metadata,
+                    text=with_metadata(with_rows(text, title), own, title, metadata))
 
 
 def _has_the_form(given: object) -> bool:

@@ -7,12 +7,12 @@ from functools import partial
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
-from pydantic import ValidationError
-
 from ..runtime.cancellation import current
 from ..schemas.documents import Document
+from ..text.cleaning import clean_text
 from .content import Content
-from .decoding import clean_text, read_bytes, undecodable
+from .decoding import read_bytes, undecodable
+from .document_ids import DocumentIdError, check_id, record_id
 from .failures import IngestError, LoadFailure, UnreadableError
 from .fetching import Address, check_allowed, fetch
 from .formats import PARSED, PLAIN
@@ -70,10 +70,10 @@ def load_documents(paths: Sequence[Path | Address], *, on_failure: OnFailure,
 
     Returns:
         The documents in order, each with its own id: the path relative to the folder given, or the
-        name of the file given; for a record of a csv, json or jsonl file its own id, else the
-        file's id, `#` and the record's number from 0. A document whose id was there before is a
-        failure. A record without a title has an empty one; a file has its first heading or, for
-        most formats, its own title, else its name without the ending.
+        name of the file given; for a record of a csv, json or jsonl file the file's id, then `/` and
+        its own id, or `#` and its number from 0. A document whose id was there before is a failure.
+        A record without a title has an empty one; a file has its first heading or, for most formats,
+        its own title, else its name without the ending.
 
     Raises:
         IngestError: a path does not exist, or addresses are not allowed; raised at once, before anything is read.
@@ -102,7 +102,7 @@ def _load_with(read_ahead: ReadAhead, paths: Sequence[Path | Address], on_failur
             current().check()
             for document in _documents(file, reading, on_failure, limits):
                 if document.id in sources:
-                    _fail(on_failure, file.source, f"the id {document.id!r} was already given by "
+                    _fail(on_failure, document.source, f"the id {document.id!r} was already given by "
                           f"{sources[document.id]}: rename one, or load them into two knowledge bases")
                 elif len(sources) == limits.documents:
                     _fail(on_failure, file.source, f"more than {limits.documents:,} documents (BANYAN_MAX_DOCUMENTS): "
@@ -181,8 +181,8 @@ def _documents(file: _File, reading: Reading, on_failure: OnFailure, limits: Lim
             read = PLAIN.get(suffix)
             content = read(read_bytes(file.path, limits), limits) if read else reading()
             title = " ".join(clean_text(content.title).split())[:limits.title] or file.path.stem
-            yield from _document(file.id, title, content.text, file.source, clean_metadata(content.metadata), report,
-                                 paged=content.paged)
+            yield from _document(check_id(file.id), title, content.text, file.source,
+                                 clean_metadata(content.metadata), report, paged=content.paged)
     except UnreadableError as error:
         report(str(error))
     except UnicodeDecodeError as error:
@@ -205,18 +205,29 @@ def _records(file: _File, read: Callable[[Path, Limits, Report], Iterator[Record
         count += 1
         if count % _LOOK == 0:
             current().check()
-        own = file.id if record.number is None else f"{file.id}#{record.number}"
         where = file.source if record.number is None else f"{file.source}, record {record.number}"
-        yield from _document(record.id or own, record.title, record.text, where, clean_metadata(record.metadata), note)
+        try:
+            own = _record_id(file.id, record)
+        except DocumentIdError as error:
+            note(f"record {record.number}: {error}")
+            continue
+        yield from _document(own, record.title, record.text, where, clean_metadata(record.metadata), note)
     if failures > limits.failures:
         report(f"{failures - limits.failures:,} more records cannot be used: the first {limits.failures} say why")
     if not count and not failures:
         report("no records in it: fill it or take it out")
 
 
+def _record_id(file: str, record: Record) -> str:
+    """Return a record's id: of its file, and its own id or its number."""
+    if record.number is None:
+        return check_id(file)
+    return record_id(file, record.id) if record.id else check_id(f"{file}#{record.number}")
+
+
 def _document(document_id: str, title: str, text: str, source: str, metadata: dict[str, str], report: Report, *,
               paged: bool = False) -> Iterator[Document]:
-    """The document, unless it has no text or an id that cannot be stored."""
+    """The document, unless it has no text."""
     parts = [with_rows(clean_text(part), title) for part in (text.split("\f") if paged else [text])]
     text, pages = joined(parts) if paged else (parts[0], ())
     if not text.strip():
@@ -224,12 +235,8 @@ def _document(document_id: str, title: str, text: str, source: str, metadata: di
         return
     whole = with_metadata(text, document_id, title, metadata)
     above = len(whole) - len(text)  # a row with the metadata
-    try:
-        yield Document(id=document_id, title=title, text=whole, source=clean_text(source), metadata=metadata,
-                       pages=tuple(above + start for start in pages))
-    except ValidationError as error:
-        report(f"the id {clean_text(document_id)[:60]!r} cannot be stored ({error.errors()[0]['msg']}): "
-               "choose one of at most 1000 characters of valid Unicode")
+    yield Document(id=document_id, title=title, text=whole, source=clean_text(source), metadata=metadata,
+                   pages=tuple(above + start for start in pages))
 
 
 def _fail(on_failure: OnFailure, source: str, reason: str) -> None:

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
+from ..text.cleaning import clean_text
 from ..text.table_rows import DOCUMENT, Cell, row_lines
-from .decoding import clean_text
 
 CREATED = "created"
 """When a program made the file: shown with citations, but no statement about what the text is about."""

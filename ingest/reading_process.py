@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..runtime.cancellation import current
+from ..text.cleaning import clean_text
 from .content import Content
-from .decoding import clean_text, read_bytes
+from .decoding import read_bytes
 from .failures import UnreadableError
 from .formats import parsed
 from .limits import MEGABYTE, Limits

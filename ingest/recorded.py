@@ -10,8 +10,10 @@ from pydantic import ValidationError
 from ..schemas.documents import Chunk, Document, Frozen
 from ..schemas.extraction import ExtractedEntity, ExtractedTriple, Extraction
 from ..schemas.formats.reading import check_depth, parse_json
+from ..text.cleaning import clean_text
 from .chunking import chunk_id
-from .decoding import clean_text, decode, read_bytes, undecodable
+from .decoding import decode, read_bytes, undecodable
+from .document_ids import check_id, record_id
 from .failures import UnreadableError
 from .limits import DEFAULT_LIMITS, Limits
 from .loaders import IngestError, LoadFailure
@@ -47,7 +49,7 @@ def load_recorded(paths: Sequence[Path], form: RecordedFormat, *, on_failure: Ca
     Raises:
         IngestError: a file is missing, too large or not of that format.
     """
-    count = 0
+    count, sources = 0, dict[str, str]()
     for path in paths:
         if not path.is_file():
             raise IngestError(f"there is no file {path}: name one with recorded triples")
@@ -60,9 +62,15 @@ def load_recorded(paths: Sequence[Path], form: RecordedFormat, *, on_failure: Ca
                     return
                 count += 1
                 try:
-                    yield _passage(record, f"{path.stem}#{number}", form, limits)
+                    passage = _passage(record, path, number, form, limits)
                 except (ValidationError, KeyError, TypeError, ValueError) as error:
                     on_failure(_failure(f"{path.name}#{number}", f"not a {form} record: {error}"))
+                    continue
+                where, own = f"{path}, record {number}", passage.document.id
+                if sources.setdefault(own, where) == where:
+                    yield passage
+                else:
+                    on_failure(_failure(where, f"the id {own!r} was already given by {sources[own]}: rename one"))
         except UnreadableError as error:
             raise IngestError(f"{path} cannot be read: {error}") from error
         except UnicodeDecodeError as error:
@@ -93,7 +101,7 @@ def _triples(path: Path, on_failure: Callable[[LoadFailure], None], limits: Limi
             on_failure(_failure(path.name, f"line {number}: {error}"))
 
 
-def _passage(record: Any, default_id: str, form: RecordedFormat, limits: Limits) -> RecordedPassage:
+def _passage(record: Any, path: Path, number: int, form: RecordedFormat, limits: Limits) -> RecordedPassage:
     if not isinstance(record, dict) or not isinstance(record["text"], str):
         raise TypeError("it is no object with a `text`")
     check_depth(record, limits.json_depth)
@@ -101,8 +109,10 @@ def _passage(record: Any, default_id: str, form: RecordedFormat, limits: Limits)
         record = {"title": record["title"], "text": record["text"],
                   "entities": [{"name": name} for name in record.get("extracted_entities", ()) if name],
                   "triples": record.get("extracted_triples", ())}
-    document = Document(id=str(record.get("id") or default_id), title=clean_text(str(record.get("title") or "")),
-                        text=clean_text(record["text"]), source="recorded triples")
+    own = record.get("id")
+    document = Document(id=record_id(path.name, str(own)) if own else check_id(f"{path.name}#{number}"),
+                        title=clean_text(str(record.get("title") or "")), text=clean_text(record["text"]),
+                        source="recorded triples")
     if not document.text.strip():
         raise ValueError("its text is empty")
     chunk = Chunk(id=chunk_id(document.id, document.title, "", document.text, 0), document_id=document.id,

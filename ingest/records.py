@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..schemas.formats.reading import check_depth
-from .decoding import clean_text, decode, open_text, read_bytes
+from ..text.cleaning import clean_text
+from .decoding import decode, open_text, read_bytes
 from .failures import UnreadableError
 from .limits import Limits
 from .tables import has_header, table_lines

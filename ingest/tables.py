@@ -7,7 +7,8 @@ reads them later needs nothing but the line.
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice
+from dataclasses import dataclass
+from itertools import chain, groupby, islice
 
 from ..schemas.naming import label_key
 from ..text.dates import parse_date
@@ -36,43 +37,67 @@ _VALUE = frozenset({"", "value", "values", "detail", "details", "specification",
 _PAIR = 2
 
 
-def table_lines(header: Sequence[str], rows: Iterable[Sequence[str]], title: str) -> Iterator[str]:
+@dataclass(frozen=True)
+class Line:
+    """A line between the rows of a table: the heading of those below it, or a page break."""
+
+    text: str
+
+
+def table_lines(header: Sequence[str], rows: Iterable[Sequence[str] | Line], title: str) -> Iterator[str]:
     """The lines of a table; time and memory grow with what is read, and no further than with a sample kept.
 
     Args:
         header: the columns' names; empty: there are none. A table of two columns without, or with such as "Property"
             and "Value", is about the title.
-        rows: the cells; short rows lack their last cells, long ones have columns of no name.
+        rows: the cells; short rows lack their last cells, long ones have columns of no name. Lines between them stay
+            where they are.
         title: what the table is about: the heading above it, or the file's name.
 
     Yields:
         A line or more for each row with a cell that is not empty. A row that nothing names, or that sums up others,
         is a line of another form: its cells are read as text, not as facts.
     """
-    stream = (cells for row in rows if any(cells := [" ".join(cell.split()) for cell in row]))
-    sample = list(islice(stream, _SAMPLE))
+    stream = (row for row in map(_clean, rows) if (row.text if isinstance(row, Line) else any(row)))
+    first = list(islice(stream, _SAMPLE))
+    sample = [row for row in first if not isinstance(row, Line)]
     if _is_of_properties(header, sample):
-        pairs = [Cell(name, value) for name, value in map(_pair, sample) if name and value]
-        yield from _lines([Cell("Name", title), *pairs])
+        yield from _property_lines(first, title)
         return
     columns = _Columns(header, sample)
-    for row in chain(sample, stream):
-        yield from _lines(columns.cells(row))
+    for row in chain(first, stream):
+        yield from [row.text] if isinstance(row, Line) else _lines(columns.cells(row))
+
+
+def _clean(row: Sequence[str] | Line) -> list[str] | Line:
+    return row if isinstance(row, Line) else [" ".join(cell.split()) for cell in row]
+
+
+def _property_lines(rows: Sequence[Sequence[str] | Line], title: str) -> Iterator[str]:
+    """The properties of one thing, a row for those between two lines."""
+    for is_line, group in groupby(rows, lambda row: isinstance(row, Line)):
+        if is_line:
+            yield from (row.text for row in group if isinstance(row, Line))
+        else:
+            pairs = (_pair(row) for row in group if not isinstance(row, Line))
+            yield from _lines([Cell("Name", title), *(Cell(name, value) for name, value in pairs if name and value)])
 
 
 def has_header(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether the first of some rows names columns: none of its cells is a number or a date.
+    """Return True if the first of some rows names columns: none of its cells is a number or a date.
 
-    Years may be names, and so may what is no plain number above plain numbers ("2023 (kg)").
+    Years may be names, but not above years, and so may what is no plain number above plain numbers ("2023 (kg)").
     """
-    return not any(_is_value(name) and not _YEAR.fullmatch(name) and not _is_above_numbers(rows, at)
+    return not any(is_value(name) and not _may_be_name(name, [row[at].strip() for row in rows[1:] if at < len(row)])
                    for at, name in enumerate(cell.strip() for cell in rows[0]))
 
 
-def _is_above_numbers(rows: Sequence[Sequence[str]], at: int) -> bool:
-    """Whether a column opens with what is no plain number, and goes on with plain numbers alone."""
-    below = [cell for row in rows[1:] if at < len(row) and (cell := row[at].strip())]
-    return bool(below) and not _PLAIN_NUMBER.fullmatch(rows[0][at].strip()) and all(map(_PLAIN_NUMBER.fullmatch, below))
+def _may_be_name(value: str, cells: Sequence[str]) -> bool:
+    """Return True if a value can be the name of the column with some cells below it."""
+    below = list(filter(None, cells))
+    if _YEAR.fullmatch(value):
+        return not below or not all(map(_YEAR.fullmatch, below))
+    return bool(below) and not _PLAIN_NUMBER.fullmatch(value) and all(map(_PLAIN_NUMBER.fullmatch, below))
 
 
 def _is_of_properties(header: Sequence[str], sample: Sequence[Sequence[str]]) -> bool:
@@ -135,7 +160,7 @@ class _Columns:
         Of those with a text of its own in each row the first one called a name, else the first; else the first of all
         if it numbers the rows; else the first column with texts, else the first of all.
         """
-        texts = [at for at, cells in enumerate(columns) if cells and not all(map(_is_value, cells[:_JUDGED]))
+        texts = [at for at, cells in enumerate(columns) if cells and not all(map(is_value, cells[:_JUDGED]))
                  and max(map(len, cells)) <= _LONGEST_NAME]
         own = [at for at, cells in enumerate(columns) if len(set(cells)) == len(cells) >= _MOSTLY * rows]
         of_texts = [at for at in own if at in texts]
@@ -148,7 +173,7 @@ def _header(written: str, cells: Sequence[str]) -> tuple[str, str]:
     """A header as it is to be read, and the unit that it gives its numbers."""
     label = " ".join(written.replace("_", " ").split())
     some = cells[:_JUDGED]
-    if some and sum(map(_is_value, some)) >= _MOSTLY * len(some):
+    if some and sum(map(is_value, some)) >= _MOSTLY * len(some):
         return _split_unit(label)
     return label[:_LONGEST_HEADER], ""
 
@@ -172,8 +197,8 @@ def _distinct(headers: Sequence[str]) -> list[str]:
     return distinct
 
 
-def _is_value(cell: str) -> bool:
-    """Whether a cell is a number or a date, and no name that has one in it ("3M tape")."""
+def is_value(cell: str) -> bool:
+    """Return True if a cell is a number or a date, and no name that has one in it ("3M tape")."""
     if not any(character.isdigit() for character in cell):
         return False
     if _PLAIN_NUMBER.fullmatch(cell):

@@ -53,16 +53,10 @@ def _changes(kind: ElementKind, before: tuple[SchemaElement, ...], after: tuple[
 
 def _fields(before: SchemaElement | None, after: SchemaElement) -> tuple[FieldChange, ...]:
     old = _flat(before or type(after)(name=after.name))
-    return tuple(FieldChange(field=field, before=_shown(old[field]), after=_shown(value))
+    return tuple(FieldChange(field=field, before=old[field], after=value)
                  for field, value in _flat(after).items() if old[field] != value)
 
 
 def _flat(element: SchemaElement) -> dict[str, Any]:
     fields = element.model_dump(mode="json", exclude={"rules"})
     return fields | {f"rules.{field}": value for field, value in element.rules.model_dump(mode="json").items()}
-
-
-def _shown(value: Any) -> Any:
-    """A field for people: of learned weights, how many there are."""
-    weights = isinstance(value, dict) and any(isinstance(weight, float) for weight in value.values())
-    return f"{len(value)} weights" if weights else value

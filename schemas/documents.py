@@ -12,8 +12,8 @@ class Frozen(BaseModel):
 class Document(Frozen):
     """One source text with its identity.
 
-    `id` is what citations and `banyan delete` name: the path relative to the folder given, or the
-    record's own id for csv, json and jsonl.
+    `id` is what citations and `banyan delete` name: the path relative to the folder given; for a record of a csv,
+    json or jsonl file that path with the record's own id or number (see `ingest/document_ids.py`).
     """
 
     id: str = Field(min_length=1, max_length=1000)

@@ -34,12 +34,10 @@ class InconsistencyError(ValueError):
 class RulesHints(Frozen):
     """What the rules reasoner reads an element by: an extension that others only keep, show and version.
 
-    `cues` are words by language code; `models.rules.reading.cues` describes their marks. `learned` are weights of
-    what it sees of a part of a sentence (`models.rules.learning`).
+    `cues` are words by language code: nouns of an entity type (`-ist` an ending of them), phrases of a relation.
     """
 
     cues: dict[str, tuple[str, ...]] = Field(default_factory=dict)
-    learned: dict[str, float] = Field(default_factory=dict)
 
     def all_cues(self) -> tuple[str, ...]:
         """The cues of every language."""

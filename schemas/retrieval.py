@@ -159,6 +159,10 @@ class DraftAnswer(BaseModel):
     short: str = ""
 
 
+class QuotedDraft(DraftAnswer):
+    """A draft whose claims are quotes that were found, not sentences that were written."""
+
+
 class Answer(Frozen):
     """The checked answer: every citation's quote stands in its document.
 

@@ -23,7 +23,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from ..config import Settings
 from ..graph_store.errors import DatabaseError
-from ..graph_store.ledger.sqlite import write_ahead
+from ..graph_store.ledger.sqlite import make_private, write_ahead
 from ..graph_store.postgresql import engine, explained, unreachable
 from .tables import METADATA
 
@@ -57,6 +57,7 @@ class ServerDatabase:
         self.place = place
         if isinstance(place, Path):
             place.parent.mkdir(parents=True, exist_ok=True)
+            make_private(place)
             self._engine = create_engine(f"sqlite:///{place}", connect_args={"timeout": _TIMEOUT})
             event.listen(self._engine, "connect", _prepare_file)
             event.listen(self._engine, "begin", _begin_in_file)

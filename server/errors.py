@@ -68,6 +68,12 @@ class TooLargeError(RefusedError):
     status = 413
 
 
+class HeadTooLargeError(RefusedError):
+    """A request's line and headers are longer than they may be."""
+
+    status = 431
+
+
 class NotJsonError(RefusedError):
     """A body that does not say that it is JSON."""
 

@@ -23,7 +23,7 @@ from .app import create_app
 from .errors import error_response
 from .security.clients import Clients
 from .security.gate import Gate
-from .security.hosts import Hosts
+from .security.hosts import Hosts, is_for_others
 
 PREFIXES = ("/api", "/assets", "/chat")
 """Of the app's paths, beside `/`; LangGraph's server has none of them."""
@@ -64,10 +64,11 @@ class LangGraphGate:
     Studio's origins, those of `cors` in langgraph.json, may send requests as our own page may.
     """
 
-    def __init__(self, app: ASGIApp, settings: Settings, clients: Clients, hosts: Hosts) -> None:
+    def __init__(self, app: ASGIApp, settings: Settings, clients: Clients, hosts: Hosts, needs_keys: bool) -> None:
         http = json.loads(os.environ.get("LANGGRAPH_HTTP") or "{}")
         self._app = app
-        self._gate = Gate(app, settings=settings, clients=clients, hosts=hosts, needs_keys=False, json_only=True,
+        self._gate = Gate(app, settings=settings, clients=clients, hosts=hosts, needs_keys=needs_keys,
+                          json_only=True,
                           origins=frozenset((http.get("cors") or {}).get("allow_origins", ())))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -89,6 +90,8 @@ def mounted(app: FastAPI, settings: Settings, clients: Clients, hosts: Hosts) ->
         settings: limits.
         clients: who has a key or a token; where none is needed, only this machine is answered.
         hosts: the names that LangGraph's routes answer to.
+
+    Where BANYAN_SERVER_HOSTS names this server for others, nobody is answered without a key.
     """
 
     @asynccontextmanager
@@ -97,14 +100,15 @@ def mounted(app: FastAPI, settings: Settings, clients: Clients, hosts: Hosts) ->
             yield
 
     return Starlette(routes=[Within(app)], lifespan=lifespan,
-                     middleware=[Middleware(LangGraphGate, settings, clients, hosts)])
+                     middleware=[Middleware(LangGraphGate, settings, clients, hosts,
+                                            is_for_others(settings.server_hosts))])
 
 
 def _app() -> Starlette:
     settings = default_resources().settings
     # The address was chosen by whoever started the server. No page's name is an address.
     hosts = Hosts.bound("0.0.0.0", settings.server_hosts)  # noqa: S104
-    ours = create_app(hosted=True, hosts=hosts)
+    ours = create_app(hosted=True, hosts=hosts, needs_keys=is_for_others(settings.server_hosts))
     service = ours.state.service
     service.resources.allowance_of = service.allowances.of
     return mounted(ours, settings, service.clients, hosts)

@@ -13,9 +13,10 @@ from fastapi import Depends, Request
 
 from ..agents.resources import Resources
 from ..graph_store.errors import DatabaseError
-from ..graph_store.layout import sweep
+from ..graph_store.layout import knowledge_bases, sweep
 from ..schemas.errors import BanyanError
 from .database import ServerDatabase
+from .runs.backups import Backups
 from .runs.builds import Builds
 from .runs.conversations import Conversations
 from .runs.process_lock import FileProcessLock, ProcessLock, SessionProcessLock
@@ -28,7 +29,7 @@ _BUILDS_END_IN = 5.0
 """Seconds that builds have to end in when the server does. One that takes longer ends with the process, which costs it
 the step that is under way."""
 _FOLLOWED = 2.0
-"""Seconds between two looks at what other servers have written."""
+"""Seconds between two looks at what was written."""
 _SWEPT = 30
 """Looks between two at what they have dropped."""
 
@@ -53,6 +54,7 @@ class Service:
         self.questions = Questions(resources, self.conversations)
         self.clients = Clients.of(resources.settings, self.database)
         self.allowances = Allowances(self.database, self.clients)
+        self.backups = Backups(resources)
         self.builds = Builds(resources, self.database, self._process, self.allowances)
 
     @asynccontextmanager
@@ -62,8 +64,7 @@ class Service:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._warm_up)
             tasks.start_soon(self.builds.attend)
-            if self.database.shared:
-                tasks.start_soon(self._follow)
+            tasks.start_soon(self._follow)
             yield
             tasks.cancel_scope.cancel()
         self.builds.stop()
@@ -77,7 +78,9 @@ class Service:
     def _begin(self) -> None:
         self._process.acquire()
         self.builds.sweep()
+        self.backups.sweep()
         sweep(self.resources.settings)
+        self.conversations.sweep(knowledge_bases(self.resources.settings))
 
     def _leave(self) -> None:
         try:
@@ -86,7 +89,7 @@ class Service:
             _LOG.warning("builds are taken up as those of a process that was killed: %s", error.here)
 
     async def _follow(self) -> None:
-        """Bring open knowledge bases up to what other servers write."""
+        """Bring open knowledge bases up to what builds and other servers write."""
         for beat in count(1):
             await anyio.sleep(_FOLLOWED)
             try:
@@ -94,7 +97,7 @@ class Service:
                 if beat % _SWEPT == 0:
                     await anyio.to_thread.run_sync(sweep, self.resources.settings)
             except (BanyanError, OSError) as error:
-                _LOG.warning("what other servers write is not seen for now: %s", getattr(error, "here", error))
+                _LOG.warning("what was written is not seen for now: %s", getattr(error, "here", error))
 
     async def _warm_up(self) -> None:
         """Load the model before the first question waits for it."""

@@ -89,7 +89,8 @@ def quoting(*quotes: tuple[str, str], answerable=True) -> Callable[[list[Passage
     def draft(passages):
         number = {passage.document: n for n, passage in enumerate(passages, 1)}
         return DraftAnswer(answerable=answerable, claims=[
-            Claim(text=f"Claim on {document}.", quotes=[Quote(passage=number[document], words=words)])
+            Claim(text=f"Claim on {document}: {' '.join(words.split())}",
+                  quotes=[Quote(passage=number[document], words=words)])
             for document, words in quotes])
 
     return draft

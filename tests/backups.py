@@ -33,7 +33,7 @@ def base(tmp_path_factory, hashed_embedder):
     """A built base `kb`, and its backup in `kb.zip`."""
     shop = scripted.Workshop(tmp_path_factory.mktemp("built"), hashed_embedder)
     shop.copy_built()
-    back_up(Layout.of(shop.settings.home, "kb"), shop.folder / "kb.zip", silent)
+    back_up(Layout.of(shop.settings.home, "kb"), shop.folder / "kb.zip", hashed_embedder, silent)
     return shop
 
 

@@ -56,9 +56,10 @@ def _answer(question: Any, passages: str, *, right: bool) -> Json:
         return {"thought": "", "answerable": False, "claims": [], "short": "", "confidence": 0.0}
     gold = question.answers[0]
     answer = gold if right else "E" if question.kind.startswith("choice") else _wrong(gold)
-    lines = answer.split("\n")
+    lines, quotes = answer.split("\n"), _quotes(passages)
+    words = "; ".join(quote["words"] for quote in quotes)  # a quote supports a claim that shares words with it
     return {"thought": "", "answerable": True, "confidence": 0.9, "short": "; ".join(lines),
-            "claims": [{"text": line, "quotes": _quotes(passages)} for line in lines]}
+            "claims": [{"text": f"{line} ({words})", "quotes": quotes} for line in lines]}
 
 
 def _wrong(gold: str) -> str:

@@ -26,8 +26,11 @@ from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 
 Kind = Literal["status", "truncated", "cut", "fenced", "think", "text", "types", "empty", "echo", "refusal", "html",
-               "no_choices", "reset", "stall", "no_usage", "filtered"]
+               "no_choices", "reset", "stall", "no_usage", "filtered", "packed", "endless",
+               "dribbling"]
 
+_BLANKS = 1 << 10
+"""Megabytes."""
 _PROSE = "I could not find anything to extract."
 _DECLINED = "I'm sorry, I can't help with that."
 _NAMED = {"json_schema": "This response_format type is unavailable now",
@@ -44,7 +47,8 @@ class Fault:
     wrapped; text, empty: no JSON; types: every value of another type; echo: the JSON schema itself;
     refusal: the model declines; html: another server's page; no_choices: a completion without any;
     reset: the connection is lost in the body; stall: `seconds` of silence; no_usage: token counts are
-    missing; filtered: stopped by a content filter.
+    missing; filtered: stopped by a content filter; packed: 1 GB of blanks, compressed, before the answer; endless: the
+    same as it is; dribbling: a blank every 0.1 s, for `seconds`.
     """
 
     kind: Kind
@@ -135,14 +139,14 @@ class LlmServer:
         model: the only model known; none: every model.
         refuses: forms of request that are answered with 400 and a word of what is not supported.
         ignores: forms that are accepted, but the answer is prose.
-        usage: whether token counts are reported.
+        usage: whether token counts are reported, or the JSON that is reported instead.
         seconds: how long each answer takes.
         port: 0 for any free one.
     """
 
     def __init__(self, script: Script | None = None, faults: Iterable[Fault] = (), *, odds: Iterable[Odds] = (),
                  key: str | None = None, model: str | None = None, refuses: Collection[Form] = (),
-                 ignores: Collection[Form] = (), usage: bool = True, seconds: float = 0.0, port: int = 0) -> None:
+                 ignores: Collection[Form] = (), usage: bool | str = True, seconds: float = 0.0, port: int = 0) -> None:
         self.script = script or scripted_brain()
         self.faults = deque(faults)
         self.odds = list(odds)
@@ -232,7 +236,8 @@ class LlmServer:
         form = form_of(body)
         return wire.error(400, _NAMED[form]) if form in self.refuses else None
 
-    async def _answer(self, body: dict[str, Any], answer: str, fault: Fault | None) -> Response:
+    async def _answer(self, body: dict[str, Any], answer: str,
+                      fault: Fault | None) -> Response:
         match fault:
             case Fault(kind="status"):
                 return wire.error(fault.status, "scripted fault", fault.headers)
@@ -242,6 +247,10 @@ class LlmServer:
                 return JSONResponse(wire.completion(body, []))
             case Fault(kind="stall"):
                 await asyncio.sleep(fault.seconds)
+            case Fault(kind="packed" | "endless"):
+                return wire.blanks(_BLANKS, packed=fault.kind == "packed")
+            case Fault(kind="dribbling"):
+                return StreamingResponse(wire.dribbled(fault.seconds), media_type="application/json")
             case Fault(kind="reset"):
                 return StreamingResponse(wire.lost(), headers={"content-length": "1000"},
                                          media_type="application/json")
@@ -256,7 +265,8 @@ class LlmServer:
             return StreamingResponse(wire.stream(body, message, finish, usage if reported else None),
                                      media_type="text/event-stream")
         completion = wire.completion(body, [{"index": 0, "finish_reason": finish, "message": message}])
-        return JSONResponse(completion | ({"usage": usage} if reported else {}))
+        told = f', "usage": {self.usage if isinstance(self.usage, str) else json.dumps(usage)}' if reported else ""
+        return Response(f"{json.dumps(completion)[:-1]}{told}}}", media_type="application/json")
 
     def _account(self, body: dict[str, Any], text: str) -> dict[str, int]:
         prompt = sum(estimate_tokens(message["content"]) for message in body["messages"])

@@ -1,11 +1,14 @@
 """What the tests' LLM server says, in the words of OpenAI's protocol."""
 
+import asyncio
 import json
-from collections.abc import AsyncIterator
+import time
+import zlib
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import JSONResponse, Response, StreamingResponse
 
 Form = Literal["json_schema", "tools", "json_object", "text"]
 
@@ -61,6 +64,13 @@ async def lost() -> AsyncIterator[bytes]:
     raise ConnectionResetError("scripted fault")
 
 
+async def dribbled(seconds: float) -> AsyncIterator[bytes]:
+    ends = time.monotonic() + seconds
+    while time.monotonic() < ends:
+        yield b" "
+        await asyncio.sleep(0.1)
+
+
 async def stream(body: dict[str, Any], message: dict[str, Any], finish: str,
                  usage: dict[str, int] | None) -> AsyncIterator[str]:
     def event(choices: list[dict[str, Any]], **more: Any) -> str:
@@ -84,3 +94,17 @@ async def stream(body: dict[str, Any], message: dict[str, Any], finish: str,
     if usage:
         yield event([], usage=usage)
     yield "data: [DONE]\n\n"
+
+
+def blanks(megabytes: int, *, packed: bool) -> Response:
+    """A response of blanks alone; packed, they are compressed to a thousandth."""
+    packer = zlib.compressobj(wbits=31)
+
+    def parts() -> Iterator[bytes]:
+        for _ in range(megabytes):
+            part = b" " * (1 << 20)
+            yield packer.compress(part) if packed else part
+        yield packer.flush() if packed else b""
+
+    return StreamingResponse(parts(), headers={"content-encoding": "gzip"} if packed else {},
+                             media_type="application/json")

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from joserfc import jwt
+from joserfc import jws
 from joserfc.jwk import ECKey, Key, KeySet, RSAKey
 
 AUDIENCE = "banyan-tests"
@@ -47,8 +47,9 @@ class Issuer:
         all_claims = {"iss": self.url, "aud": AUDIENCE, "sub": "ann", "iat": now, "exp": now + 600, "bases": "*",
                       "scope": " ".join(f"banyan:{scope}" for scope in scopes.split())} | claims
         header = {"alg": algorithm, **({"kid": key.kid} if key.kid else {})}
-        return jwt.encode(header, {name: value for name, value in all_claims.items() if value is not None}, key,
-                          algorithms=[algorithm])
+        # As JSON of ASCII alone, which also has letters that no encoding has.
+        payload = json.dumps({name: value for name, value in all_claims.items() if value is not None})
+        return jws.serialize_compact({"typ": "JWT", **header}, payload, key, algorithms=[algorithm])
 
     def bad_tokens(self, scopes: str) -> dict[str, str]:
         """Tokens that do not count, each for one reason."""

@@ -1,11 +1,17 @@
-"""A Ray cluster of the tests' own: real nodes of `ray start` on loopback, small ones, each a process to be killed."""
+"""A Ray cluster of the tests' own: real nodes of `ray start` on loopback, small ones, each a process to be killed.
+
+Ray does what whoever reaches its ports says, and by itself listens on every interface. Here it is kept to loopback, and
+asks for a token. Import this before Ray: it reads both from the environment, once.
+"""
 
 import os
+import secrets
 import signal
 import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
@@ -13,6 +19,13 @@ from .ports import free_port
 
 _STARTED = "Ray runtime started."
 _SECONDS = 120
+_SAFE = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32), "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
+os.environ.update(_SAFE)
+# Without clusters Ray stays on loopback, and refuses a second node: this lets it have one there.
+_START = ("from ray._private import ray_constants, services\nfrom ray.scripts.scripts import main\n"
+          "services.get_node_ip_address = lambda address=None: '127.0.0.1'\n"
+          "ray_constants.ENABLE_RAY_CLUSTER = True\nmain()")
+_LISTENING = "0A"
 _OBJECT_STORE = 80_000_000  # the least that Ray takes
 
 
@@ -50,16 +63,15 @@ class RayCluster:
 
     def _add(self, *options: str) -> None:
         """Start another node, and wait until it is there: of two that start at once here one would fail."""
-        ray = Path(sys.executable).with_name("ray")
         log = Path(self._folder.name) / f"node-{len(self._nodes)}.log"
         environment = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
         with log.open("wb") as output:
             node = subprocess.Popen(
-                [ray, "start", *options, "--node-ip-address=127.0.0.1",
+                [sys.executable, "-c", _START, "start", *options, "--node-ip-address=127.0.0.1",
                  f"--num-cpus={1 if self._nodes else self._head}",
                  f"--object-store-memory={_OBJECT_STORE}", "--block"], stdout=output, stderr=subprocess.STDOUT,
                 stdin=subprocess.DEVNULL, start_new_session=True,
-                env={**environment, "RAY_USAGE_STATS_ENABLED": "0", "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "1"})
+                env={**environment, **_SAFE, "RAY_USAGE_STATS_ENABLED": "0"})
         self._nodes.append(node)
         deadline = time.monotonic() + _SECONDS
         while _STARTED not in log.read_text("utf-8", "replace"):
@@ -73,3 +85,16 @@ class RayCluster:
         if node.poll() is None:
             os.killpg(node.pid, signal.SIGKILL)
             node.wait()
+
+    def listening(self) -> set[str]:
+        """The addresses at which its processes listen, as the kernel writes them in hexadecimal."""
+        groups, found = {node.pid for node in self._nodes}, set[str]()
+        sockets = {fields[9]: fields[1].partition(":")[0] for table in ("tcp", "tcp6")
+                   for line in Path("/proc/net", table).read_text("ascii").splitlines()[1:]
+                   if (fields := line.split())[3] == _LISTENING}
+        for process in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):  # it may end meanwhile
+                if os.getpgid(int(process.name)) in groups:
+                    found |= {sockets[inode] for entry in (process / "fd").iterdir()
+                              if (inode := str(entry.readlink())[8:-1]) in sockets}
+        return found

@@ -10,6 +10,9 @@ CHESS = {
                     "Otto Kern defeated Tom Hale in 1911.\n",
     "ada-blum.md": "# Ada Blum\n\nAda Blum was a chess player. She was born in Warsaw. "
                    "Ada Blum defeated Otto Kern in 1920.\n"}
+DEFEATS = {name: f"{text}\n| Person | Defeat |\n|---|---|\n| {name[:-3].replace('-', ' ').title()} | Tom Hale |\n"
+           for name, text in CHESS.items()}
+"""The same with a column that no schema has: what the rules propose."""
 
 
 def sent(documents):

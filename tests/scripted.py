@@ -87,8 +87,8 @@ class ScriptedReasoner(RulesReasoner):
 
     free = False  # each is counted
 
-    def __init__(self, embedder: Embedder) -> None:
-        super().__init__(embedder)
+    def __init__(self) -> None:
+        super().__init__()
         self.extracted: Counter[str] = Counter()
         self.summarised: Counter[CommunityDigest] = Counter()
         self.before: Callable[[str], None] = lambda _: None
@@ -110,7 +110,7 @@ class ScriptedResources(Resources):
 
     def __init__(self, settings: Settings, embedder: Embedder, scripted: ScriptedReasoner | None = None) -> None:
         super().__init__(settings, embedder)
-        self.scripted = scripted or ScriptedReasoner(embedder)
+        self.scripted = scripted or ScriptedReasoner()
 
     def reasoner(self, name: str, models: object = None) -> ScriptedReasoner:
         return self.scripted
@@ -126,7 +126,7 @@ class Workshop:
         self.documents.mkdir(parents=True, exist_ok=True)
         self.schema = folder / "schema.json"
         self.schema.write_text(json.dumps(SCHEMA), "utf-8")
-        self.scripted = ScriptedReasoner(embedder)
+        self.scripted = ScriptedReasoner()
         self.settings = Settings(_env_file=None, home=folder / "home", llm_base_url=None, **settings)
 
     def write(self, texts: dict[str, str]) -> list[str]:

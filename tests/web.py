@@ -13,6 +13,8 @@ HOSTILE = """# <img src=x onerror="document.title='owned'">
 
 <script>document.title='owned'</script> Zofia Nowak is a chemist. Zofia Nowak was born in Radom, a city in Poland.
 
+Zofia Nowak is a chemist. Zofia Nowak was born in Radom, a city in Poland.
+
 <img src=x onerror="document.title='owned'"> Zofia Nowak discovered 𝒳-silicate 🧪 in Radom in 1950.
 """
 VIEWS = {"ask": "#/ask?kb=english", "graph": "#/graph?kb=english", "documents": "#/documents?kb=english",
@@ -20,6 +22,11 @@ VIEWS = {"ask": "#/ask?kb=english", "graph": "#/graph?kb=english", "documents": 
          "history": "#/schema?kb=english&tab=history",
          "connect": "#/connect?kb=english", "api": "#/api?kb=english",
          "source": "#/documents?kb=english&doc=warsaw.md&start=64&end=115"}
+COLUMNS = {f"{name.lower()}.md": f"# {name}\n\n{name} is a chemist.\n\n| Person | Hobby | Half life | Teacher |\n"
+                                  f"|---|---|---|---|\n| {name} | N-{name} | {5 + number} | T-{name} |\n"
+           for number, name in enumerate(("Zoe Alder", "Max Bauer"))}
+"""Documents with columns that no schema has, as files of an upload: what the rules propose."""
+TABLES = [{"name": name, "mimeType": "text/markdown", "buffer": text.encode()} for name, text in COLUMNS.items()]
 needs_chromium = pytest.mark.skipif(not browsing.CHROMIUM.exists(),
                                    reason=f"there is no Chromium at {browsing.CHROMIUM}")
 

@@ -7,7 +7,6 @@ about then, "2019-35" the third quarter, "XXXX-03-05" a day of no stated year, "
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 from ..schemas.naming import normalise
 
@@ -38,7 +37,6 @@ _HAN_YEAR = re.compile(rf"[{''.join(_HAN)}]{{4}}(?= ?年)")
 _COUNTED = re.compile(rf"[\d十元{''.join(_HAN)}]")
 _HAN_SMALL = re.compile(r"(?P<tens>[一二三]?十)?(?P<ones>[一二三四五六七八九])?(?= ?[年月日号季世])")
 _MONTHS_A_YEAR, _DAYS_A_MONTH = 12, 31
-_MONTHS_A_QUARTER, _MONTHS_A_HALF = 3, 6
 _QUARTERS_BEGIN = 32  # EDTF numbers the quarters 33 to 36, after seasons and the like
 
 # As they stand in a text. "may" is a month only with a capital.
@@ -66,28 +64,9 @@ def _alone(before: str, interval: str = "") -> str:
 
 
 _DATES = re.compile(_WRITTEN + "|" + _alone(".,$€£¥#0-9-", rf"(?:\s?[–—-]\s?(?:{_RECENT}|\d\d))?"))
-_DAY_OF_A_YEAR = (rf"\b\d{{1,2}}(?:st|nd|rd|th)?(?:\sof)?\s{_WRITTEN_MONTH}\b|"
-                  rf"\b{_WRITTEN_MONTH}\s\d{{1,2}}(?:st|nd|rd|th)?\b")
-_SINGLE_FORMS = rf"{_WRITTEN}|\b{_RECENT}-(?:0[1-9]|1[0-2])\b|{_alone('.,$€£¥#0-9')}"
-_SINGLE_DATES, _DATES_AND_DAYS = re.compile(_SINGLE_FORMS), re.compile(f"{_SINGLE_FORMS}|{_DAY_OF_A_YEAR}")
-_NUMBERED = {"first": 1, "second": 2, "third": 3, "fourth": 4, "上": 1, "下": 2,
-             **{figure: number for figures in ("1234", "一二三四") for number, figure in enumerate(figures, 1)}}
-_PARTS_OF_YEARS = [re.compile(form.replace("YEAR", f"(?P<year>{_RECENT})"), re.IGNORECASE) for form in (
-    r"YEAR\s*年度?\s*(?:第?(?P<quarter>[一二三四1-4])季度?|(?P<half>[上下])半年)",
-    r"\b(?P<quarter>first|second|third|fourth) quarter (?:of )?YEAR\b", r"\bQ(?P<quarter>[1-4])[ -]YEAR\b",
-    r"\bYEAR[ -]Q(?P<quarter>[1-4])\b", r"\b(?P<half>first|second) half of YEAR\b",
-    r"第?(?P<quarter>[一二三四1-4])季度", r"(?P<half>[上下])半年",
-    r"\b(?P<quarter>first|second|third|fourth) quarter\b")]
+_SINGLE_DATES = re.compile(rf"{_WRITTEN}|\b{_RECENT}-(?:0[1-9]|1[0-2])\b|{_alone('.,$€£¥#0-9')}")
 _NORMAL_DAY = re.compile(r"(?P<sign>-?)(?P<year>\d{4}|XXXX)(?:-(?P<month>\d\d)(?:-(?P<day>\d\d))?)?~?")
 _NORMAL_YEAR = re.compile(r"(-?)(\d{2,4})(X*)")
-
-
-class Months(NamedTuple):
-    """Some months of a year, all twelve where only the year is named; the year is 0 where none is."""
-
-    year: int
-    first: int = 1
-    last: int = 12
 
 
 def find_dates(text: str, *, intervals: bool = True) -> Iterator[tuple[int, int]]:
@@ -98,11 +77,6 @@ def find_dates(text: str, *, intervals: bool = True) -> Iterator[tuple[int, int]
         intervals: whether "1914–1918" is one date, and not two.
     """
     return (match.span() for match in (_DATES if intervals else _SINGLE_DATES).finditer(text))
-
-
-def find_days(text: str) -> Iterator[tuple[int, int]]:
-    """Where single dates stand in a text, in order, also days without a year ("6 July")."""
-    return (match.span() for match in _DATES_AND_DAYS.finditer(text))
 
 
 def parse_date(text: str) -> str:
@@ -158,43 +132,6 @@ def years_of(normal: str) -> tuple[int, int] | None:
         return None
     first, last = ends[0], ends[-1]
     return int(first[1] + first[2] + "0" * len(first[3])), int(last[1] + last[2] + "9" * len(last[3]))
-
-
-def months_named(text: str) -> list[Months]:
-    """The years, halves, quarters and months that a text names, each as precisely as it is named, in no order.
-
-    Args:
-        text: any text, English or Chinese; years count from 1000 on, decades and centuries do not.
-    """
-    parts = [(match.span(), _part_of_year(match)) for form in _PARTS_OF_YEARS for match in form.finditer(text)]
-    dates = [((start, end), months) for start, end in find_dates(text, intervals=False)
-             if (months := _months(parse_date(text[start:end])))]
-    named: dict[tuple[int, int], Months] = {}
-    for (start, end), months in (*parts, *dates):
-        if all(end <= a or start >= b for a, b in named):
-            named[start, end] = months
-    return list(named.values())
-
-
-def overlap(some: list[Months], others: list[Months]) -> bool:
-    """Whether any of some months is one of the others; an unnamed year is any year."""
-    return any((a.year == b.year or 0 in {a.year, b.year}) and a.first <= b.last and b.first <= a.last
-               for a in some for b in others)
-
-
-def _part_of_year(match: re.Match[str]) -> Months:
-    parts = match.groupdict()
-    length = _MONTHS_A_QUARTER if parts.get("quarter") else _MONTHS_A_HALF
-    last = length * _NUMBERED[(parts.get("quarter") or parts["half"]).casefold()]
-    return Months(int(parts.get("year") or 0), last - length + 1, last)
-
-
-def _months(normal: str) -> Months | None:
-    match = _NORMAL_DAY.fullmatch(normal)
-    if match is None or match["sign"] or match["year"].startswith("0"):
-        return None
-    year, month = 0 if match["year"] == "XXXX" else int(match["year"]), int(match["month"] or 0)
-    return Months(year, month, month) if month else Months(year)
 
 
 def _in_figures(text: str) -> str:

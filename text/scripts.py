@@ -13,6 +13,11 @@ CJK = ("\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u3035\u303b\u3040-\u30fa\
 _CJK = re.compile(f"[{CJK}]")
 
 
+def is_han(character: str) -> bool:
+    """Return True for a letter of a script that `CJK` lists."""
+    return _CJK.match(character) is not None
+
+
 @lru_cache(maxsize=8192)
 def _script(letter: str) -> str:
     return "cjk" if _CJK.match(letter) else unicodedata.name(letter, "unnamed").split(" ")[0].lower()

@@ -14,11 +14,13 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ...runtime.cancellation import ctrl_c_deferred
+from ...runtime.own_folder import own_folder
 from ...schemas.errors import BanyanError
 
 LOCAL = "local"
 """The address that stands for a Ray of this machine, which is started and ended with the build."""
 _PROBE_SECONDS = 5.0
+_FOLDER = "banyan-ray-"
 _SHORT = Path("/tmp")  # noqa: S108  (the folder made in it is this user's alone)
 _OBJECT_STORE_BYTES = 500_000_000
 """Texts, vectors and files on their way; more of them go to the disk."""
@@ -116,12 +118,12 @@ def _imported(address: str) -> ModuleType:
 def _join(ray: ModuleType, address: str, leaving: ExitStack) -> None:
     options: dict[str, Any] = {"address": address, "log_to_driver": False, "logging_level": "ERROR"}
     if address == LOCAL:
-        # In a folder of its own, which goes when Ray has ended. Paths of sockets must be short, and the folders that
-        # systems have for temporary files are not always near the root.
+        # In a folder of its own, which goes when Ray has ended: into the one that it is given Ray lets everybody. Paths
+        # of sockets must be short, and the folders that systems have for temporary files are not always near the root.
         place = str(_SHORT) if _SHORT.is_dir() else None
-        folder = leaving.enter_context(
-            tempfile.TemporaryDirectory(prefix="banyan-ray-", dir=place, ignore_cleanup_errors=True))
-        options |= {"include_dashboard": False, "object_store_memory": _OBJECT_STORE_BYTES, "_temp_dir": folder}
+        folder = leaving.enter_context(own_folder(Path(place or tempfile.gettempdir()), _FOLDER))
+        options |= {"include_dashboard": False, "object_store_memory": _OBJECT_STORE_BYTES,
+                    "_temp_dir": str(folder / "r")}
     leaving.callback(ray.shutdown)
     try:
         # Interrupted while it starts, Ray leaves processes behind, or crashes.
@@ -129,7 +131,9 @@ def _join(ray: ModuleType, address: str, leaving: ExitStack) -> None:
             ray.init(**options)
     except (ConnectionError, OSError, RuntimeError, TimeoutError, ValueError, ray.exceptions.RayError) as error:
         reason = " ".join(str(error).split())
-        fix = "" if address == LOCAL else "; start one, and make this machine a node of it (`ray start`)"
+        # That something answers was seen before. Ray says only in its log that it was asked for another token.
+        fix = "" if address == LOCAL else ("; if it is one, check that RAY_AUTH_TOKEN (or RAY_AUTH_TOKEN_PATH) is the "
+                                           "cluster's, and that this machine is a node of it (`ray start`)")
         raise ClusterError(f"no Ray cluster can be joined at {address!r}: {reason[:300]}{fix}") from error
 
 

@@ -59,8 +59,8 @@ class _AskedAgain:
 class ClusterRulesReasoner(RulesReasoner):
     """The rules, whose extraction is done by workers."""
 
-    def __init__(self, workers: Workers, embedder: Embedder, parser: Parser) -> None:
-        super().__init__(embedder, parser)
+    def __init__(self, workers: Workers, parser: Parser) -> None:
+        super().__init__(parser)
         self._workers = workers
 
     def extract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:

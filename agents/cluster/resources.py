@@ -90,7 +90,7 @@ class ClusterResources(Resources):
 
     def _make_reasoner(self, calls: Calls, models: Sequence[tuple[str, str]] = ()) -> Reasoner:
         if self._by_rules:
-            return ClusterRulesReasoner(self._workers, self.embedder, Parser(self.settings.spacy_pipelines))
+            return ClusterRulesReasoner(self._workers, Parser(self.settings.spacy_pipelines))
         if not self.settings.uses_llm:
             return super()._make_reasoner(calls, models)
         settings = self.settings.model_copy(update={f"llm_model_{step}": model for step, model in models})

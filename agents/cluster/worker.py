@@ -121,7 +121,7 @@ class Worker:
 
     @cached_property
     def _reasoner(self) -> RulesReasoner:
-        return RulesReasoner(self._embedder, Parser(self._settings.spacy_pipelines))
+        return RulesReasoner(Parser(self._settings.spacy_pipelines))
 
 
 async def _awaited(call: Awaitable[Reply]) -> Reply:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TypeVar, get_args
 
 from ...ingest.fetching import Address, is_address
+from ...ingest.given import SOURCE
 from ...ingest.loaders import FORMATS, IngestError, LoadFailure
 from ...ingest.recorded import RecordedFormat
 from ...schemas.documents import Document
@@ -27,8 +28,8 @@ def check_input(given: BuildInput) -> None:
     paths, recorded = given.get("paths") or [], given.get("recorded")
     if not isinstance(paths, list) or not all(isinstance(path, str) and path for path in paths):
         raise IngestError("`paths` is a list of paths as texts: fix the input")
-    if not all(isinstance(given.get(field, ""), str) for field in ("schema", "examples")):
-        raise IngestError("`schema` and `examples` are texts: fix the input")
+    if not isinstance(given.get("schema", ""), str):
+        raise IngestError("`schema` is a text: fix the input")
     if recorded is not None and recorded not in get_args(RecordedFormat):
         raise IngestError(f"`recorded` is one of {', '.join(get_args(RecordedFormat))}, not {recorded!r}")
 
@@ -52,6 +53,18 @@ def require_any(items: Iterator[_T], paths: Sequence[Path | Address], failures: 
         raise IngestError(f"there is nothing to read in {named}: name files, or folders with files, of these formats: "
                           f"{', '.join(FORMATS)}")
     return iter(())
+
+
+def distinct(given: Sequence[Document], read: Iterator[Document], failures: list[LoadFailure]) -> Iterator[Document]:
+    """Yield the documents given as text, then those read, but for those whose id was given; these are failures."""
+    yield from given
+    ids = {document.id for document in given}
+    for document in read:
+        if document.id in ids:
+            failures.append(LoadFailure(path=document.source, reason=f"the id {document.id!r} was already {SOURCE}: "
+                                        "rename one, or add them to two knowledge bases"))
+        else:
+            yield document
 
 
 def grouped(documents: Iterator[Document]) -> Iterator[list[Document]]:

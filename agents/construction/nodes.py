@@ -4,7 +4,6 @@ import asyncio
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,7 +14,6 @@ from langgraph.types import Overwrite
 from ...graph_store.derive import derive, embed_facts
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.layout import check_name
-from ...ingest.examples import load_examples
 from ...ingest.fetching import Address, check_allowed
 from ...ingest.given import given_documents
 from ...ingest.loaders import LoadFailure
@@ -34,7 +32,7 @@ from ...schemas.prices import Prices
 from ..contexts import check_context
 from ..resources import Resources, default_resources
 from ..serving import charged_to_client, check_readable, is_served, served_client
-from .inputs import DEFAULT_SCHEMA, check_input, grouped, named_sources, require_any
+from .inputs import DEFAULT_SCHEMA, check_input, distinct, grouped, named_sources, require_any
 from .review import REVIEWED_AT_ONCE, ask_person
 from .state import BuildContext, BuildReport, BuildState, ExtractInput, WriteInput, new_run
 
@@ -63,14 +61,11 @@ class Nodes:
         context, name = runtime.context or BuildContext(), check_name(state.get("knowledge_base", ""))
         check_input(state)
         check_context(context)
-        schema, examples = state.get("schema", ""), state.get("examples", "")
+        schema = state.get("schema", "")
         if is_served():
-            check_readable([*(state.get("paths") or ()), *filter(None, [examples])], schema,
-                           self._resources.settings.server_documents)
+            check_readable(state.get("paths") or (), schema, self._resources.settings.server_documents)
         self._resources.spending.check_prices(context.max_cost)
-        wanted = load_schema(schema or DEFAULT_SCHEMA)
-        if examples:
-            load_examples(Path(examples), wanted)
+        load_schema(schema or DEFAULT_SCHEMA)
         check_allowed((path for path in named_sources(state.get("paths") or ()) if isinstance(path, Address)),
                       self._resources.limits)
         given_documents(state.get("documents") or [], self._resources.limits)
@@ -94,29 +89,18 @@ class Nodes:
             files = [path for path in paths if isinstance(path, Path)]
             records = require_any(load_recorded(files, recorded, on_failure=failures.append, limits=limits), paths,
                                   failures)
-        wanted = self._wanted_schema(state.get("schema", ""), state.get("examples", ""))
+        wanted = load_schema(named) if (named := state.get("schema", "")) else None
         with resources.runs.step(state["knowledge_base"], state["run"]) as kb:
             _set_schema(kb, wanted)
             self._audit("build", kb, f"run {state['run']}")
             kb.schema_control.set_policy(context.policy)
             kb.entities.set_active(active=context.resolve and resources.settings.resolve)
-            self._store_documents(kb, chain(given, documents))
+            self._store_documents(kb, distinct(given, documents, failures))
             _store_recorded(kb, records)
             if context.retry_failed:
                 kb.documents.retry_failed()
             total = kb.documents.count("pending") + kb.documents.count("extracted")
         return {"total": total, "documents": [], "files_failed": [f"{f.path}: {f.reason}" for f in failures]}
-
-    def _wanted_schema(self, schema: str, examples: str) -> GraphSchema | None:
-        """The schema that the caller names, with what the caller's examples teach; None: neither is named."""
-        if not (schema or examples):
-            return None
-        loaded = load_schema(schema or DEFAULT_SCHEMA)
-        if not examples:
-            return loaded
-        from ...models.rules.learning.training import learn_schema  # noqa: PLC0415  (a second of imports for this alone)
-
-        return learn_schema(loaded, load_examples(Path(examples), loaded), self._resources.embedder)
 
     def _store_documents(self, kb: KnowledgeBase, documents: Iterator[Document]) -> None:
         count = 0
@@ -250,7 +234,6 @@ class Nodes:
         reasoner = self._resources.reasoner(kb.layout.name)
         try:
             derive(kb, reasoner)
-            kb.documents.finish_deletion()  # one that was killed has been taken up
         except (BudgetExceeded, ReasonerError) as error:
             if reasoner.resolves and kb.resolution.is_behind(reasoner.fingerprint):
                 return f"not all doubtful entities were compared: {error}"

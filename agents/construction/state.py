@@ -62,8 +62,6 @@ class BuildInput(TypedDict, total=False):
         "BANYAN_SERVER_DOCUMENTS"))]
     schema: Annotated[str, Field(description=(
         "a seed schema's name (such as general), `open`, or a file; only for a knowledge base that has none yet"))]
-    examples: Annotated[str, Field(description=(
-        "a file with sentences and their triples, from which the rules learn the schema; as for `schema`"))]
     recorded: Annotated[RecordedFormat | None, Field(description=(
         "read `paths` as recorded triples in this format, instead of asking the reasoner"))]
 

@@ -8,9 +8,10 @@ from ...graph_store.errors import UnknownDocumentError
 from ...graph_store.ledger.documents import Documents
 from ...schemas.documents import Citation
 from ...schemas.naming import UNSEEN
-from ...schemas.retrieval import Answer, Claim, DraftAnswer, Mode, Passage, Quote
+from ...schemas.retrieval import Answer, Claim, DraftAnswer, Mode, Passage, Quote, QuotedDraft
 from ...text.sentences import split_sentences
 from ...text.tokens import estimate_tokens, first_tokens
+from .supporting import is_support
 
 NOT_FOUND = "I could not find the answer."
 OWN_KNOWLEDGE = "(Not from the documents.)"
@@ -82,7 +83,7 @@ def cite(draft: DraftAnswer, passages: Sequence[Passage], documents: Documents, 
     lines: list[str] = []
     sure = draft.answerable and draft.confidence >= abstain_below
     for claim in draft.claims if sure or mode == "open" else ():
-        text = _plain(claim.text)
+        text = f"“{plain_text(claim.text)}”" if isinstance(draft, QuotedDraft) else plain_text(claim.text)
         numbers = _cited(claim, passages, documents, citations)
         if numbers:
             lines.append(f"{text} {''.join(f'[{n}]' for n in numbers)}")
@@ -91,12 +92,16 @@ def cite(draft: DraftAnswer, passages: Sequence[Passage], documents: Documents, 
     confidence = draft.confidence if draft.answerable else 0.0
     if not lines:
         return Answer(answer=NOT_FOUND, abstained=True, confidence=confidence)
-    return Answer(answer="\n".join(lines), abstained=False, confidence=confidence, short=_plain(draft.short),
+    return Answer(answer="\n".join(lines), abstained=False, confidence=confidence, short=plain_text(draft.short),
                   citations=tuple(citations))
 
 
-def _plain(text: str) -> str:
-    """A model's words on one line, without marks of citations, and without markup that a viewer would act on."""
+def plain_text(text: str) -> str:
+    """Return a text as it may be shown: on one line, without marks of citations or markup that a viewer would act on.
+
+    Whatever is put into an answer goes through this, a model's words as well as a document's: the marks `[n]` are ours,
+    and showing an answer fetches nothing.
+    """
     plain = " ".join(UNSEEN.sub("", text).split())
     for _ in range(_NESTED):  # a mark within a mark leaves another one
         plain = _MARK.sub("", plain)
@@ -105,11 +110,11 @@ def _plain(text: str) -> str:
 
 
 def _cited(claim: Claim, passages: Sequence[Passage], documents: Documents, citations: list[Citation]) -> list[int]:
-    """The numbers of a claim's sound quotes; new citations are added to `citations`."""
+    """The numbers of a claim's sound quotes that can support it; new citations are added to `citations`."""
     numbers: list[int] = []
     for quote in claim.quotes:
         spot = located(quote, passages, documents)
-        if spot is not None:
+        if spot is not None and is_support(spot[3], claim.text):
             document, start, end, words = spot
             same = (c.id for c in citations if (c.document, c.start, c.end) == (document, start, end))
             number = next(same, len(citations) + 1)

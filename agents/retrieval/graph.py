@@ -29,6 +29,7 @@ from ...schemas.retrieval import (
     ROUTES,
     Evidence,
     Passage,
+    QuotedDraft,
     Route,
     SubAnswer,
     SubQuery,
@@ -44,9 +45,9 @@ from . import tracing
 from .chaining import following, merged, names_known_to, next_parts, searchable, waits
 from .citing import cite, within_budget
 from .context import build_context
-from .declining import declined, is_hinted, with_spelling
 from .memory import remembered
 from .planning import Caps, Plan, distinct, in_schema, key, plan_round
+from .presenting import is_hinted, present_quotes, with_notes, with_spelling
 from .readings import Readings
 from .reranking import reranked
 from .spelling import respelt
@@ -298,10 +299,17 @@ class _Nodes:
         documents = self._knowledge_base(state).documents
         below = self._resources.settings.abstain_below if context.abstain_below is None else context.abstain_below
         checked = cite(draft, passages, documents, context.mode, below)
+        quoted = isinstance(draft, QuotedDraft)
+        if quoted or checked.abstained:
+            # Where a model found no answer the quotes that come closest are shown, found without it.
+            found = draft if quoted else self._resources.finder.find(state["question"], passages)
+            below = 1.0 if not quoted else 0.0 if context.mode == "open" else below
+            checked = present_quotes(state["question"], found, passages, documents, below).model_copy(
+                update={} if quoted else {"confidence": checked.confidence})
         if checked.abstained:
             hint = not (self._hinted or state["hinted"] or self._resources.settings.llm_base_url)
             self._hinted = self._hinted or hint
-            checked = declined(state["question"], checked, passages, documents, self._retriever(state), hint=hint)
+            checked = with_notes(checked, state["question"], self._retriever(state), hint=hint)
         checked = with_spelling(checked, state["respelt"], state["question"])
         self._readings.end(state["reading"])
         step = tracing.data(tracing.answered(state["iterations"], checked))

@@ -36,6 +36,7 @@ def ask(
         context = AskContext(mode=mode, agent=not no_agent, decompose=not no_decompose, trace=trace)
         answer = _ask(resources, kb, context, [("user", question)])
         if as_json:
+            del answer["short"]  # the keys of the report are fixed
             print_json(answer)
             return
         if trace:
@@ -67,7 +68,7 @@ def _ask(resources: Resources, kb: str, context: AskContext, messages: list[tupl
         events = build_graph(resources).stream(
             cast("Any", {"knowledge_base": kb, "messages": messages}),
             context=context, stream_mode=["custom", "values"],
-            output_keys=["answer", "abstained", "confidence", "citations", "sub_queries", "iterations",
+            output_keys=["answer", "abstained", "short", "confidence", "citations", "sub_queries", "iterations",
                          *(["trace"] if context.trace else [])])
         for kind, event in events:
             if kind == "custom":
@@ -79,12 +80,15 @@ def _ask(resources: Resources, kb: str, context: AskContext, messages: list[tupl
 
 
 def _print_answer(answer: dict[str, Any]) -> None:
-    out.print(escape(answer["answer"]), style="dim" if answer["abstained"] else "", width=_width())
+    out.print(_highlighted(answer["answer"], answer["short"]), width=_width())
     for citation in answer["citations"]:
         number = f"\\[{citation['id']}]"
         page = f", page {citation['page']}" if citation["page"] else ""
-        said = (f"[dim]{on_a_line(citation['document'])}{page} {citation['start']}-{citation['end']}:[/dim] "
-                f"{on_a_line(' '.join(citation['quote'].split()))}")
+        place = f"{on_a_line(citation['document'])}{page} {citation['start']}-{citation['end']}"
+        # What the answer itself quotes is not printed again.
+        quoted = f"” [{citation['id']}]" in answer["answer"]
+        said = f"[dim]{place}[/dim]" if quoted else (
+            f"[dim]{place}:[/dim] {on_a_line(' '.join(citation['quote'].split()))}")
         if out.is_terminal:
             # What does not fit a line goes on below its own beginning, not below its number.
             line = Table.grid(padding=(0, 1))
@@ -92,6 +96,12 @@ def _print_answer(answer: dict[str, Any]) -> None:
             out.print(line, width=_width())
         else:
             out.print(f"  [dim]{number}[/dim] {said}")
+
+
+def _highlighted(text: str, short: str) -> str:
+    """The answer as markup, with the short answer in bold where it is found in a quote."""
+    marked = escape(text)
+    return marked.replace(escape(short), f"[bold]{escape(short)}[/bold]") if short and out.is_terminal else marked
 
 
 def _width() -> int:

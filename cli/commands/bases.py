@@ -58,6 +58,7 @@ def rename(old: Name, new: Annotated[str, typer.Argument(help="The new name.")])
     """Give a knowledge base another name."""
     settings = Settings()
     moving.rename(Layout.by(settings, old), new)
+    _move_conversations(settings, old, new)
     out.print(f"renamed {on_a_line(old)} to {on_a_line(new)}", soft_wrap=True)
 
 
@@ -72,4 +73,12 @@ def drop(name: Name, *, yes: Annotated[bool, typer.Option("--yes", "-y", help="D
         documents = counted(_entry(settings, name)["documents"], "document")
         typer.confirm(f"Delete {name} with {documents} and all that was made of them? Your files stay.", abort=True)
     moving.drop(layout)
+    _move_conversations(settings, name)
     out.print(f"dropped {on_a_line(name)}", soft_wrap=True)
+
+
+def _move_conversations(settings: Settings, old: str, new: str = "") -> None:
+    # Half a second of imports, for two commands.
+    from ...server.runs.conversations import move_conversations  # noqa: PLC0415
+
+    move_conversations(settings, old, new)

@@ -53,8 +53,6 @@ def build(  # noqa: PLR0913  (its options)
                                                     "them.")],
     kb: NewKb,
     schema: Schema = "",
-    examples: Annotated[Path | None, typer.Option(help="Sentences with their triples (JSON lines), which teach the "
-                                                       "rules the schema's words; only at the first build.")] = None,
     *,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Estimate calls and tokens; build nothing.")] = False,
     max_tokens: MaxTokens = None, max_cost: MaxCost = None,
@@ -68,8 +66,7 @@ def build(  # noqa: PLR0913  (its options)
     as_json: AsJson = False,
 ) -> None:
     """Read documents into a knowledge base; what is unchanged costs nothing."""
-    given: BuildInput = {"knowledge_base": kb, "paths": paths, "schema": schema,
-                         "examples": str(examples or "")}
+    given: BuildInput = {"knowledge_base": kb, "paths": paths, "schema": schema}
     with opened() as resources:
         if dry_run:
             _dry_run(resources, kb, named_sources(paths), schema, as_json=as_json)

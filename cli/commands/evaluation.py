@@ -17,8 +17,7 @@ from ...evaluation.extraction_files import Answers, GoldCase, load_gold, load_re
 from ...evaluation.report import Group, Interval, Percent, RetrievalReport
 from ...evaluation.retrieval import Setting
 from ...export.files import write_file
-from ...ingest.examples import load_examples
-from ...models.rules.learning.training import learn_schema
+from ...models.rules.reasoner import RulesReasoner
 from ...schemas.formats.loading import load_schema
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.retrieval import ROUTES, Route, Switches
@@ -191,10 +190,7 @@ def eval_extraction(
     gold: Annotated[Path, typer.Option(help="JSON lines {id, sent, triples: [{sub, rel, obj}]}.")],
     recorded: Annotated[Path | None, typer.Option(
         help="A model's answers, JSON lines {id, triples}, each triple a list of head, relation and tail: scored "
-             "before and after bounding. Without it the reasoner reads the sentences.")] = None,
-    examples: Annotated[Path | None, typer.Option(
-        help="Sentences with their triples, JSON lines as of --gold, from which the rules learn the schema "
-             "first.")] = None,
+             "before and after bounding. Without it the configured model reads the sentences.")] = None,
     max_tokens: MaxTokens = None,
     *, as_json: AsJson = False,
 ) -> None:
@@ -202,11 +198,9 @@ def eval_extraction(
     schema, cases = load_schema(str(ontology)), load_gold(gold)
     _note_unknown_relations(schema, cases)
     if recorded is None:
-        read = _read_sentences(schema, cases, examples, max_tokens)
+        read = _read_sentences(schema, cases, max_tokens)
         _print_scores({"": score(schema, cases, read)}, as_json=as_json)
         return
-    if examples is not None:
-        raise CommandError("--examples teach the reasoner: leave them out, or leave out --recorded")
     given = load_recorded(recorded)
     _note_other_sentences(cases, given, recorded)
     with opened(reasons=False) as resources:
@@ -214,13 +208,12 @@ def eval_extraction(
     _print_scores({"recorded": score(schema, cases, given), "bounded": score(schema, cases, bounded)}, as_json=as_json)
 
 
-def _read_sentences(schema: GraphSchema, cases: Sequence[GoldCase], examples: Path | None,
-                    max_tokens: int | None) -> Answers:
+def _read_sentences(schema: GraphSchema, cases: Sequence[GoldCase], max_tokens: int | None) -> Answers:
     failed: list[str] = []
     with opened() as resources, resources.standalone_reasoner(max_tokens) as (reasoner, _):
-        if examples is not None:
-            with err.status("learning"):
-                schema = learn_schema(schema, load_examples(examples, schema), resources.embedder)
+        if type(reasoner) is RulesReasoner:
+            raise CommandError("no model is configured to read the sentences: set BANYAN_LLM_BASE_URL and "
+                               "BANYAN_LLM_MODEL, or score recorded answers with --recorded FILE")
         at_once = resources.settings.llm_concurrency if resources.settings.uses_llm else 1
         with track(err, "sentences") as progress:
             read = reasoner_answers(reasoner, resources.bounds(schema), cases, on_failure=failed.append,

@@ -11,7 +11,7 @@ import typer
 
 from ...config import Settings
 from ...server.connections import MAX_HEAD, Connection, most_connections
-from ...server.security.hosts import Hosts, is_loopback
+from ...server.security.hosts import Hosts, is_for_others, is_loopback
 from ...server.security.keys import Keys
 from ..console import err, tell_reasoner
 from ..errors import CommandError
@@ -34,10 +34,14 @@ def serve(
     *, no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open the page in the browser.")] = False,
 ) -> None:
     """Serve the knowledge bases: a web page, REST, chat and MCP, on one port."""
-    settings, beyond = Settings(), not is_loopback(host)
+    settings = Settings()
+    named = is_for_others(settings.server_hosts)
+    beyond = named or not is_loopback(host)
     if beyond and not settings.oidc_issuer and not Keys.of(settings).all():
-        raise CommandError(f"{host} can be reached from other machines, and no API key is set: make one with `banyan "
-                           "key NAME --scope read --scope ask`, set BANYAN_OIDC_ISSUER, or omit --host")
+        reached = (f"{host} can be reached from other machines" if not is_loopback(host) else
+                   f"BANYAN_SERVER_HOSTS names this server for others ({settings.server_hosts})")
+        raise CommandError(f"{reached}, and no API key is set: make one with `banyan key NAME --scope read --scope "
+                           f"ask`, set BANYAN_OIDC_ISSUER, or omit {'--host' if not named else 'BANYAN_SERVER_HOSTS'}")
     hosts, address = Hosts.bound(host, settings.server_hosts), f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
     def listening() -> None:

@@ -8,7 +8,6 @@ import typer
 
 from ...agents.resources import Resources
 from ...api.progress import track
-from ...config import Settings
 from ...export.files import write_file
 from ...export.formats import FORMATS, ExportFormat
 from ...graph_store.errors import EmbeddingMismatchError
@@ -58,9 +57,9 @@ def backup(kb: Kb, output: Annotated[Path, typer.Option("--output", "-o", help="
     manifest.json with its size and SHA-256. Graph and vectors are not in it: restoring rebuilds them from the ledger,
     without a call to an LLM. Your source files and settings are not in it either.
     """
-    layout = Layout.by(Settings(), kb).require()
-    with track(err, "copying") as progress:
-        manifest = back_up(layout, output, progress, force=force)
+    with opened(reasons=False) as resources, track(err, "copying") as progress:
+        layout = Layout.by(resources.settings, kb).require()
+        manifest = back_up(layout, output, resources.embedder, progress, force=force)
     size = output.stat().st_size
     if as_json:
         print_json({"kb": kb, "file": str(output), "bytes": size, **manifest.model_dump(exclude={"name"})})

@@ -5,23 +5,26 @@ the ledger without a call, so they would only make the file larger.
 """
 
 import hashlib
+import io
 import os
 import sqlite3
 import tempfile
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
+from ...models.embedding.embedder import Embedder
 from ...schemas.documents import Frozen
 from ..errors import LedgerDamagedError, StoreError, named
 from ..layout import Layout
 from ..ledger.copying import copy_rows
 from ..ledger.database import Database
+from .backup_reading import UnrestorableError, read_ledger
 
 FORMAT: Literal["banyan-backup-1"] = "banyan-backup-1"
 LEDGER = "ledger.sqlite"
@@ -54,13 +57,20 @@ class Manifest(Frozen):
     embedding: str = Field(default="", description="the embedding model that the knowledge base was built with")
 
 
-def back_up(layout: Layout, target: Path, progress: Progress, *, force: bool = False) -> Manifest:
+def back_up(layout: Layout, target: Path, embedder: Embedder, progress: Progress, *, force: bool = False) -> Manifest:
     """Write a backup, whole or not at all.
 
     Nobody waits for it: it has the ledger as it was when it began, whatever a build commits meanwhile.
 
+    Args:
+        layout: the knowledge base.
+        target: the file to write.
+        embedder: the embedding model; see `copy_ledger`.
+        progress: told how much of the ledger is copied.
+        force: replace a file that is there.
+
     Raises:
-        BackupError: the file is there already, or cannot be written there.
+        BackupError: the file is there already, or cannot be written there, or could not be restored.
         LedgerDamagedError: the ledger is; a backup of it would be none.
         OSError: the disk is full or not writable; what was there is unchanged.
     """
@@ -69,24 +79,88 @@ def back_up(layout: Layout, target: Path, progress: Progress, *, force: bool = F
     with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.resolve().parent,
                                      ignore_cleanup_errors=True) as name:
         folder = Path(name)
-        copy = folder / LEDGER
-        if isinstance(layout.ledger, Path):
-            _copy_file(layout.ledger, copy, progress)
-        else:
-            with closing(Database(layout.ledger, create=False)) as source, closing(Database(copy)) as file:
-                copy_rows(source, file, progress)
-                file.execute("PRAGMA journal_mode=DELETE")
-        manifest = _describe(layout, copy)
-        packed = folder / "backup.zip"
-        with zipfile.ZipFile(packed, "x", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
-            archive.writestr(MANIFEST, manifest.model_dump_json(indent=1))
-            archive.write(copy, LEDGER)
-        with packed.open("rb") as file:
+        copy, manifest = copy_ledger(layout, folder, embedder, progress)
+        written = folder / "backup.zip"
+        with written.open("xb") as file:
+            file.writelines(packed(copy, manifest))
+            file.flush()
             os.fsync(file.fileno())
         if not force and target.exists():
             raise BackupError(f"{target} was written by another process meanwhile; name another file")
-        packed.replace(target)
+        written.replace(target)
     return manifest
+
+
+def copy_ledger(layout: Layout, folder: Path, embedder: Embedder, progress: Progress) -> tuple[Path, Manifest]:
+    """Copy the ledger as it is at this moment, and read the copy as `restore` will.
+
+    Args:
+        layout: the knowledge base.
+        folder: an empty one for the copy, and for what reading it makes.
+        embedder: the embedding model; nothing is embedded but the schema's labels.
+        progress: told how much of the ledger is copied.
+
+    Returns:
+        The copy, and its description.
+
+    Raises:
+        BackupError: the copy could not be restored.
+        LedgerDamagedError: the ledger is damaged.
+        OSError: the disk is full or not writable.
+    """
+    apart = Layout.of(folder, layout.name)
+    apart.root.mkdir()
+    copy = apart.ledger_file
+    if isinstance(layout.ledger, Path):
+        _copy_file(layout.ledger, copy, progress)
+    else:
+        with closing(Database(layout.ledger, create=False)) as source, closing(Database(copy)) as file:
+            copy_rows(source, file, progress)
+    try:
+        read_ledger(apart, embedder)
+    except UnrestorableError as error:
+        raise BackupError(f"a backup of {layout.name!r} could not be restored: {error}; `banyan verify` names all that "
+                          "is wrong, and how to put it right") from error
+    with closing(sqlite3.connect(copy, isolation_level=None)) as file:
+        # One file: a ledger in WAL mode would keep a second one next to it.
+        file.execute("PRAGMA journal_mode=DELETE")
+    return copy, _describe(layout, copy)
+
+
+def packed(copy: Path, manifest: Manifest) -> Iterator[bytes]:
+    """Yield a backup's zip file in blocks, made as they are asked for."""
+    made = _Blocks()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(MANIFEST, manifest.model_dump_json(indent=1))
+        # As long ago as a zip file can say: when it was made, the manifest says.
+        entry = zipfile.ZipInfo(LEDGER)
+        entry.compress_type = zipfile.ZIP_DEFLATED
+        with copy.open("rb") as ledger, archive.open(entry, "w", force_zip64=True) as target:
+            while block := ledger.read(BLOCK):
+                target.write(block)
+                if part := made.take():
+                    yield part
+    yield made.take()
+
+
+class _Blocks(io.RawIOBase):
+    """A stream that cannot be rewound; gives what was written to it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._parts: list[bytes] = []
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self._parts.append(bytes(data))
+        return len(self._parts[-1])
+
+    def take(self) -> bytes:
+        """Return all that was written since the last time."""
+        taken, self._parts = b"".join(self._parts), []
+        return taken
 
 
 def _check_target(layout: Layout, target: Path, *, force: bool) -> None:
@@ -112,8 +186,6 @@ def _copy_file(ledger: Path, copy: Path, progress: Progress) -> None:
             source.execute("SELECT count(*) FROM sqlite_master").fetchone()
             source.backup(target, pages=_PAGES, progress=lambda _, left, total: progress(total - left, total))
             source.execute("COMMIT")
-            # One file: a ledger in WAL mode would keep a second one next to it.
-            target.execute("PRAGMA journal_mode=DELETE")
             problems = [str(row[0]) for row in target.execute("PRAGMA integrity_check(1)")]
     except sqlite3.OperationalError:
         raise

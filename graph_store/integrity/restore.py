@@ -8,7 +8,6 @@ import hashlib
 import os
 import shutil
 import sqlite3
-import uuid
 import zipfile
 import zlib
 from contextlib import closing, suppress
@@ -18,16 +17,16 @@ from pydantic import ValidationError
 
 from ...models.embedding.embedder import Embedder
 from ...runtime import audit
-from ..errors import LedgerDamagedError, StoreError
-from ..knowledge_base import KnowledgeBase
-from ..layout import Layout
+from ...runtime.own_folder import own_folder
+from ..errors import StoreError
+from ..layout import RESTORING, Layout
 from ..ledger.copying import copy_rows
 from ..ledger.database import FORMAT, Database
-from ..ledger.version import begin_epoch, published
+from ..ledger.sqlite import make_private
+from ..ledger.version import begin_epoch
 from ..vectors.place import IDENTITY
 from .backup import BLOCK, LEDGER, MANIFEST, BackupError, Manifest, Progress
-from .verify import unsound
-from .verify_ledger import foreign_objects
+from .backup_reading import MESSAGE, UnrestorableError, read_ledger
 
 MAX_MANIFEST = 1 << 16
 MAX_LEDGER = 1 << 38
@@ -37,7 +36,6 @@ MAX_RATIO = 200
 files may: an empty ledger is mostly zeros."""
 _SMALL = 1 << 24
 _HEAD = 18
-_MESSAGE = 1000
 _PAGE_SIZES = (512, 1024, 2048, 4096, 8192, 16384, 32768)
 
 
@@ -119,24 +117,28 @@ def restore(file: Path, layout: Layout, embedder: Embedder, progress: Progress, 
     free = shutil.disk_usage(layout.root.parent).free
     if manifest.size > free:
         raise BackupError(f"the ledger takes {manifest.size:,} bytes and the disk has {free:,} left: free some space")
-    # A home folder of its own, without a server of vectors.
-    apart = Layout.of(layout.root.parent / f".{layout.name}.{uuid.uuid4().hex}.restore", layout.name)
-    try:
-        apart.root.mkdir(parents=True)
+    with own_folder(layout.root.parent, ".", RESTORING) as home:
+        # A home folder of its own, without a server of vectors.
+        apart = Layout.of(home, layout.name)
+        apart.root.mkdir()
         _unpack(file, manifest, apart.ledger_file, progress)
-        _check(file, apart.ledger_file, manifest)
-        _read(file, apart, embedder)
+        try:
+            embedding = read_ledger(apart, embedder)
+        except UnrestorableError as error:
+            raise _none(file, str(error)) from error
+        if embedding != manifest.embedding:
+            raise _none(file, f"its ledger is of the embedding model {embedding!r}, and {MANIFEST} says "
+                              f"{manifest.embedding!r}"[:MESSAGE])
         _install(apart.ledger_file, layout, progress)
         audit.record(layout.root.parent, "restore", layout.name, f"a backup of {manifest.created}")
-    finally:
-        shutil.rmtree(apart.root.parent, ignore_errors=True)
     return manifest
 
 
 def _unpack(file: Path, manifest: Manifest, unpacked: Path, progress: Progress) -> None:
     digest, size = hashlib.sha256(), 0
+    make_private(unpacked)
     try:
-        with zipfile.ZipFile(file) as archive, archive.open(LEDGER) as source, unpacked.open("xb") as target:
+        with zipfile.ZipFile(file) as archive, archive.open(LEDGER) as source, unpacked.open("r+b") as target:
             while block := source.read(BLOCK):
                 size += len(block)
                 if size > manifest.size:
@@ -150,47 +152,6 @@ def _unpack(file: Path, manifest: Manifest, unpacked: Path, progress: Progress) 
         raise _none(file, str(error) or "it ends too early") from error
     if (size, digest.hexdigest()) != (manifest.size, manifest.sha256):
         raise _none(file, f"{LEDGER} is not what {MANIFEST} says (SHA-256)")
-
-
-def _check(file: Path, ledger: Path, manifest: Manifest) -> None:
-    """Bring the ledger to the present format; check that it is sound, as its manifest says, and has its tables alone.
-
-    A view or trigger of a stranger's would be run by our own statements.
-    """
-    try:
-        with closing(sqlite3.connect(ledger)) as raw:
-            if raw.execute("SELECT count(*) FROM sqlite_master WHERE type NOT IN ('table', 'index')").fetchone()[0]:
-                raise _none(file, "its ledger has views or triggers")
-            if not raw.execute("PRAGMA user_version").fetchone()[0]:
-                raise _none(file, "its ledger is none")
-        with closing(Database(ledger)) as database:
-            problems = [*database.problems(), *foreign_objects(database)]
-            embedding = str(database.get_meta("embedding") or "").partition("\n")[0]
-    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # what SQLite says may quote what is there
-        raise _none(file, f"its ledger cannot be read ({error})"[:_MESSAGE]) from error
-    except LedgerDamagedError as error:
-        raise _none(file, "its ledger is damaged") from error
-    if problems:
-        raise _none(file, f"its ledger: {problems[0]}")
-    if embedding != manifest.embedding:
-        raise _none(file, f"its ledger is of the embedding model {embedding!r}, and {MANIFEST} says "
-                          f"{manifest.embedding!r}"[:_MESSAGE])
-
-
-def _read(file: Path, apart: Layout, embedder: Embedder) -> None:
-    """Open the ledger as a knowledge base, and read every row of it as builds, questions and reports will."""
-    try:
-        with KnowledgeBase(apart, embedder, any_embedding=True) as kb:
-            kb.version()
-            published(kb.database)
-            problems = unsound(kb)
-    except (OSError, sqlite3.OperationalError):
-        raise  # of the disk
-    except Exception as error:
-        # Rows of a stranger's may be anything, and so may what reading them raises.
-        raise _none(file, f"its ledger cannot be opened ({type(error).__name__}: {error})"[:_MESSAGE]) from error
-    if problems:
-        raise _none(file, f"its ledger: {problems[0].what}"[:_MESSAGE])
 
 
 def _install(unpacked: Path, layout: Layout, progress: Progress) -> None:

@@ -136,6 +136,12 @@ def accounts(kb: KnowledgeBase) -> Iterator[Problem]:
 
     An account may exceed its responses: two equal calls at once are both paid, and one is kept.
     """
+    kb.calls.steps()  # as reports read them: what is no whole number is an error
+    for row in kb.database.rows(
+            "SELECT step, count(*) FROM calls WHERE CAST(prompt_tokens AS INTEGER) <> prompt_tokens OR "
+            "CAST(completion_tokens AS INTEGER) <> completion_tokens OR prompt_tokens < 0 OR completion_tokens < 0 "
+            "GROUP BY step ORDER BY step"):
+        yield Problem(what=f"the tokens of {row[1]} responses of the step {row[0]!r} are no whole numbers", fix=RESTORE)
     for row in kb.database.rows(
             "WITH kept AS (SELECT step, count(*) calls, sum(prompt_tokens) prompt, sum(completion_tokens) completion "
             "FROM calls GROUP BY step), accounts AS (SELECT step, sum(calls) calls, sum(prompt) prompt, "

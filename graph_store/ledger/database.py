@@ -227,6 +227,11 @@ class Database:
         with self._lock, self._explained():
             self._ledger.go_on_counting()
 
+    def checkpoint(self) -> None:
+        """Have what was changed or deleted leave the files in which it waits; of no use where a reader needs them."""
+        with self._lock, self._explained():
+            self._ledger.checkpoint()
+
     def problems(self) -> list[str]:
         """What the database's own checks find wrong with what is stored; empty when sound."""
         with self._lock, self._explained():

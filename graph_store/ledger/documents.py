@@ -10,6 +10,7 @@ from ...schemas.documents import Chunk, Document, Frozen
 from ..errors import UnknownDocumentError
 from .database import Database, Record, now
 from .facts import advance
+from .forgetting import forget_responses, forget_summaries
 from .revisions import CONTENTS, PLACE, Revisions, contents_of, document_of, places_of
 from .tables import DOCUMENTS, among, replacement
 
@@ -113,11 +114,18 @@ class Documents:
                                self._db.rows("SELECT id FROM chunks WHERE document = :id", id=document_id)])
             if not self._db.execute("DELETE FROM documents WHERE id = :id", id=document_id):
                 raise UnknownDocumentError(f"there is no document {document_id!r}; see `banyan documents`")
+            forget_responses(self._db)
+
+    def is_deleting(self) -> bool:
+        """Return True if not all that follows from the last deletion is done."""
+        return bool(self._db.get_meta(_DELETING))
 
     def finish_deletion(self) -> None:
-        """All that follows from the last deletion is done."""
-        if self._db.get_meta(_DELETING):
-            self._db.set_meta(_DELETING, "")
+        """Note that all that follows from the last deletion is done."""
+        if self.is_deleting():
+            with self._db.transaction():
+                forget_summaries(self._db)
+                self._db.set_meta(_DELETING, "")
 
     def _drop_chunks(self, chunk_ids: list[str]) -> None:
         if chunk_ids:

@@ -1,7 +1,9 @@
 """A ledger in a SQLite file."""
 
+import os
 import sqlite3
 import time
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from sqlalchemy.pool import StaticPool
 from ..errors import LedgerDamagedError, UnknownKnowledgeBaseError, named
 from .tables import METADATA
 
+_IN_MEMORY = Path(":memory:")
 _PAGE_BYTES = 1024
 _TIMEOUT = 30  # seconds that one process waits for the others
 
@@ -52,6 +55,8 @@ class SqliteLedger:
             self._file.execute(f"PRAGMA page_size={_PAGE_BYTES}")
             write_ahead(self._file)
             self._file.execute("PRAGMA foreign_keys=ON")
+            # What is deleted is overwritten: else it stays in the file, and in its backups, until the room is needed.
+            self._file.execute("PRAGMA secure_delete=ON")
             # WAL with NORMAL never corrupts; FULL would also keep the last commit through a power cut.
             self._file.execute("PRAGMA synchronous=FULL")
             # What is read in an order would else be sorted in a file; it comes into memory anyway.
@@ -115,6 +120,14 @@ class SqliteLedger:
         # SQLite fixes the moment at the first read.
         self._number("SELECT count(*) FROM meta")
 
+    def checkpoint(self) -> None:
+        """Empty the write-ahead log into the file, as far as readers allow it; nobody is waited for."""
+        self.connection.exec_driver_sql("PRAGMA busy_timeout=0")
+        try:
+            self.connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+        finally:
+            self.connection.exec_driver_sql(f"PRAGMA busy_timeout={_TIMEOUT * 1000}")
+
     def problems(self) -> list[str]:
         """What SQLite's own checks find wrong with the file; it fills up a cut last page without a word."""
         run = self.connection.exec_driver_sql
@@ -133,6 +146,8 @@ def _connected(path: Path, create: bool) -> sqlite3.Connection:
     # Transactions are ours (isolation_level=None): `Database.transaction` says where they begin and end.
     connect = partial(sqlite3.connect, check_same_thread=False, isolation_level=None, timeout=_TIMEOUT)
     if create:
+        if path != _IN_MEMORY:
+            make_private(path)
         return connect(path)
     try:
         return connect(f"{path.absolute().as_uri()}?mode=rw", uri=True)
@@ -140,6 +155,12 @@ def _connected(path: Path, create: bool) -> sqlite3.Connection:
         if path.exists():
             raise
         raise UnknownKnowledgeBaseError(path.parent.name, path.parent.parent) from None
+
+
+def make_private(path: Path) -> None:
+    """Make an empty file that its owner alone can read, if there is none; SQLite gives its logs the same rights."""
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

@@ -8,6 +8,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
+from ...runtime.panics import is_panic
 from ...runtime.quiet import ignoring
 from ...runtime.whole_file import whole_file
 from ..errors import StoreError, named
@@ -70,8 +71,12 @@ class FolderCollections(Collections):
             return use(self.collection(kind))
         except chroma().ChromaError as error:
             raise self._unusable(error) from error
+        except BaseException as error:
+            if is_panic(error):
+                raise self._unusable(error) from error
+            raise
 
-    def _unusable(self, error: Exception) -> StoreError:
+    def _unusable(self, error: BaseException) -> StoreError:
         return StoreError(f"the vectors in {self.folder} cannot be read or written ({error}): free space if the "
                           "disk is full, else run `banyan reindex`; the ledger has all that it takes")
 

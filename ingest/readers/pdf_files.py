@@ -1,15 +1,18 @@
-"""PDF files to plain text."""
+"""PDF files to text: pypdf reads the pages, and pdfplumber those that may have tables."""
 
 import logging
 import re
+from importlib import import_module
 from io import BytesIO
+from typing import NamedTuple
 
-from pypdf import PasswordType, PdfReader
+from pypdf import PageObject, PasswordType, PdfReader
 
 from ..content import Content
 from ..failures import UnreadableError
 from ..limits import Limits
 from ..metadata import CREATED
+from .pdf_lines import count_lines, has_rows_of_numbers, may_enclose_rows
 
 # It logs what is broken in the file's own words, which would go to the terminal where nobody listens.
 logging.getLogger("pypdf").addHandler(logging.NullHandler())
@@ -20,6 +23,12 @@ _NO_TITLE = re.compile(
 _DATE = re.compile(r"D:(\d{4})(\d\d)(\d\d)")
 _MAX_TITLE = 300
 _MAX_PAGES = 20_000  # the longest printed works have a few thousand
+_MOST_LINES = 20_000
+"""A page with more is a drawing."""
+_COST_OF_LINE = 5
+"""Reading a line takes as long as reading so many characters."""
+_TABLES_FROM = 1_500_000
+"""Characters of pages with lines, each line counted as above: pdfplumber takes a minute for so many."""
 
 
 def read_pdf(data: bytes, limits: Limits) -> Content:
@@ -31,7 +40,8 @@ def read_pdf(data: bytes, limits: Limits) -> Content:
 
     Returns:
         The text of its pages with a form feed between them, as far as the file holds text rather
-        than pictures of it; and the title in its metadata where that is one, else an empty string.
+        than pictures of it, and tables that are ruled as rows; and the title in its metadata where that is one, else
+        an empty string.
 
     Raises:
         UnreadableError: the file is broken, protected by a password, too large as text, or holds only
@@ -42,7 +52,7 @@ def read_pdf(data: bytes, limits: Limits) -> Content:
         locked = reader.is_encrypted and reader.decrypt("") == PasswordType.NOT_DECRYPTED
         pages = [] if locked else _pages(reader, limits)
         said = None if locked else reader.metadata
-        title = (said and said.title) or ""
+        title = _title((said and said.title) or "")
         made = _DATE.match(str(said and said.creation_date_raw))
         about = {"author": said and said.author, CREATED: made and "-".join(made.groups()),
                  "subject": said and said.subject}
@@ -52,28 +62,71 @@ def read_pdf(data: bytes, limits: Limits) -> Content:
         raise UnreadableError(f"a broken PDF file ({error}): print it to a new PDF") from error
     if locked:
         raise UnreadableError("protected by a password: save it without one")
-    text = "\f".join(page.replace("\f", "\n") for page in pages)
-    if not text.strip():
+    if not any(page.text.strip() for page in pages):
         raise UnreadableError("no text in it, perhaps only pictures of pages: run text recognition (OCR) on it")
-    title = title.strip()
-    return Content(text, "" if len(title) > _MAX_TITLE or _NO_TITLE.fullmatch(title) else title, about,
-                   paged=True)
+    texts = _with_tables(data, pages, title)
+    if sum(map(len, texts)) > limits.file_bytes:
+        raise UnreadableError(f"its tables have more text than {limits.size()}: split it")
+    return Content("\f".join(text.replace("\f", "\n") for text in texts), title, about, paged=True)
 
 
-def _pages(reader: PdfReader, limits: Limits) -> list[str]:
+def _title(written: str) -> str:
+    title = written.strip()
+    return "" if len(title) > _MAX_TITLE or _NO_TITLE.fullmatch(title) else title
+
+
+class _Page(NamedTuple):
+    text: str
+    id: int
+    """The number of its object in the file; 0 if it has none."""
+    lines: int
+    """How many lines and rectangles it draws."""
+    may_have_tables: bool
+
+
+def _with_tables(data: bytes, pages: list[_Page], title: str) -> list[str]:
+    """The text of each page, with rows where it has tables."""
+    texts = [page.text for page in pages]
+    wanted: dict[int, tuple[int, str]] = {}
+    left = _TABLES_FROM
+    for number, page in enumerate(pages):
+        if page.may_have_tables and page.id not in wanted:
+            left -= len(page.text) + _COST_OF_LINE * page.lines
+            if left < 0:
+                break
+            wanted[page.id] = (number, page.text)
+    if wanted:
+        # Its libraries take a while to import, and most files need none of them.
+        tables = import_module(".pdf_tables", __package__)
+        texts_of = dict(tables.read_tables(data, wanted, title))
+        first = {page_id: number for page_id, (number, _) in wanted.items()}
+        texts = [texts_of.get(first.get(page.id, -1), page.text) for page in pages]
+    return texts
+
+
+def _pages(reader: PdfReader, limits: Limits) -> list[_Page]:
     """The text of each page; a small file can show one page a million times, which is read once."""
-    pages: list[str] = []
-    known: dict[object, str] = {}
+    pages: list[_Page] = []
+    known: dict[object, _Page] = {}
     left = limits.file_bytes
     for number, page in enumerate(reader.pages, 1):
         place = page.indirect_reference
         key = (place.idnum, place.generation) if place else number
         if key not in known:
-            known[key] = page.extract_text()
+            known[key] = _page(page, place.idnum if place else 0)
         pages.append(known[key])
-        left -= len(pages[-1])
+        left -= len(pages[-1].text)
         if left < 0:
             raise UnreadableError(f"its first {number} pages have more text than {limits.size()}: split it")
         if number > _MAX_PAGES:
             raise UnreadableError(f"more than {_MAX_PAGES:,} pages: split it")
     return pages
+
+
+def _page(page: PageObject, page_id: int) -> _Page:
+    text, contents = page.extract_text(), page.get_contents()
+    drawing = contents.get_data() if contents is not None else b""
+    lines = count_lines(drawing)
+    may_have_tables = bool(page_id) and lines <= _MOST_LINES and (
+        has_rows_of_numbers(text) or may_enclose_rows(drawing))
+    return _Page(text, page_id, lines, may_have_tables)

@@ -122,8 +122,14 @@ def _edge(tag: Tag) -> str:
 def _mark(tag: Tag) -> str:
     """What a tag's content begins with."""
     if tag.name in _CELLS:
-        return " | " if tag.find_previous_sibling(_CELLS) else ""
+        before = tag.find_previous_sibling(_CELLS)
+        return " | " if isinstance(before, Tag) and not (_has_paragraphs(before) or _has_paragraphs(tag)) else ""
     return {"li": "- ", "br": "\n"}.get(tag.name, "")
+
+
+def _has_paragraphs(cell: Tag) -> bool:
+    """Return True if a cell holds paragraphs, as those of Word files do, which stand apart without a bar."""
+    return any(isinstance(child, Tag) and child.name in _PARAGRAPHS for child in cell.contents)
 
 
 def _line(tag: Tag) -> str:

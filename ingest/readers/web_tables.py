@@ -1,14 +1,15 @@
 """Tables of HTML pages as rows of text, unless they lay out a page."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from bs4.element import NavigableString, PreformattedString, Tag
 
+from ..grids import GridCell, read_grid
 from ..limits import DEFAULT_LIMITS
-from ..tables import has_header, table_lines
+from ..tables import table_lines
 
-_LONGEST_CELL = 1000
+LONGEST_CELL = 1000
 """A longer cell is a part of a page."""
 _OF_LAYOUT = ["table", "h1", "h2", "h3", "h4", "h5", "h6", "form", "pre"]
 # Not `head`: where its end tag is left out, the whole page stands in it.
@@ -30,17 +31,14 @@ def read_table(table: Tag, heading: str) -> str:
     """
     if table.get("role") == "presentation" or table.find(_OF_LAYOUT):
         return ""
-    rows = _rows(table)
-    grid = _grid(rows)
-    if not (len(grid) > 1 < max(map(len, grid)) and max(len(c) for row in grid for c in row) <= _LONGEST_CELL):
+    grid = _grid(_rows(table))
+    if not (len(grid) > 1 < max(map(len, grid)) and max(len(c.text) for row in grid for c in row) <= LONGEST_CELL):
         return ""
-    headers = [all(cell.tag.name == "th" for cell in row) for row in rows]
-    caption = " ".join(table.caption.get_text(" ").split()) if table.caption else ""
-    first = next((at for at, is_header in enumerate(headers) if not is_header), len(grid))
-    header = [" ".join(dict.fromkeys(filter(None, parts))) for parts in zip(*_even(grid[:first]), strict=True)]
-    if not header and rows[0][0].tag.name != "th" and has_header(grid):
-        header, first = grid[0], 1
-    return "\n".join(filter(None, [caption, *table_lines(header, grid[first:], caption or heading)]))
+    captions, header, rows = read_grid(grid)
+    if table.caption:
+        captions.insert(0, " ".join(table.caption.get_text(" ").split()))
+    title = next(filter(None, reversed(captions)), heading)
+    return "\n".join(filter(None, [*captions, *table_lines(header, rows, title)]))
 
 
 class _Cell(NamedTuple):
@@ -63,24 +61,24 @@ def _rows(table: Tag) -> list[list[_Cell]]:
     return [row for row in rows if row]
 
 
-def _grid(rows: Sequence[Sequence[_Cell]]) -> list[list[str]]:
-    """The texts of the cells in the places that they span; nothing if there are too many."""
-    grid: list[list[str]] = []
-    below: dict[int, tuple[int, str]] = {}
+def _grid(rows: Sequence[Sequence[_Cell]]) -> list[list[GridCell]]:
+    """The cells in the places that they span; nothing if there are too many."""
+    grid: list[list[GridCell]] = []
+    below: dict[int, tuple[int, GridCell]] = {}
     size = 0
     for row in rows:
-        line: list[str] = []
+        line: list[GridCell] = []
         waiting, below = below, {}
         for cell in (*row, None):
             while len(line) in waiting:
-                left, text = waiting.pop(len(line))
-                below |= {len(line): (left - 1, text)} if left > 1 else {}
-                line.append(text)
+                left, placed = waiting.pop(len(line))
+                below |= {len(line): (left - 1, placed)} if left > 1 else {}
+                line.append(placed)
             if cell is not None:
-                text, down = " ".join(cell.words), _spanned(cell.tag, "rowspan")
+                placed, down = GridCell(" ".join(cell.words), cell.tag.name == "th"), _spanned(cell.tag, "rowspan")
                 for _ in range(_spanned(cell.tag, "colspan")):
-                    below |= {len(line): (down - 1, text)} if down > 1 else {}
-                    line.append(text)
+                    below |= {len(line): (down - 1, placed)} if down > 1 else {}
+                    line.append(placed)
         grid.append(line)
         size += len(line)
         if len(line) > DEFAULT_LIMITS.table_columns or size > _MOST_CELLS:
@@ -91,8 +89,3 @@ def _grid(rows: Sequence[Sequence[_Cell]]) -> list[list[str]]:
 def _spanned(cell: Tag, direction: str) -> int:
     value = str(cell.get(direction) or "")
     return min(max(int(value), 1), _MOST_SPANNED) if value.isascii() and value.isdigit() and len(value) < 6 else 1  # noqa: PLR2004
-
-
-def _even(rows: Sequence[Sequence[str]]) -> Iterator[list[str]]:
-    width = max(map(len, rows), default=0)
-    return ([*row, *[""] * (width - len(row))] for row in rows)

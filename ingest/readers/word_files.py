@@ -1,15 +1,20 @@
 """Word files (docx): converted to HTML by mammoth, which reads what is visible, and read as a page."""
 
+import re
 from io import BytesIO
+from itertools import accumulate
 
 import mammoth
+from bs4 import BeautifulSoup, Tag
 
 from ..content import Content
 from ..limits import Limits
 from .archives import open_archive, properties
 from .web_pages import read_html
+from .web_tables import LONGEST_CELL, read_table
 
 _STYLES = "p[style-name='Title'] => h1:fresh"
+_TABLE_TAG = re.compile(r"<(/?)table>")
 
 
 def read_docx(data: bytes, limits: Limits) -> Content:
@@ -25,5 +30,36 @@ def read_docx(data: bytes, limits: Limits) -> Content:
         about = properties(archive)
     nothing = mammoth.images.img_element(lambda _: {})
     html = mammoth.convert_to_html(BytesIO(data), style_map=_STYLES, convert_image=nothing).value
-    page = read_html(f'<meta charset="utf-8">{html}'.encode())
+    page = read_html(f'<meta charset="utf-8">{_flatten_nested_tables(html)}'.encode())
     return Content(page.text, page.title or about.pop("title", ""), about)
+
+
+def _flatten_nested_tables(html: str) -> str:
+    """Write a table within a cell of a table of data as the cell's text, so that the outer table keeps its rows.
+
+    A table that has another one in its first row or column lays out a page: there the inner tables are the data.
+    """
+    depths = accumulate(-1 if match[1] else 1 for match in _TABLE_TAG.finditer(html))
+    if max(depths, default=0) < 2:  # noqa: PLR2004 - no table within another
+        return html
+    soup = BeautifulSoup(html, "html.parser")
+    for table in reversed(soup.find_all("table")):  # inner ones before those around them
+        outer = table.find_parent("table")
+        if outer is not None and _is_of_data(outer) and len(text := _cell_text(table)) <= LONGEST_CELL:
+            table.replace_with(text)
+    return str(soup)
+
+
+def _is_of_data(outer: Tag) -> bool:
+    parts = [outer, *outer.find_all(["thead", "tbody"], recursive=False)]
+    rows = [row.find_all(["td", "th"], recursive=False)
+            for part in parts for row in part.find_all("tr", recursive=False)]
+    plain = [cell for row in rows for cell in (row if row is rows[0] else row[:1])]
+    return len(rows) > 1 and not any(cell.find("table") for cell in plain)
+
+
+def _cell_text(table: Tag) -> str:
+    """A table in a line: its rows as "Part: Pole, Count: 2; Part: Peg, Count: 8" where it has such, else its words."""
+    lines = read_table(table, "").split("\n")
+    rows = [line.removeprefix("| ").removesuffix(" |").replace(" | ", ", ") for line in lines]
+    return "; ".join(filter(None, rows)) or " ".join(table.get_text(" ").split())

@@ -6,12 +6,13 @@ Importing this module takes about two seconds: only what is about to make a call
 import json
 import re
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import openai
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage
+from langchain_core.outputs import ChatResult
 from langchain_core.runnables import Runnable
 from langchain_openai import ChatOpenAI
 
@@ -21,6 +22,8 @@ from ...text.tokens import estimate_tokens
 from .capability import Form
 from .endpoint import Messages, Reply, name_of
 from .failures import NO_KEY, NOT_OPENAI, NOT_SET_UP, failure, status_of
+from .http_client import open_http_client
+from .usage import whole, whole_usage
 
 TEMPERATURE = 0.0
 # Other providers' words for what OpenAI calls them.
@@ -49,7 +52,7 @@ class OpenAiEndpoint:
         self._chat = self._connected(settings)
 
     def _connected(self, settings: Settings) -> BaseChatModel:
-        client = openai.DefaultAsyncHttpxClient(timeout=settings.llm_timeout)
+        client = open_http_client(settings.llm_timeout)
         # Its connections can be closed only on the event loop that opened them.
         weakref.finalize(self, lambda: process_loop().start(client.aclose())).atexit = False
         try:
@@ -103,12 +106,13 @@ class OpenAiEndpoint:
         arguments += [call["args"] or "" for call in message.invalid_tool_calls]
         text = "\n".join(arguments) or str(message.text)
         refusal = str(message.additional_kwargs.get("refusal") or "")
-        usage = message.usage_metadata
+        usage: Mapping[str, Any] = message.usage_metadata or {}
+        cached = (usage.get("input_token_details") or {}).get("cache_read")
         finish = message.response_metadata.get("finish_reason") or message.response_metadata.get("stop_reason") or ""
         return Reply(text,
-                     (usage and usage["input_tokens"]) or sum(estimate_tokens(content) for _, content in messages),
-                     (usage and usage["output_tokens"]) or estimate_tokens(text or refusal),
-                     (usage and usage.get("input_token_details", {}).get("cache_read")) or 0,
+                     whole(usage.get("input_tokens")) or sum(estimate_tokens(content) for _, content in messages),
+                     whole(usage.get("output_tokens")) or estimate_tokens(text or refusal),
+                     whole(cached) or 0,
                      refusal,
                      _FINISHES.get(finish.casefold(), finish or "stop"),
                      form)
@@ -144,9 +148,20 @@ def _may_mean_the_form(error: Exception) -> bool:
     return status in _MAY_MEAN_THE_FORM or (status in {404, 500} and bool(_NAMES_THE_FORM.search(message)))
 
 
+class _Chat(ChatOpenAI):
+    """ChatOpenAI that takes whatever an endpoint reports of tokens; as it is, a list instead of a count is an error."""
+
+    def _create_chat_result(self, response: Any, generation_info: dict[str, Any] | None = None) -> ChatResult:
+        if isinstance(response, openai.BaseModel):
+            usage = getattr(response, "usage", None)
+            reported = usage.model_dump(warnings=False) if isinstance(usage, openai.BaseModel) else usage
+            response.usage = whole_usage(reported)  # type: ignore[attr-defined]
+        return super()._create_chat_result(response, generation_info)
+
+
 def _chat(settings: Settings, client: openai.DefaultAsyncHttpxClient) -> ChatOpenAI:
     own = settings.llm_base_url is None  # OpenAI's own: its client knows the address, and its variable with the key
-    return ChatOpenAI(
+    return _Chat(
         model=settings.llm_model.removeprefix(OPENAI) if own else settings.llm_model,
         base_url=settings.llm_base_url,
         api_key=None if own and settings.llm_api_key.get_secret_value() == NO_KEY else settings.llm_api_key,

@@ -81,7 +81,7 @@ def open_client(settings: Settings) -> SendIn:
 
 def host_of(settings: Settings) -> str:
     """Where the settings' model is asked: the endpoint's host, or the provider that its name begins with."""
-    host = urlsplit(settings.llm_base_url or "").netloc.rpartition("@")[2]
+    host = urlsplit(settings.llm_base_url or "").netloc
     return host or settings.llm_model.partition(":")[0]
 
 

@@ -40,8 +40,13 @@ _BY_STATUS = {
 _BY_NAME = {
     "Timeout": Fix("it did not answer in time", "raise BANYAN_LLM_TIMEOUT"),
     "Connect": Fix("it cannot be reached", "check BANYAN_LLM_BASE_URL and that it is running")}
+_NOT_READ = Fix("its response is not read", "check BANYAN_LLM_BASE_URL")
 _OTHER = Fix("it failed", "see to the endpoint, then try again")
 _OWN = ("BASE_URL", "API_KEY", "MODEL")
+
+
+class ResponseRefused(Exception):
+    """A response that is not read to its end; says why."""
 
 
 def failure(error: Exception, asked: str, key: SecretStr, *, fix: Fix | None = None,
@@ -58,8 +63,9 @@ def failure(error: Exception, asked: str, key: SecretStr, *, fix: Fix | None = N
     Returns:
         `EndpointFailed` where it was not the request's fault.
     """
-    fix = fix or _fix(error)
-    detail = " ".join(str(error).split())
+    refused = _refused(error)
+    fix = fix or (_NOT_READ if refused else _fix(error))
+    detail = " ".join(str(refused or error).split())
     secret = key.get_secret_value()
     if secret and secret != NO_KEY:
         detail = detail.replace(secret, "***")
@@ -70,6 +76,13 @@ def failure(error: Exception, asked: str, key: SecretStr, *, fix: Fix | None = N
     if not fix.of_endpoint:
         return ReasonerError(message)
     return EndpointFailed(message, certain=fix.certain or _nobody_listens(error))
+
+
+def _refused(error: BaseException | None) -> ResponseRefused | None:
+    """Why a response was not read, where that is what an error was raised from."""
+    while error is not None and not isinstance(error, ResponseRefused):
+        error = error.__cause__ or error.__context__
+    return error
 
 
 def status_of(error: BaseException | None) -> int | None:

@@ -4,10 +4,14 @@ import json
 import re
 from typing import Any
 
+from ...text.cleaning import clean_json
+
 # Some servers' chat templates open the block in the prompt, so that only its end is in the answer.
 _THINKING = re.compile(r"\A.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 _DECODER = json.JSONDecoder(strict=False)  # line breaks within strings are a common and harmless slip
 _SHOWN = 80
+MAX_ANSWER = 1_000_000
+"""Characters of an answer that is read: ten times what the longest reply of today's models has."""
 
 
 class UnusableAnswer(ValueError):
@@ -20,11 +24,21 @@ def json_object(text: str) -> dict[str, Any]:
     The text is never completed: a truncated object is an error, as what it leaves out is not known.
 
     Returns:
-        The object; the longest where there are several side by side.
+        The object, its texts without what cannot be stored (`clean_json`); the longest where there are several side
+        by side.
 
     Raises:
-        UnusableAnswer: there is no complete object.
+        UnusableAnswer: there is no complete object, or the text is too long.
     """
+    if len(text) > MAX_ANSWER:
+        raise UnusableAnswer(f"it has {len(text):,} characters, at most {MAX_ANSWER:,} are read")
+    try:
+        return clean_json(_json_object(text))
+    except RecursionError:
+        raise UnusableAnswer("it is nested too deeply") from None
+
+
+def _json_object(text: str) -> dict[str, Any]:
     whole = _decode(text.strip(), 0)
     if whole is not None and whole[1] == len(text.strip()):
         return whole[0]

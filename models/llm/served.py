@@ -7,10 +7,12 @@ from typing import Any, NamedTuple
 from ...config import Settings
 from ...runtime.budgets import charge
 from ...runtime.event_loop import process_loop
+from ...text.tokens import estimate_tokens
 from .endpoint import name_of
 from .failures import NO_KEY, NOT_OPENAI, NOT_SET_UP, failure
 from .limits import LimitedEndpoint
 from .reasoner import in_parallel
+from .usage import whole_usage
 
 
 class Request(NamedTuple):
@@ -50,7 +52,7 @@ class ServedModel:
         where, paid = charge(), list[int]()
 
         async def ask(request: Request) -> dict[str, Any]:
-            answer: _Answer = await self._endpoint.ask(request.texts, lambda: None, path, request.body)
+            answer: _Answer = await self._endpoint.ask(request.texts, lambda: None, path, request)
             paid.append(answer.prompt_tokens)
             if where.allowance is not None:
                 where.allowance.spend(answer.prompt_tokens)
@@ -66,13 +68,16 @@ class ServedModel:
             if where.account and paid:
                 where.account(path.strip("/"), self._settings.llm_model, len(paid), sum(paid))
 
-    def _connect(self) -> Callable[[str, dict[str, Any]], Awaitable[_Answer]]:
+    def _connect(self) -> Callable[[str, Request], Awaitable[_Answer]]:
         import openai  # noqa: PLC0415  (a second of imports, only for what makes a call)
+
+        from .http_client import open_http_client  # noqa: PLC0415
 
         settings, asked, key = self._settings, name_of(self._settings), self._settings.llm_api_key
         try:
             client = openai.AsyncOpenAI(
                 base_url=settings.llm_base_url, timeout=settings.llm_timeout, max_retries=settings.llm_retries,
+                http_client=open_http_client(settings.llm_timeout),
                 api_key=None if settings.llm_base_url is None and key.get_secret_value() == NO_KEY
                 else key.get_secret_value())
         except openai.OpenAIError as error:
@@ -81,14 +86,15 @@ class ServedModel:
         # Its connections can be closed only on the event loop that opened them.
         weakref.finalize(self, lambda: process_loop().start(client.close())).atexit = False
 
-        async def post(path: str, body: dict[str, Any]) -> _Answer:
+        async def post(path: str, request: Request) -> _Answer:
             try:
-                answer = await client.post(path, body=body, cast_to=object)
+                answer = await client.post(path, body=request.body, cast_to=object)
             except openai.OpenAIError as error:
                 raise failure(error, asked, key, variables=self._variables) from None
             if not isinstance(answer, dict):
                 raise failure(ValueError(type(answer).__name__), asked, key, fix=NOT_OPENAI, variables=self._variables)
-            usage = answer.get("usage") or {}
-            return _Answer(answer, usage.get("prompt_tokens") or usage.get("total_tokens") or 0)
+            usage = whole_usage(answer.get("usage"))
+            return _Answer(answer, usage.get("prompt_tokens") or usage.get("total_tokens")
+                           or sum(map(estimate_tokens, request.texts)))
 
         return post

@@ -9,6 +9,7 @@ from typing import TypeVar
 from ...prompts import Language, Prompt, render
 from ...runtime.budgets import CallLedger
 from ...schemas.naming import content_id
+from ...text.cleaning import clean_text
 from ..reasoner import ReasonerError
 from .answers import Declined, read_kept, read_reply
 from .breaker import EndpointDown, EndpointFailed
@@ -20,6 +21,8 @@ from .wire import Shape
 T = TypeVar("T")
 
 _ATTEMPTS = 2
+_USELESS = 10_000
+"""Characters that are kept of a reply that could not be used."""
 
 
 class StructuredChat:
@@ -108,7 +111,7 @@ class StructuredChat:
             await self._record(content_id("unusable", key, reply.text), step, reply, wasted=True)
             self._raise_if_filtered(step, reply)
             repair = (await asyncio.to_thread(render, "repair", language, error=wrong)).user
-            messages = [*messages, ("assistant", reply.text or reply.refusal or "-"), ("user", repair)]
+            messages = [*messages, ("assistant", _useless(reply) or "-"), ("user", repair)]
         raise ReasonerError(f"{step}: model {self._model!r} gave no usable answer in {_ATTEMPTS} attempts: "
                             f"{wrong}. Try again, or set another model (BANYAN_LLM_MODEL)")
 
@@ -134,6 +137,13 @@ class StructuredChat:
     async def _record(self, key: str, step: str, reply: Reply, *, wasted: bool = False) -> None:
         # A thread ends whatever becomes of this task: what was paid is stored.
         await asyncio.to_thread(
-            self._ledger.record, key=key, step=step, response=reply.text or reply.refusal,
+            self._ledger.record, key=key, step=step,
+            response=_useless(reply) if wasted else clean_text(reply.text),
             prompt_tokens=reply.prompt_tokens, completion_tokens=reply.completion_tokens,
             cached_tokens=reply.cached_tokens, wasted=wasted, model=self._model)
+
+
+def _useless(reply: Reply) -> str:
+    """What is kept of a reply that could not be used, and is shown to the model again: not whole if it is long."""
+    text = clean_text(reply.text or reply.refusal)
+    return text if len(text) <= _USELESS else f"{text[:_USELESS]}..."

@@ -1,12 +1,14 @@
 """Trying out an endpoint: one small call, paid by nobody's budget and kept nowhere."""
 
+import asyncio
 from time import monotonic
 from typing import Any, NamedTuple
 
 from ...config import Settings
 from ...runtime.event_loop import process_loop
+from ..reasoner import ReasonerError
 from .capability import FORMS
-from .endpoint import Reply, open_client
+from .endpoint import Reply, name_of, open_client
 
 _SCHEMA: dict[str, Any] = {"title": "Ready", "type": "object", "properties": {"ready": {"type": "boolean"}},
                            "required": ["ready"], "additionalProperties": False}
@@ -36,4 +38,11 @@ def try_out(settings: Settings) -> Trial:
 
 async def _send(settings: Settings) -> Reply:
     send = open_client(settings)
-    return await send([("user", 'Reply with this JSON object and nothing else: {"ready": true}')], _SCHEMA, FORMS)
+    try:
+        # The client's own limit is on each wait for a byte, of which there may be many.
+        async with asyncio.timeout(settings.llm_timeout):
+            return await send([("user", 'Reply with this JSON object and nothing else: {"ready": true}')], _SCHEMA,
+                              FORMS)
+    except TimeoutError:
+        raise ReasonerError(f"{name_of(settings)}: it did not answer within {settings.llm_timeout:g} s; see to the "
+                            "endpoint, then try again") from None

@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # before the import: see models/embedding/onnx_embedder
-import onnxruntime
 
 from .pipelines import ParsingError
 
@@ -65,6 +64,8 @@ class Tagger:
         Raises:
             ParsingError: a file is missing or altered.
         """
+        import onnxruntime  # noqa: PLC0415 - only Chinese texts need it
+
         files = {name: _verified(model / name) for name in SHA256}
         self._ids = {word.rstrip("\r"): int(number) for number, word in _rows(files["word.dic"])}
         self._half = dict(_rows(files["q2b.dic"]))

@@ -6,13 +6,13 @@ are hidden from it. Offsets are those of the text.
 
 import re
 import threading
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cachetools import LRUCache
 
 from ...text.sentences import split_sentences
+from .languages import language_of
 from .pipelines import PACKAGE, installed_pipelines, load_pipeline, pipeline_name
 
 if TYPE_CHECKING:
@@ -37,24 +37,12 @@ class Parser:
         """
         self._configured = configured
         self._lock = threading.Lock()
-        self._parsed: LRUCache[tuple[str, str, bool], Doc] = LRUCache(_TOKENS_KEPT, getsizeof=len)
+        self._parsed: LRUCache[tuple[str, str], Doc] = LRUCache(_TOKENS_KEPT, getsizeof=len)
 
     def languages(self) -> frozenset[str]:
         """The languages that pipelines are installed or configured for; Chinese has a reader of its own."""
         named = (Path(name.strip()).name.partition("_")[0] for name in self._configured.split(",") if name.strip())
         return frozenset({*installed_pipelines(), *named} - {"zh"})
-
-    def lemmas(self, word: str, language: str = "en") -> frozenset[str]:
-        """The base forms that a word has as a verb and as a noun; the word itself where the pipeline knows none."""
-        from spacy.tokens import Doc  # noqa: PLC0415 - see `load_pipeline`
-
-        pipeline = self._pipeline(language)
-        found = set()
-        with self._lock:
-            for part in ("VERB", "NOUN") if "lemmatizer" in pipeline.pipe_names else ():
-                doc = pipeline.get_pipe("lemmatizer")(Doc(pipeline.vocab, words=[word], pos=[part]))
-                found.add(doc[0].lemma_.lower())
-        return frozenset(found or {word})
 
     def _pipeline(self, language: str) -> "Language":
         name = pipeline_name(language, self._configured)
@@ -62,10 +50,10 @@ class Parser:
         return load_pipeline(name if name is not None else f"{language}_core_news_sm", alone=alone)
 
     def parse(self, text: str, language: str = "en") -> "Doc":
-        """The parse of one text.
+        """Parse a text.
 
         Args:
-            text: any text; parses of texts seen lately are kept.
+            text: any text; the parses of the last texts are cached.
             language: spaCy's code; a pipeline for it must be installed.
 
         Returns:
@@ -75,27 +63,38 @@ class Parser:
         Raises:
             ParsingError: there is no pipeline, or it is damaged.
         """
-        return self.parse_all([text], language)[0]
-
-    def parse_all(self, texts: Sequence[str], language: str = "en", *, together: bool = False) -> list["Doc"]:
-        """The parses of several texts, in order. See `parse`.
-
-        Args:
-            texts: the texts.
-            language: spaCy's code.
-            together: as one batch, which takes a third of the time; but a doubtful parse may then depend on the texts
-                beside it. What is stored must not.
-        """
         pipeline = self._pipeline(language)
         with self._lock:
-            known = {text: doc for text in texts if (doc := self._parsed.get((language, text, together))) is not None}
-            missing = [text for text in dict.fromkeys(texts) if text not in known]
-            docs = [_tokens(pipeline, text) for text in missing]
-            for text, doc in zip(missing, pipeline.pipe(docs) if together else map(pipeline, docs), strict=True):
-                known[text] = doc
+            doc = self._parsed.get((language, text))
+            if doc is None:
+                doc = pipeline(_tokens(pipeline, text))
                 if len(doc) <= self._parsed.maxsize:
-                    self._parsed[language, text, together] = doc
-        return [known[text] for text in texts]
+                    self._parsed[language, text] = doc
+        return doc
+
+    def entities(self, text: str) -> "Doc":
+        """Recognise the named entities of a text, and nothing else: that takes a third of a parse's time.
+
+        Args:
+            text: any text.
+
+        Returns:
+            spaCy's document with the entities in `ents`; `token.idx` is an offset into `text`.
+
+        Raises:
+            ParsingError: there is no pipeline for the text's language, or it is damaged.
+        """
+        pipeline = self._pipeline(language_of(text, self.languages()))
+        with self._lock:
+            doc = _tokens(pipeline, text)
+            if "ner" not in pipeline.pipe_names:
+                return pipeline(doc)
+            recogniser: Any = pipeline.get_pipe("ner")
+            shares = recogniser.model.get_ref("tok2vec")
+            before = () if shares.name != "tok2vec-listener" else ("transformer", "tok2vec")
+            for name in (*before, "ner"):
+                doc = pipeline.get_pipe(name)(doc) if name in pipeline.pipe_names else doc
+            return doc
 
 
 def _tokens(pipeline: "Language", text: str) -> "Doc":

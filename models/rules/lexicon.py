@@ -103,10 +103,6 @@ NUMBER_NOUNS = words(
     "revenue profit width diameter mass speed temperature capacity budget salary percentage share range rate fee rent "
     "turnover quantity total sum load"
 )
-NAME_NOUNS = words(
-    "book novel film movie song album opera poem play language currency nationality award prize journal "
-    "ship religion occupation profession genre work invention element mineral subject"
-)
 
 
 SUMMARY_CUES = re.compile(

@@ -23,12 +23,6 @@ ROLES = words(
 )
 """Titles: before a name they say that it is a person's, alone they are no name."""
 
-NO_OCCUPATIONS = words("son daughter father mother brother sister wife husband nephew niece uncle aunt cousin boy girl "
-                       "child man woman friend person people member one parent grandson granddaughter widow")
-"""Nouns that persons are said to be, which are no occupation."""
-
-AUXILIARIES = words("is was are were be been being has had have became becomes remains remained")
-
 PREPOSITIONS = words(
     "of in on at by for from with to into through under over against after before between during near within "
     "along across about as via onto upon toward towards behind around"
@@ -40,7 +34,8 @@ CHINESE_SURNAMES = frozenset(
 )
 """One-character Chinese surnames."""
 
-GENERIC_ACRONYMS = words("ceo cfo cto coo ai it pr hr ipo esg kpi pdf faq ok tv vs dna rna erp crm b2b b2c")
+GENERIC_ACRONYMS = words("ceo cfo cto coo ai it pr hr ipo esg kpi pdf faq ok tv vs dna rna erp crm b2b b2c "
+                         "eur usd gbp chf cny rmb vat am pm mon tue wed thu fri sat sun")
 """Acronyms that name no single thing."""
 
 PRONOUNS = {"he": "male", "him": "male", "his": "male", "she": "female", "her": "female", "hers": "female",

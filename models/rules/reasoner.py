@@ -1,4 +1,4 @@
-"""The rules reasoner: no model, no network. The embedded default, honest about being limited."""
+"""The rules reasoner, the default: no language model, no network."""
 
 import asyncio
 from collections.abc import Sequence
@@ -18,48 +18,37 @@ from ...schemas.retrieval import (
     SubAnswer,
     SubQuery,
 )
-from ..embedding.embedder import Embedder, RememberingEmbedder
 from ..parsing.parser import Parser
-from . import summaries
-from .answering import answers as answering
-from .answering.evidence import Pools
-from .questions import decomposition as questions
-from .questions import follow_ups
+from . import decomposition, follow_ups, summaries
+from .answers import Answers
 
 if TYPE_CHECKING:
-    from .reading.extraction import RulesExtractor
-
-# The sentences of some twenty contexts of 3,000 tokens; 6 MB.
-_VECTORS_KEPT = 4096
+    from .reader import RulesReader
 
 
 class RulesReasoner:
-    """Implements `Reasoner` by general grammar, word lists and sentence vectors.
+    """Implements `Reasoner` by patterns and word lists: it finds and quotes, and knows nothing of its own.
 
-    It quotes; it does not rephrase, infer or know anything of its own, so mode "open" only shows
-    the nearest sentence where its confidence does not suffice. Its only state are sentences
-    read lately, and their vectors: `reflect` and `answer` read much the same passages. Safe for threads.
+    Mode "open" therefore answers as mode "reject" does. Safe for threads.
     """
 
-    def __init__(self, embedder: Embedder, parser: Parser | None = None) -> None:
-        self._embedder = RememberingEmbedder(embedder, _VECTORS_KEPT)
+    def __init__(self, parser: Parser | None = None) -> None:
         self._parser = parser or Parser()
-        self._pools = Pools(self._embedder, self._parser)
-        self._model = embedder
+        self._answers = Answers(self._parser)
 
     @cached_property
-    def _extractor(self) -> "RulesExtractor":
-        from .reading.extraction import RulesExtractor  # noqa: PLC0415  (questions need no extraction)
+    def _extractor(self) -> "RulesReader":
+        from .reader import RulesReader  # noqa: PLC0415  (questions need no extraction)
 
-        return RulesExtractor(self._model, self._parser)
+        return RulesReader(self._parser)
 
     @property
     def fingerprint(self) -> str:
         """Names the rules; changes when they would extract something else."""
-        return "rules-5"
+        return "rules-6"
 
     def extract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
-        """See `RulesExtractor.extract`."""
+        """See `RulesReader.extract`."""
         return self._extractor.extract(request, schema)
 
     async def aextract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
@@ -80,20 +69,20 @@ class RulesReasoner:
         return summaries.summarise(communities)
 
     def decompose(self, question: str, schema: GraphSchema, limit: int) -> list[SubQuery]:
-        """See `questions.decompose`."""
-        return questions.decompose(question, schema, limit, self._parser)
+        """See `decomposition.decompose`."""
+        return decomposition.decompose(question, schema, limit, self._parser)
 
     def reflect(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
                 schema: GraphSchema) -> Reflection:
-        """See `answering.reflect`."""
-        return answering.reflect(question, history, passages, schema, self._pools)
+        """See `Answers.reflect`."""
+        return self._answers.reflect(question, history, passages, schema)
 
     def answer(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
                mode: Mode) -> DraftAnswer:
-        """See `answering.answer`; both modes get the same, as the rules know nothing of their own."""
+        """See `Answers.answer`; both modes answer alike."""
         del mode
-        return answering.answer(question, history, passages, self._pools)
+        return self._answers.answer(question, history, passages)
 
     def condense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
         """See `follow_ups.condense`."""
-        return follow_ups.condense(question, messages, self._parser)
+        return follow_ups.condense(question, messages)

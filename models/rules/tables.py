@@ -6,13 +6,13 @@ attribute. Bounding maps labels to the schema's or keeps them as proposals. Noth
 chunk's facts depend on the chunk alone.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from ...schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
 from ...schemas.naming import label_key
-from ...text.table_rows import find_rows
+from ...text.table_rows import Row, find_rows
 from ...text.values import kind_of
 
 DOCUMENT = "Document"
@@ -47,23 +47,39 @@ def read_rows(text: str, title: str, heading: str, schema: GraphSchema) -> tuple
     rows = list(find_rows(text))
     if not rows:
         return Extraction(), text
+    found = facts_of_rows(rows, text, title, heading, schema)
+    rest, begin = list[str](), 0
+    for row in rows:
+        long = (f"{cell.header}: {cell.value}\n" for cell in row.cells[1:] if len(cell.value) > _LONGEST_VALUE)
+        rest += [text[begin:row.start], *long]
+        begin = row.end
+    return found, "".join([*rest, text[begin:]])
+
+
+def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, schema: GraphSchema,
+                  names: Callable[[str], bool] = bool) -> Extraction:
+    """Return the facts of rows; each row is the evidence of its facts.
+
+    Args:
+        rows: rows of the text.
+        text: see `read_rows`, as for the other arguments.
+        title: of the document.
+        heading: above the chunk.
+        schema: whose types and relations headers are compared with.
+        names: tells whether a cell's value can name an entity.
+    """
     words = _Words(schema)
     entities: dict[tuple[str, str], None] = {}
     triples: list[ExtractedTriple] = []
     attributes: list[ExtractedAttribute] = []
-    rest: list[str] = []
-    begin = 0
     for row in rows:
-        rest.append(text[begin:row.start])
-        begin = row.end
         name, evidence = row.cells[0].value, text[row.start:row.end]
         kind = words.type_of_rows(row.cells[0].header, (*reversed(heading.split(" > ")), title))
         entities[name, kind] = None
         for header, value in row.cells[1:]:
             if len(value) > _LONGEST_VALUE:
-                rest.append(f"{header}: {value}\n")
                 continue
-            relation = words.relation(header) if kind_of(value) == "text" and value != name else None
+            relation = words.relation(header) if kind_of(value) == "text" and value != name and names(value) else None
             if relation is None:
                 attributes.append(ExtractedAttribute(entity=name, attribute=header, value=value, evidence=evidence))
                 continue
@@ -71,9 +87,8 @@ def read_rows(text: str, title: str, heading: str, schema: GraphSchema) -> tuple
                 entities[value, relation.type] = None
             ends = (value, name) if relation.backward else (name, value)
             triples.append(ExtractedTriple(head=ends[0], relation=relation.label, tail=ends[1], evidence=evidence))
-    found = Extraction(entities=tuple(ExtractedEntity(name=name, type=kind) for name, kind in entities),
-                       triples=tuple(triples), attributes=tuple(attributes))
-    return found, "".join([*rest, text[begin:]])
+    return Extraction(entities=tuple(ExtractedEntity(name=name, type=kind) for name, kind in entities),
+                      triples=tuple(triples), attributes=tuple(attributes))
 
 
 class _Column(NamedTuple):

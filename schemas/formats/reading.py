@@ -1,4 +1,4 @@
-"""Reading the small files that a user names: schemas, reviews, examples, questions."""
+"""Reading the small files that a user names: schemas, reviews, questions."""
 
 import json
 import re
@@ -16,7 +16,7 @@ _Part = TypeVar("_Part")
 
 MAX_BYTES = 100 * 1024 * 1024
 """Largest such file. Parsed, it takes some ten times its size in memory; a question file of the usual benchmarks
-has up to 60 MB, a schema with all that it learned less than 1 MB."""
+has up to 60 MB, a schema less than 1 MB."""
 MAX_DEPTH = 64
 """Deepest nesting of JSON: what is meant to be read has less than ten levels."""
 

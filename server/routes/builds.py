@@ -43,7 +43,7 @@ MaxTokens = Annotated[int | None, Form(ge=0, le=_MOST)]
 MaxCost = Annotated[float | None, Form(ge=0, le=_MOST, allow_inf_nan=False)]
 
 
-@router.post("/knowledge-bases/{kb}/builds", status_code=202, responses=errors(404, 413),
+@router.post("/knowledge-bases/{kb}/builds", status_code=202, responses=errors(404, 409, 413),
              dependencies=[may("write"), AFFORDABLE])
 async def start_build(  # noqa: PLR0913  (its options)
     kb: KbName, service: Serving,

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from ...graph_store.layout import Layout
 from ..answers import Conversation, ConversationItem, Items, Message, SharedConversation
 from ..errors import NotFoundError
 from ..parameters import errors
@@ -88,6 +89,7 @@ def show_shared(link: Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]{16,64}$")], s
                 bases: Seeing, _: Asking) -> SharedConversation:
     """A conversation that was shared, to whoever may ask its knowledge base and has its link."""
     found = service.conversations.linked(link)
-    if not bases.hold(found.kb):
+    # One that was dropped by whoever is no server leaves its conversations until a server starts.
+    if not bases.hold(found.kb) or not Layout.by(service.resources.settings, found.kb).exists():
         raise no_link()
     return found

@@ -1,20 +1,13 @@
 """A knowledge base as a whole: backed up, renamed, dropped; and several of its documents deleted at once."""
 
-import shutil
-import tempfile
-from pathlib import Path
 from typing import Annotated
-from urllib.parse import quote
 
 from fastapi import APIRouter, Response
-from fastapi.responses import FileResponse
 from pydantic import BaseModel, ConfigDict, Field
-from starlette.background import BackgroundTask
 
-from ...graph_store.integrity.backup import back_up
-from ...graph_store.layout import Layout
 from ..errors import ForbiddenError, StateError
 from ..parameters import KbName, errors
+from ..runs.backups import BackupResponse
 from ..security.access import Seeing, may
 from ..service import Service, Serving
 
@@ -57,20 +50,11 @@ def drop_knowledge_base(kb: KbName, service: Serving) -> None:
     service.conversations.forget_base(kb)
 
 
-@router.get("/backup", responses=errors(404, 409), response_class=FileResponse, dependencies=[may("read")])
-def back_up_knowledge_base(kb: KbName, service: Serving) -> FileResponse:
-    """A zip file from which `banyan restore` makes the knowledge base again."""
-    layout = Layout.by(service.resources.settings, kb).require()
-    folder = Path(tempfile.mkdtemp(prefix="banyan-backup-"))
-    target = folder / "backup.zip"
-    try:
-        back_up(layout, target, lambda _done, _total: None)
-    except BaseException:
-        shutil.rmtree(folder)
-        raise
-    disposition = f"attachment; filename=\"knowledge-base.zip\"; filename*=UTF-8''{quote(kb)}.zip"
-    return FileResponse(target, media_type="application/zip", headers={"Content-Disposition": disposition},
-                        background=BackgroundTask(shutil.rmtree, folder))
+@router.get("/backup", status_code=200, responses=errors(404, 409), response_class=BackupResponse,
+            dependencies=[may("read")])
+async def back_up_knowledge_base(kb: KbName, service: Serving) -> BackupResponse:
+    """A zip file from which `banyan restore` makes the knowledge base again; one at a time is made."""
+    return BackupResponse(service.backups, kb)
 
 
 @router.post("/documents/delete", status_code=204, responses=errors(404, 409), response_class=Response,

@@ -12,6 +12,7 @@ from ...models.llm.failures import NO_KEY
 from ...models.llm.trial import try_out
 from ...models.reasoner import ReasonerError
 from ...runtime import audit
+from ...schemas.endpoint_url import check_endpoint
 from ..errors import RefusedError, StateError
 from ..parameters import errors
 from ..security.access import OF_ALL, may
@@ -23,10 +24,11 @@ _MOST = 500
 
 
 def _address(text: str) -> str:
-    parts = urlsplit(text.strip())
-    if text.strip() and (parts.scheme not in {"http", "https"} or not parts.hostname):
+    address = check_endpoint(text)
+    parts = urlsplit(address)
+    if address and (parts.scheme not in {"http", "https"} or not parts.hostname):
         raise ValueError("an endpoint begins with http:// or https://, such as http://127.0.0.1:11434/v1")
-    return text.strip()
+    return address
 
 
 class ModelTrialError(RefusedError):

@@ -27,19 +27,20 @@ from ...graph_store.errors import DatabaseError, WriterBusyError
 from ...graph_store.layout import check_name
 from ...runtime import audit
 from ...runtime.budgets import charge
+from ...runtime.panics import is_panic
 from ...schemas.delta import Candidate, Decision
 from ..answers import Build, BuildError, BuildProgress, BuildReview
 from ..checkpoints import checkpoints_in
 from ..database import ServerDatabase
-from ..errors import NotFoundError, StateError, TooManyRequestsError, detail_of, status_of
+from ..errors import NotFoundError, StateError, detail_of, status_of
 from ..security.allowances import Allowances
+from .build_quotas import check_quotas
 from .build_records import AT_WORK, OVER, BuildOptions, BuildRecord, BuildRecords, changed
 from .job import Job
 from .process_lock import ProcessLock, holding_one, kb_lock
 from .uploads import Upload, Uploads, safe_names
 
 _LOG = logging.getLogger("banyan.server")
-MOST_QUEUED = 100
 _BEAT = 0.5
 """Seconds between two looks at what other processes do."""
 _TAKING_UP = 4
@@ -168,10 +169,10 @@ class Builds:
 
         Raises:
             FileNameError: a file's name is not safe.
-            TooManyRequestsError: too many builds wait.
+            TooManyRequestsError: too many builds wait, of all or of this client or knowledge base.
+            StateError: another build of the knowledge base is to be reviewed.
         """
-        if len(await anyio.to_thread.run_sync(self._records.unfinished)) >= MOST_QUEUED:
-            raise TooManyRequestsError(f"{MOST_QUEUED} builds wait already; start another one later", 60)
+        check_quotas(await anyio.to_thread.run_sync(self._records.unfinished), kb, options, audit.client())
         names = safe_names([upload.name for upload in uploads])
         build = Build(id=new_run(), kb=kb, state="queued", progress=BuildProgress(step="", done=0, total=None),
                       created_at=datetime.now(UTC).isoformat(timespec="seconds"), files=names)
@@ -349,7 +350,9 @@ class Builds:
                                                        stream_mode="custom", durability="exit"):
                     job.change(progress=BuildProgress(**cast("dict[str, Any]", event)))
                 state = await graph.aget_state(config)
-        except Exception as error:  # noqa: BLE001  (told to the client, and defects to the log)
+        except BaseException as error:  # told to the client, and defects to the log
+            if not isinstance(error, Exception) and not is_panic(error):
+                raise
             if isinstance(error, DatabaseError) and not await anyio.to_thread.run_sync(self._process.holds):
                 job.leave()
                 return {}

@@ -5,16 +5,18 @@ REST and the LangServe chat share them: a conversation that started through one 
 
 import json
 import secrets
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
-from sqlalchemy import text
+from sqlalchemy import Connection, text
 
+from ...config import Settings
+from ...text.cleaning import clean_json, clean_text
 from ..answers import ConversationItem, ConversationTurn, SharedConversation
-from ..database import ServerDatabase
+from ..database import FILE, ServerDatabase
 from ..errors import NotFoundError, StateError
 from .process_lock import ProcessLock
 from .threads import Thread
@@ -43,8 +45,12 @@ class Conversations:
         self._process = process
 
     def add(self, thread: Thread, question: str, answer: dict[str, Any]) -> int:
-        """Keep a turn, and begin the conversation with the first; returns the turn's number, from 1."""
+        """Keep a turn, and begin the conversation with the first; returns the turn's number, from 1.
+
+        What cannot be stored or sent of its texts is taken out (`clean_text`).
+        """
         now, key = datetime.now(UTC), thread.key
+        question = clean_text(question)
         title = " ".join(question.split())
         title = title if len(title) <= _TITLE else f"{title[:_TITLE - 1]}…"
         with self._db.transaction() as connection:
@@ -61,7 +67,7 @@ class Conversations:
                 "INSERT INTO banyan_turns (conversation, number, asked_at, question, answer) "
                 "VALUES (:id, :number, :asked, :question, :answer)"),
                 {"id": key, "number": last + 1, "asked": now.isoformat(timespec="seconds"), "question": question,
-                 "answer": json.dumps(answer)})
+                 "answer": json.dumps(clean_json(answer))})
             connection.execute(text("DELETE FROM banyan_turns WHERE conversation = :id AND number <= :old"),
                                {"id": key, "old": last + 1 - KEPT_TURNS})
         return last + 1
@@ -177,23 +183,20 @@ class Conversations:
             connection.execute(text("DELETE FROM banyan_conversations WHERE id = :id"), {"id": thread.key})
 
     def rename_base(self, old: str, new: str) -> None:
-        """A knowledge base has another name: conversations about it are found under that."""
-        names = {"old": old, "new": new}
-        with self._db.transaction() as connection:
-            connection.execute(text(
-                "UPDATE banyan_turns SET conversation = (SELECT client || '/' || CAST(:new AS TEXT) || '/' || name "
-                "FROM banyan_conversations WHERE id = conversation) WHERE conversation IN "
-                "(SELECT id FROM banyan_conversations WHERE kb = :old)"), names)
-            connection.execute(text(
-                "UPDATE banyan_conversations SET id = client || '/' || CAST(:new AS TEXT) || '/' || name, kb = :new "
-                "WHERE kb = :old"), names)
+        """See `rename_base`."""
+        rename_base(self._db, old, new)
 
     def forget_base(self, kb: str) -> None:
-        """A knowledge base is gone, and conversations about it with it."""
+        """Delete the conversations about a knowledge base that is gone, and their links."""
         with self._db.transaction() as connection:
-            connection.execute(text("DELETE FROM banyan_turns WHERE conversation IN "
-                                    "(SELECT id FROM banyan_conversations WHERE kb = :kb)"), {"kb": kb})
-            connection.execute(text("DELETE FROM banyan_conversations WHERE kb = :kb"), {"kb": kb})
+            _forget(connection, kb)
+
+    def sweep(self, there: Collection[str]) -> None:
+        """Delete the conversations about knowledge bases that are gone, whoever dropped them."""
+        with self._db.transaction() as connection:
+            for (kb,) in connection.execute(text("SELECT DISTINCT kb FROM banyan_conversations")).fetchall():
+                if kb not in there:
+                    _forget(connection, kb)
 
     def _one(self, column: str, value: str, missing: str) -> Any:
         with self._db.reading() as connection:
@@ -218,6 +221,47 @@ class Conversations:
 def no_link() -> NotFoundError:
     """What is said of a link that shows nothing, or nothing to this client."""
     return NotFoundError("no conversation has this link, or it is not shared any more")
+
+
+def move_conversations(settings: Settings, old: str, new: str = "") -> None:
+    """Have the conversations about a knowledge base go with it, where a server keeps any; for whoever is no server.
+
+    Args:
+        settings: where the server's database is.
+        old: the name that it had.
+        new: the one that it has now; empty: it was dropped.
+    """
+    if settings.database is None and not (settings.home / FILE).is_file():
+        return
+    with closing(ServerDatabase.of(settings)) as database:
+        if new:
+            rename_base(database, old, new)
+        else:
+            with database.transaction() as connection:
+                _forget(connection, old)
+
+
+def rename_base(database: ServerDatabase, old: str, new: str) -> None:
+    """Have conversations about a knowledge base found under its new name.
+
+    Those about one that had that name before, and is gone, go.
+    """
+    names = {"old": old, "new": new}
+    with database.transaction() as connection:
+        _forget(connection, new)
+        connection.execute(text(
+            "UPDATE banyan_turns SET conversation = (SELECT client || '/' || CAST(:new AS TEXT) || '/' || name "
+            "FROM banyan_conversations WHERE id = conversation) WHERE conversation IN "
+            "(SELECT id FROM banyan_conversations WHERE kb = :old)"), names)
+        connection.execute(text(
+            "UPDATE banyan_conversations SET id = client || '/' || CAST(:new AS TEXT) || '/' || name, kb = :new "
+            "WHERE kb = :old"), names)
+
+
+def _forget(connection: Connection, kb: str) -> None:
+    connection.execute(text("DELETE FROM banyan_turns WHERE conversation IN "
+                            "(SELECT id FROM banyan_conversations WHERE kb = :kb)"), {"kb": kb})
+    connection.execute(text("DELETE FROM banyan_conversations WHERE kb = :kb"), {"kb": kb})
 
 
 def _item(row: Any) -> ConversationItem:

@@ -12,12 +12,11 @@ import anyio.to_thread
 from sqlalchemy import Connection, text
 
 from ...graph_store.layout import check_name
+from ...ingest.document_ids import MAX_ID
 from ..database import ServerDatabase
 from ..errors import RefusedError
 from .process_lock import UPLOADS, ProcessLock, kb_lock
 
-MAX_ID = 1000
-"""Characters of a document's id (see `Document`)."""
 _MAX_PART = 255
 """Bytes of a file's name on the usual file systems."""
 _FORBIDDEN = frozenset(':*?"<>|\ufffd')

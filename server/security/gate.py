@@ -16,8 +16,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ...config import Settings
 from ...runtime.audit import acting
+from ..connections import MAX_HEAD
 from ..errors import (
     ForbiddenError,
+    HeadTooLargeError,
     NotJsonError,
     RefusedError,
     TooLargeError,
@@ -140,6 +142,7 @@ class Gate:
             return
         scope.setdefault("state", {})
         try:
+            _check_head(scope)
             self._check_origin(scope)
             await self._check_rate(*await self._client(scope))
             receive = self._bounded(scope, receive)
@@ -246,6 +249,19 @@ class Gate:
             return part
 
         return receive_on
+
+
+def _check_head(scope: Scope) -> None:
+    """Refuse a request's line and headers that are too long, and a NUL in its path, which no file or database takes.
+
+    Those that come in one piece are not bounded before.
+    """
+    if "\0" in scope["path"] or b"%00" in scope["query_string"]:
+        raise RefusedError("there is a NUL character in the path or the query: leave it out")
+    size = len(scope["method"]) + len(scope.get("raw_path") or b"") + len(scope["query_string"])
+    size += sum(len(name) + len(value) for name, value in scope["headers"])
+    if size > MAX_HEAD:
+        raise HeadTooLargeError(f"the request's line and headers are longer than {MAX_HEAD:,} bytes: send less in them")
 
 
 def key_in(headers: Headers) -> str:

@@ -21,6 +21,16 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+def names_in(listed: str) -> frozenset[str]:
+    """Return the host names in a list with commas between."""
+    return frozenset(name.strip().casefold() for name in listed.split(",") if name.strip())
+
+
+def is_for_others(listed: str) -> bool:
+    """Return True if a list of host names has one by which others than this machine may be served, through a proxy."""
+    return not all(map(is_loopback, names_in(listed)))
+
+
 def is_local(scope: Scope) -> bool:
     """Whether a request comes from this machine."""
     client = scope.get("client")
@@ -50,10 +60,9 @@ class Hosts(NamedTuple):
             host: the address or name; for all addresses of the machine, its own name and any address count.
             further: other names, with commas between.
         """
-        others = {name.strip().casefold() for name in further.split(",") if name.strip()}
         everywhere = _is_address(host) and ipaddress.ip_address(host).is_unspecified
         own = {socket.gethostname().casefold()} if everywhere else {host.strip("[]").casefold()}
-        return cls(LOOPBACK_NAMES | own | others, everywhere)
+        return cls(LOOPBACK_NAMES | own | names_in(further), everywhere)
 
     def allow(self, header: str) -> bool:
         """Whether a request's `Host` is one of them."""

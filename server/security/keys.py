@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 import json
+import logging
 import os
 import secrets
 from collections.abc import Sequence
@@ -27,6 +28,7 @@ SCOPES: tuple[Scope, ...] = get_args(Scope)
 WORK: tuple[Scope, ...] = ("read", "ask", "write", "review")
 """The scopes of work with knowledge bases."""
 KEYS_FILE = "server-keys.json"
+_LOG = logging.getLogger("banyan.server")
 _PREFIX = "banyan_"
 _NAME = r"^[A-Za-z0-9_-]{1,64}$"
 
@@ -170,18 +172,38 @@ class Keys:
         if name not in {key.name for key in self.all()}:
             raise KeysError(f"there is no key {name!r}; `banyan key` lists them")
         self._change(name, None)
-        audit.record(self._path.parent, "revoke key", what=name)
+        try:
+            audit.record(self._path.parent, "revoke key", what=name)
+        except OSError as error:  # it is revoked all the same
+            _LOG.warning("that the key %s was revoked is not in the audit log: %s", name, error)
 
     def _change(self, name: str, key: Key | None) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(f"{self._path}.lock"):
             others = [known for known in self.all() if known.name != name]
             kept = [*others, *([key] if key else [])]
-            data = {"keys": [known.model_dump(mode="json", exclude_none=True) for known in kept]}
-            new = self._path.with_name(f"{self._path.name}.new")
-            with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:  # noqa: PTH123
-                json.dump(data, file, indent=2)
-            new.replace(self._path)
+            data = json.dumps({"keys": [known.model_dump(mode="json", exclude_none=True) for known in kept]}, indent=2)
+            try:
+                _write_whole(self._path, data)
+            except OSError:
+                if key is not None:
+                    raise
+                # The disk may be full. What is shorter than what is there fits in its place; cut off in the middle,
+                # nobody is let in.
+                with self._path.open("r+", encoding="utf-8") as file:
+                    file.write(data)
+                    file.truncate()
+
+
+def _write_whole(path: Path, data: str) -> None:
+    new = path.with_name(f"{path.name}.new")
+    try:
+        with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:  # noqa: PTH123
+            file.write(data)
+        new.replace(path)
+    except OSError:
+        new.unlink(missing_ok=True)
+        raise
 
 
 def _digest(secret: str) -> str:

@@ -20,6 +20,7 @@ from joserfc.jwt import Claims, JWTClaimsRegistry, decode
 
 from ...config import Settings
 from ...schemas.issuer_url import is_trustworthy
+from ...text.cleaning import clean_text
 from ..errors import UnauthorizedError, UnavailableError
 from .bases import NONE, Bases
 from .keys import SCOPES
@@ -132,8 +133,8 @@ class Tokens:
 
     def _granted(self, claims: Claims) -> Granted:
         settings, subject = self._settings, claims["sub"]
-        if not 0 < len(subject) <= _MOST_SUBJECT:
-            raise TokenError(f"the token's subject has not 1 to {_MOST_SUBJECT} letters")
+        if not isinstance(subject, str) or not 0 < len(subject) <= _MOST_SUBJECT or clean_text(subject) != subject:
+            raise TokenError(f"the token's subject has not 1 to {_MOST_SUBJECT} letters, all of valid Unicode")
         prefix = settings.oidc_scope_prefix
         scopes = {value.removeprefix(prefix) for value in _values(claims, settings.oidc_scopes_claim)
                   if value.startswith(prefix)}

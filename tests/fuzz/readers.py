@@ -33,6 +33,7 @@ def _word(path: Path) -> None:
     table = made.add_table(2, 2)
     for number, cell in enumerate(cell for row in table.rows for cell in row.cells):
         cell.text = f"cell {number}"
+    table.cell(1, 1).add_table(2, 2)
     made.save(str(path))
 
 
@@ -58,6 +59,9 @@ def _pdf(path: Path) -> None:
         made.add_page()
         made.set_font("helvetica")
         made.multi_cell(0, text=GOOD)
+        with made.table() as table:
+            for row in (("Product", "Price (EUR)"), ("D100", "10"), ("D200", "20.5")):
+                table.row(row)
     made.output(str(path))
 
 

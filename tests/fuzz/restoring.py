@@ -39,7 +39,7 @@ class Restoring:
         small_base.people(self._settings.home, "kb", embedder)
         self._layout = Layout.of(self._settings.home, "kb")
         self._sound, self._strange = folder / "sound.zip", folder / "strange.zip"
-        back_up(self._layout, self._sound, silent)
+        back_up(self._layout, self._sound, embedder, silent)
         with zipfile.ZipFile(self._sound) as archive:
             self._manifest = json.loads(archive.read("manifest.json"))
             self._ledger = archive.read("ledger.sqlite")

@@ -23,6 +23,29 @@ def web_server(web_folder):
         yield server.url
 
 
+@pytest.fixture(scope="session")
+def linked(web_folder, web_server):
+    """A knowledge base of recorded triples on that server: eight firms, each with the people and town of its own."""
+    records = []
+    for firm in range(8):
+        for person in range(8):
+            name, triples = f"Ann{firm}x{person} Lee", [["works_for", f"Firm{firm} Ltd"], ["lives_in", f"Town{firm}"]]
+            if person == 0:
+                triples.append(["knows", f"Ann{(firm + 1) % 8}x0 Lee"])
+            types = {f"Firm{firm} Ltd": "Organization", f"Town{firm}": "Location"}
+            ends = [name, *(end for _, end in triples)]
+            records.append({
+                "id": f"p{firm}-{person}", "title": name, "triples": [[name, *triple] for triple in triples],
+                "text": " ".join(f"{name} {relation} {end}." for relation, end in triples),
+                "entities": [{"name": end, "type": types.get(end, "Person")} for end in ends]})
+    path = web_folder / "linked.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in records), "utf-8")
+    report = load_test_module("command_line").CommandLine(web_folder)(
+        "import", path, "--format", "triples", "--schema", "open", "--kb", "linked", "--json").json
+    assert report["rejected"] == {}
+    return "linked"
+
+
 @pytest.fixture(scope="module")
 def web_browser():
     """A headless Chromium; Playwright has one at a time in a process, and other files have their own."""

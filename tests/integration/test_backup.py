@@ -98,7 +98,7 @@ def test_places_where_no_backup_can_stand(stored, output, why):
     assert left(stored.folder) == ["documents", "home", "kb.zip", "schema.json"]
 
 
-def test_a_backup_while_a_build_commits_is_the_state_when_it_began(stored, monkeypatch):
+def test_a_backup_while_a_build_commits_is_the_state_when_it_began(stored, hashed_embedder, monkeypatch):
     monkeypatch.setattr(backup_module, "_PAGES", 1)
     home = stored.folder / "home"
     before, steps = tables(home, "kb"), []
@@ -107,7 +107,7 @@ def test_a_backup_while_a_build_commits_is_the_state_when_it_began(stored, monke
             steps.append((done, total))
             building.insert(DOCUMENTS, [(f"new{len(steps)}", "", "word " * 500, "test", "{}", "[]", "")])
 
-        back_up(Layout.of(home, "kb"), stored.folder / "during.zip", commit)
+        back_up(Layout.of(home, "kb"), stored.folder / "during.zip", hashed_embedder, commit)
     assert len(steps) > 10
     assert steps[-1][0] == steps[-1][1]
     assert stored("restore", "during.zip", "--kb", "other").code == 0
@@ -134,7 +134,7 @@ def test_a_full_disk_leaves_what_stood(stored, hashed_embedder, share):
     size = int(share * (home / "kb" / "ledger.sqlite").stat().st_size)
     before, ledger = file.read_bytes(), tables(home, "kb")
     with full_disk(size), pytest.raises((OSError, sqlite3.OperationalError)):
-        back_up(Layout.of(home, "kb"), file, silent, force=True)
+        back_up(Layout.of(home, "kb"), file, hashed_embedder, silent, force=True)
     assert file.read_bytes() == before
     for name, force in (("kb", True), ("other", False)):
         with full_disk(size), pytest.raises((OSError, sqlite3.OperationalError)):
@@ -247,3 +247,18 @@ def test_permissions_of_a_backup_are_the_users(stored):
 def test_errors_name_the_thing(tmp_path, hashed_embedder):
     with pytest.raises(BackupError, match="there is no backup"):
         restore(tmp_path / "none", Layout.of(tmp_path, "kb"), hashed_embedder, silent)
+
+
+def test_accounts_that_cannot_be_read_are_found_and_never_backed_up(stored):
+    with closing(sqlite3.connect(stored.folder / "home" / "kb" / "ledger.sqlite")) as raw, raw:
+        raw.execute("INSERT INTO tokens (build, document, step, model, calls, prompt, completion, cached, "
+                    "wasted_calls, wasted) VALUES ('', '', 'extract', 'm', 1, 1000.5, 1, 0, 0, 0)")
+    checked = stored("verify", "--kb", "kb")
+    assert checked.code == 1
+    assert "the accounts cannot be read" in checked.out + checked.err
+    before = (stored.folder / "kb.zip").read_bytes()
+    result = stored("backup", "--kb", "kb", "-o", "kb.zip", "--force")
+    assert result.code == 1
+    assert "a backup of 'kb' could not be restored" in result.err
+    assert "banyan verify" in result.err
+    assert (stored.folder / "kb.zip").read_bytes() == before

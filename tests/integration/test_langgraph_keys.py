@@ -19,7 +19,8 @@ langgraph_server = load_test_module("langgraph_server")
 oidc_issuer = load_test_module("oidc_issuer")
 SCOPES = {"writer": ["write"], "reviewer": ["review"], "ada": ["ask"], "bob": ["ask"],
           "all": ["read", "ask", "write", "review"]}
-GIVEN = [{"id": f"{name}.md", "text": f"# {name}\n\n{name} was a chess player. {name} defeated {other} in 1911.\n"}
+GIVEN = [{"id": f"{name}.md", "text": f"# {name}\n\n{name} was a chess player. {name} defeated {other} in 1911.\n\n"
+         f"| Person | Defeat |\n|---|---|\n| {name} | {other} |\n"}
          for name, other in (("Otto Kern", "Tom Hale"), ("Ada Blum", "Otto Kern"))]
 REVIEW = {"review": True}
 

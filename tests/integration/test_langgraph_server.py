@@ -23,12 +23,14 @@ pytestmark = pytest.mark.integration
 
 command_line = load_test_module("command_line")
 langgraph_server = load_test_module("langgraph_server")
-# "defeat" is no relation of the schema, and two documents ask for it.
+# "Defeat" is no attribute of the schema, and the tables of two documents ask for it.
 DOCUMENTS = {
     "otto-kern.md": "# Otto Kern\n\nOtto Kern was a chess player. He was born in Vienna. "
-                    "Otto Kern defeated Tom Hale in 1911.\n",
+                    "Otto Kern defeated Tom Hale in 1911.\n\n"
+                    "| Person | Defeat |\n|---|---|\n| Otto Kern | Tom Hale |\n",
     "ada-blum.md": "# Ada Blum\n\nAda Blum was a chess player. She was born in Warsaw. "
-                   "Ada Blum defeated Otto Kern in 1920.\n"}
+                   "Ada Blum defeated Otto Kern in 1920.\n\n"
+                   "| Person | Defeat |\n|---|---|\n| Ada Blum | Otto Kern |\n"}
 GIVEN = [{"id": name, "text": text} for name, text in DOCUMENTS.items()]
 REVIEW = {"review": True}
 
@@ -69,7 +71,7 @@ def reviewed(client, folder):
         stream_mode=["custom", "updates"]))
     waiting = client.threads.get_state(thread)
     result = client.runs.wait(thread, "construction", context=REVIEW, command={"resume": {"decisions": [
-        {"kind": "relation", "name": "defeat", "verdict": "rename", "new_name": "won_against"}]}})
+        {"kind": "attribute", "name": "defeat", "verdict": "rename", "new_name": "won_against"}]}})
     return streamed, waiting, result
 
 
@@ -96,7 +98,7 @@ def test_both_graphs_are_listed_with_descriptions(client):
 def test_the_schemas_ask_for_little(schemas):
     """The input's fields and the context's, none of the state's inner ones."""
     inputs = {name: set(one["input_schema"]["properties"]) for name, one in schemas.items()}
-    assert inputs == {"construction": {"knowledge_base", "documents", "paths", "schema", "examples", "recorded"},
+    assert inputs == {"construction": {"knowledge_base", "documents", "paths", "schema", "recorded"},
                       "retrieval": {"knowledge_base", "question", "messages"}}
     assert set(schemas["construction"]["output_schema"]["properties"]) == {"report"}
     assert {"answer", "abstained", "citations"} <= set(schemas["retrieval"]["output_schema"]["properties"])
@@ -124,19 +126,19 @@ def test_a_build_with_review_stops_with_what_a_person_can_read(reviewed):
     assert list(asked["value"]) == ["title", "question", "candidates", "how_to_answer", "examples", "delta"]
     assert asked["value"]["title"] == "Schema review of 'chess': 1 candidate"
     (shown,) = asked["value"]["candidates"]
-    assert shown.startswith("1. relation 'defeat' (Person -> Person), in 2 documents, confidence 0.")
-    assert 'otto-kern.md: "Otto Kern defeated Tom Hale in 1911."' in shown
+    assert shown.startswith("1. attribute 'defeat' (Person: text), in 2 documents, confidence 1")
+    assert 'otto-kern.md: "| Person: Otto Kern | Defeat: Tom Hale |"' in shown
     (candidate,) = asked["value"]["delta"]["candidates"]
-    assert (candidate["kind"], candidate["name"], candidate["documents"]) == ("relation", "defeat", 2)
-    assert {"document": "otto-kern.md", "item": "(Otto Kern; defeat; Tom Hale)",
-            "words": "Otto Kern defeated Tom Hale in 1911."} in candidate["examples"]
+    assert (candidate["kind"], candidate["name"], candidate["documents"]) == ("attribute", "defeat", 2)
+    assert {"document": "otto-kern.md", "item": "(Otto Kern; Defeat: Tom Hale)",
+            "words": "| Person: Otto Kern | Defeat: Tom Hale |"} in candidate["examples"]
 
 
 def test_a_build_resumed_with_decisions_ends_with_a_report(reviewed):
     report = reviewed[2]["report"]
     assert (report["kb"], report["documents"], report["chunks"], report["chunks_failed"]) == ("chess", 2, 2, 0)
     assert (report["schema_version"], report["rejected"], report["stopped"]) == (2, {}, "")
-    assert report["triples"] == 4, "born_in twice, and what waited for the new relation"
+    assert (report["triples"], report["attributes"]) == (2, 2), "born_in, and what waited for the new attribute"
     assert report["communities"] > 0
 
 
@@ -188,11 +190,11 @@ def test_a_remote_build_of_texts_is_reviewed_in_words(client):
     remote.invoke({"knowledge_base": "texts", "documents": GIVEN}, config, context=REVIEW)
     assert "error" not in shown()
     for answer, reason in (("perhaps", "'perhaps' cannot be read"), ("accept 7", "'7' is no candidate: use a number"),
-                           ("merge 1 into nothing", "there is no relation 'nothing'")):
+                           ("merge 1 into nothing", "there is no attribute 'nothing'")):
         remote.invoke(Command(resume=answer), config, context=REVIEW)
         assert shown()["error"].startswith(f"nothing was changed: {reason}")
     report = remote.invoke(Command(resume="rename 1 to won_against"), config, context=REVIEW)["report"]
-    assert (report["documents"], report["triples"], report["schema_version"]) == (2, 4, 2)
+    assert (report["documents"], report["attributes"], report["schema_version"]) == (2, 2, 2)
     assert remote.get_state(config).values["documents"] == [], "texts live in the ledger, not in checkpoints"
     asked = {"knowledge_base": "texts", "question": "Where was Ada Blum born?"}
     assert "Warsaw" in client.runs.wait(None, "retrieval", input=asked)["answer"]
@@ -201,7 +203,7 @@ def test_a_remote_build_of_texts_is_reviewed_in_words(client):
 class TestRefused:
     @pytest.mark.parametrize("more", [
         {"paths": ["secret"]}, {"paths": ["chess/../secret/ada-blum.md"]}, {"paths": ["chess", "/etc/passwd"]},
-        {"paths": ["chess"], "examples": "secret/ada-blum.md"}, {"paths": ["chess"], "schema": "secret/ada-blum.md"},
+        {"paths": ["chess"], "schema": "secret/ada-blum.md"},
         {"paths": ["secret/that-is-not-there"]}])
     def test_files_that_clients_may_not_read(self, client, folder, more):
         inside = {key: [str(folder / one) for one in value] if key == "paths" else str(folder / value)
@@ -230,7 +232,7 @@ class TestRefused:
         ("text", "`documents` is a list"), ([{"id": "a"}], r"`documents[0]` is not"),
         ([{"id": "a", "text": " "}], "there is no text in `documents[0]`"),
         ([{"id": "a", "text": "x"}, {"id": "a", "text": "y"}], "`documents[1]` has the id 'a' of one before it"),
-        ([{"id": "", "text": "x"}], "the id of `documents[0]` cannot be stored")])
+        ([{"id": "", "text": "x"}], "`documents[0]`: the id '' cannot be used")])
     def test_documents_that_are_none(self, client, folder, documents, reason):
         assert reason in failed(client, "construction", {"knowledge_base": "broken", "documents": documents})
         assert not (folder / "home" / "broken").exists()

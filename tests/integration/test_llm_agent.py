@@ -77,7 +77,8 @@ def gold(text: str = "") -> list[Any]:
 def test_parts_that_wait_are_filled_in_asked_and_answered(home):
     said, stats = ask(home, gold())
     assert said["answer"] == "It is 1889. [1]"
-    assert [(citation["document"], citation["quote"]) for citation in said["citations"]] == [("Kalmar", "1889")]
+    assert [(citation["document"], citation["quote"]) for citation in said["citations"]] == [
+        ("texts.jsonl/Kalmar", "1889")]
     assert said["iterations"] > 1
     assert "When was the oldest bridge of Kalmar opened?" in said["sub_queries"], "filled in from the part before"
     assert stats.steps == {"decomposition": 1, "reflection": said["iterations"], "answer": 1}

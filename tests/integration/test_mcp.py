@@ -202,5 +202,5 @@ def test_the_example_of_a_client(folder, url, served):
     command = [sys.executable, str(command_line.EXAMPLES / "agents" / "mcp_client.py"), *([url] if served else [])]
     done = warm_start.run(command, cwd=folder, timeout=command_line.SECONDS, env=environment(folder))
     assert done.returncode == 0, done.stderr[-4000:]
-    assert "Graz lies on the river Mur. [" in done.stdout
+    assert "Graz lies on the river Mur." in done.stdout
     assert "... decompose" in done.stderr

@@ -12,8 +12,9 @@ from mcp import Client
 from ..conftest import load_test_module
 
 small_base = load_test_module("small_base")
-# "defeat" is no relation of the schema.
-PLAYER = "# {0} Blum\n\n{0} Blum was a chess player. She was born in Warsaw. {0} Blum defeated Tom Hale in 1920.\n"
+# "Defeat" is no attribute of the schema.
+PLAYER = ("# {0} Blum\n\n{0} Blum was a chess player. She was born in Warsaw. {0} Blum defeated Tom Hale in 1920.\n\n"
+          "| Person | Defeat |\n|---|---|\n| {0} Blum | Tom Hale |\n")
 
 
 @pytest.fixture(scope="module")
@@ -173,10 +174,10 @@ class TestAdding:
         _, waiting, decided, schema = called(
             server, ("add_document", {"document": "ada.md", "text": PLAYER.format("Ada")}), ("schema_candidates", {}),
             ("decide_schema", {"who": "Eve", "decisions": [
-                {"kind": "relation", "name": "defeat", "verdict": "accept"}]}), ("schema", {}))
+                {"kind": "attribute", "name": "defeat", "verdict": "accept"}]}), ("schema", {}))
         assert [one["name"] for one in waiting.structured_content["candidates"]] == ["defeat"]
         assert decided.structured_content == {"version": 2, "changed": True}
-        names = {one["name"] for one in schema.structured_content["schema"]["relation_types"]}
+        names = {one["name"] for one in schema.structured_content["schema"]["attribute_types"]}
         assert "defeat" in names
 
     def test_progress_is_told(self, empty):

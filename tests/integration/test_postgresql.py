@@ -98,13 +98,13 @@ def test_a_backup_goes_from_one_database_to_the_other_and_back(shop, tmp_path, h
             kb.writing():
         assert kb.edits.table.record(called("Ada Byron"), "Eva", "") == 1
     written, seen = rows(there), []
-    manifest = back_up(there, tmp_path / "1.zip", lambda done, total: seen.append((done, total)))
+    manifest = back_up(there, tmp_path / "1.zip", hashed_embedder, lambda done, total: seen.append((done, total)))
     assert seen[-1][0] == seen[-1][1] > 0
     assert manifest.documents == len(TEXTS)
     with zipfile.ZipFile(tmp_path / "1.zip") as archive:
         assert sorted(archive.namelist()) == ["ledger.sqlite", "manifest.json"]
     restore(tmp_path / "1.zip", here, hashed_embedder, silent)
-    back_up(here, tmp_path / "2.zip", silent)
+    back_up(here, tmp_path / "2.zip", hashed_embedder, silent)
     again = Layout.by(shop.settings, "again")
     restore(tmp_path / "2.zip", again, hashed_embedder, silent)
     restore(tmp_path / "1.zip", there, hashed_embedder, silent, force=True)

@@ -13,7 +13,7 @@ from ..conftest import load_test_module
 pytestmark = pytest.mark.integration
 serving, sse = load_test_module("serving"), load_test_module("sse")
 rest = load_test_module("rest")
-KB, BORN, CHESS = rest.KB, rest.BORN, rest.CHESS
+KB, BORN, CHESS = rest.KB, rest.BORN, rest.DEFEATS
 sent, followed, built = rest.sent, rest.followed, rest.built
 llm_server = load_test_module("llm_server")
 wait_for = load_test_module("waiting").wait_for
@@ -64,7 +64,7 @@ def asked_by(endpoint, act):
 def test_a_build_that_waits_outlives_the_server(to_slow, home, slow):
     waiting = home[1]
     assert to_slow.get(f"/api/builds/{waiting['id']}").json() == waiting
-    decided = {"decisions": [{"kind": "relation", "name": "defeat", "verdict": "accept"}], "who": "Ann"}
+    decided = {"decisions": [{"kind": "attribute", "name": "defeat", "verdict": "accept"}], "who": "Ann"}
     assert to_slow.post(f"/api/builds/{waiting['id']}/decisions", json=decided).status_code == 200
     assert followed(to_slow, waiting["id"])[-1]["state"] == "done"
     with sqlite3.connect(slow.home / "server.sqlite") as database:
@@ -118,6 +118,11 @@ def test_beyond_this_machine_it_starts_with_keys_alone(tmp_path):
     refused = serving.command_line.CommandLine(tmp_path)("serve", "--host", "0.0.0.0")
     assert refused.code == 1
     assert "no API key is set" in refused.err
+    named = (("BANYAN_SERVER_HOSTS", "localhost, kb.example.org"),)
+    refused = serving.command_line.CommandLine(tmp_path, named)("serve")
+    assert refused.code == 1
+    assert "BANYAN_SERVER_HOSTS names this server for others" in refused.err
+    assert "banyan key NAME" in refused.err
     stored = Keys(tmp_path / "home" / KEYS_FILE)
     keys = {"reader": stored.make("reader", ["read"]), "writer": stored.make("writer", ["read", "write"]),
             "asker": stored.make("asker", ["ask"])}

@@ -132,7 +132,7 @@ def test_a_reader_goes_on_although_the_next_writer_never_rests(homes, monkeypatc
 def test_reindexing_and_restoring_in_one_home_reach_the_other(homes, tmp_path, hashed_embedder):
     here, there = homes
     here.build(here.write(TEXTS))
-    back_up(Layout.by(here.settings, "kb"), tmp_path / "kb.zip", lambda *_: None)
+    back_up(Layout.by(here.settings, "kb"), tmp_path / "kb.zip", here.embedder, lambda *_: None)
     before = here.dump()
     with there.resources() as theirs:
         assert theirs.knowledge_base("kb").graph.dump() == before

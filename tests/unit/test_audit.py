@@ -105,7 +105,7 @@ def test_commands_are_the_system_users_and_the_command_shows_them(resources, tmp
 
 
 def test_a_backup_that_is_restored_is_written_down(resources, tmp_path, hashed_embedder):
-    manifest = back_up(Layout.of(tmp_path, "people"), tmp_path / "b.zip", lambda *_: None)
+    manifest = back_up(Layout.of(tmp_path, "people"), tmp_path / "b.zip", hashed_embedder, lambda *_: None)
     restore(tmp_path / "b.zip", Layout.of(tmp_path, "again"), hashed_embedder, lambda *_: None)
     assert told(tmp_path)[-1][1:] == ("restore", "again", f"a backup of {manifest.created}")
 

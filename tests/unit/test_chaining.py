@@ -216,7 +216,7 @@ def test_a_list_fans_out_within_the_cap(opened):
 def test_the_rules_follow_a_chain_over_several_rounds(tmp_path, hashed_embedder):
     """Four documents of which a context holds one or two: the next hop is found only once it is asked for."""
     idle = " ".join(f"Nothing else of note is told of item {n}." for n in range(7))
-    facts = {"zorium": "Zorium was discovered by Ada Byron.", "ada": "Ada Byron was born in Ulm.",
+    facts = {"polonium": "Polonium was discovered by Ada Byron.", "ada": "Ada Byron was born in Ulm.",
              "ulm": "Ulm lies on the Danube.", "other": "Carl Berg was born in Turku."}
     with base.create(tmp_path, "kb", hashed_embedder) as kb, kb.writing():
         for name, text in facts.items():
@@ -224,8 +224,8 @@ def test_the_rules_follow_a_chain_over_several_rounds(tmp_path, hashed_embedder)
         base.finish(kb)
     with asking.FakeResources(tmp_path, hashed_embedder) as resources:
         resources.settings.context_tokens = 200
-        question = "On which river does the birthplace of the discoverer of zorium lie?"
-        said = ask(resources, RulesReasoner(hashed_embedder), question)
+        question = "On which river does the birthplace of the discoverer of polonium lie?"
+        said = ask(resources, RulesReasoner(), question)
     decomposed = next(step for step in said["trace"] if step["step"] == "decompose")["sub_queries"]
     assert [part.get("follows", []) for part in decomposed[1:]] == [[], [1], [2]], "each step follows the one before"
     later = said["sub_queries"][len(decomposed):]

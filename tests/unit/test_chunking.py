@@ -235,3 +235,14 @@ def test_time_and_chunks_grow_with_the_text(unit):
     large_count, large = min(measure(64_000) for _ in range(2))
     assert large < 25 * small + 0.1
     assert large_count <= 9 * small_count + 1
+
+
+@pytest.mark.parametrize("line", ["# a{}\n", "## a{}\nx\n", "# a{0}\n## b{0}\n"])
+def test_a_text_of_headings_costs_no_more_chunks_than_its_words(line):
+    text = "".join(line.format(number) for number in range(300))
+    document = Document(id="d", title="", text=text, source="test")
+    chunks = chunk_document(document, max_tokens=200, overlap_tokens=20)
+    assert len(chunks) < 30
+    assert all(text[chunk.start:chunk.end] == chunk.text for chunk in chunks)
+    covered = set().union(*(range(chunk.start, chunk.end) for chunk in chunks))
+    assert all(at in covered or text[at].isspace() for at in range(len(text)))

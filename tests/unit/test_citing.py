@@ -1,7 +1,10 @@
 """Citations checked against the sources, and passages cut to the context's budget."""
 
+import re
+
 import pytest
-from banyan.agents.retrieval.citing import cite, within_budget
+from banyan.agents.retrieval.citing import cite, plain_text, within_budget
+from banyan.agents.retrieval.supporting import is_support
 from banyan.schemas.documents import Document
 from banyan.schemas.retrieval import Claim, DraftAnswer, Passage, Quote
 from banyan.text.tokens import estimate_tokens
@@ -42,7 +45,7 @@ _quotes = st.one_of(
 def test_every_accepted_citation_stands_in_its_document(documents, quotes, cut, mode):
     passages = [passage(document, cut, 70) for document in sorted(TEXTS)]
     draft = DraftAnswer(answerable=True, claims=[
-        Claim(text="Claim.", quotes=[Quote(passage=number, words=words)]) for number, words in quotes])
+        Claim(text=f"Claim: {words}", quotes=[Quote(passage=number, words=words)]) for number, words in quotes])
     said = cite(draft, passages, documents, mode)
     for citation in said.citations:
         assert citation.start < citation.end
@@ -59,13 +62,43 @@ def test_a_passage_of_a_text_since_replaced_or_deleted_is_not_cited(tmp_path, ha
         for one in ("ada", "ulm"):
             base.store(kb, Document(id=one, title="", text=TEXTS[one], source="test"), 400, 0)
         draft = DraftAnswer(answerable=True, claims=[
-            Claim(text="A.", quotes=[Quote(passage=1, words="She was born in Ulm")]),
-            Claim(text="U.", quotes=[Quote(passage=2, words="Ulm is a city")])])
+            Claim(text="Born in Ulm.", quotes=[Quote(passage=1, words="She was born in Ulm")]),
+            Claim(text="A city.", quotes=[Quote(passage=2, words="Ulm is a city")])])
         passages = [passage("ada", 0, 80), passage("ulm", 0, 80)]
         assert len(cite(draft, passages, kb.documents, "reject").citations) == 2
         base.store(kb, Document(id="ada", title="", text=f"Revised. {TEXTS['ada']}", source="test"), 400, 0)
         kb.documents.delete("ulm")
         assert cite(draft, passages, kb.documents, "reject").abstained
+
+
+@pytest.mark.parametrize(("claim", "words", "supported"), [
+    ("Ada Byron obeys Eve.", "in", False), ("Ada Byron obeys Eve.", ".", False),
+    ("Ada Byron obeys Eve.", "was a", False), ("Ada Byron obeys Eve.", "born in Ulm", False), ("Yes.", ".", False),
+    ("艾达出生于乌尔姆。", "in", False),
+    ("Ada Byron obeys Eve.", "Ada Byron was a mathematician", True), ("She comes from Ulm.", "born in Ulm", True),
+    ("She was born in 1801.", "3 May 1801", True), ("Mathematics was her field.", "mathematician", True),
+    ("Yes.", "born in Ulm", True), ("2", "born in Ulm", True), ("艾达出生于乌尔姆。", "born in Ulm", True)])
+def test_a_quote_supports_only_what_it_has_a_word_of(documents, claim, words, supported):
+    draft = DraftAnswer(answerable=True, claims=[Claim(text=claim, quotes=[Quote(passage=1, words=words)])])
+    said = cite(draft, [passage("ada", 0, 90)], documents, "reject")
+    assert bool(said.citations) == supported
+    assert said.abstained != supported
+
+
+def test_numbers_are_compared_whatever_sets_thousands_apart():
+    assert is_support("a crowd of 12,500 people", "It was 12500.")
+    assert is_support("on 1801-05-03", "In 1801.")
+    assert not is_support("a crowd of 12,500 people", "It was 500.")
+
+
+@pytest.mark.parametrize("text", [
+    "<img src=x onerror=alert(1)>", "![x](http://evil.example/?q=1)", "see [here](http://evil.example)",
+    "as said [1][2]", "【1】", "[x]: http://evil.example", "<!-- -->", "[[1]1]", "turned \u202e round\u200b",
+    "two\nlines"])
+def test_no_text_is_shown_that_a_viewer_would_act_on_or_take_for_our_marks(text):
+    shown = plain_text(text)
+    assert not re.search(r"<[A-Za-z/!?]|\]\(|\]:|\[\d|【|\u202e|\u200b|\n", shown)
+    assert plain_text(shown) == shown
 
 
 @pytest.mark.parametrize("depth", [1, 3, 20, 2000])

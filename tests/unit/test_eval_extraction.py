@@ -1,5 +1,6 @@
 """`banyan eval extraction`: Text2KGBench's scores on small cases and its own data, bounding, the command."""
 
+import contextlib
 import json
 
 import pytest
@@ -9,6 +10,7 @@ from banyan.evaluation.extraction_answers import bounded_answers, reasoner_answe
 from banyan.evaluation.extraction_files import GoldCase, load_gold, load_recorded
 from banyan.graph_store.bounding.labels import Bounds
 from banyan.models.reasoner import ReasonerError
+from banyan.models.rules.reasoner import RulesReasoner
 from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from banyan.schemas.formats.loading import load_schema
 from banyan.schemas.graph_schema import ROOT_TYPE, AttributeType, EntityType, GraphSchema, RelationType
@@ -343,7 +345,6 @@ def test_a_gold_relation_that_the_ontology_lacks_is_said(command):
 
 @pytest.mark.parametrize(("more", "message"), [
     (["--recorded", "nowhere.jsonl"], "there is no file nowhere.jsonl"),
-    (["--examples", "nowhere.jsonl"], "there is no file nowhere.jsonl"),
     (["--gold", "nowhere.jsonl"], "there is no file nowhere.jsonl"),
     (["--ontology", "nowhere.json"], "there is no seed schema or file 'nowhere.json'"),
     (["--recorded", "gold.jsonl"], "gold.jsonl: line 1, triples.0: Input should be a valid tuple"),
@@ -355,18 +356,10 @@ def test_what_cannot_be_measured(command, more, message):
     assert message in result.err
 
 
-def test_examples_are_for_the_reasoner_alone(command):
-    command.write("said.jsonl", [{"id": "1", "triples": []}])
-    result = command("--recorded", "said.jsonl", "--examples", "gold.jsonl")
+def test_sentences_are_read_by_a_model_alone(command, monkeypatch, hashed_embedder):
+    monkeypatch.setattr("banyan.agents.resources.Resources.standalone_reasoner",
+                        lambda *_: contextlib.nullcontext((RulesReasoner(), None)))
+    result = command("--json")
     assert result.code == 1
-    assert "--examples teach the reasoner: leave them out, or leave out --recorded" in result.err
-
-
-def test_examples_are_learned_from(command, monkeypatch):
-    taught = []
-    monkeypatch.setattr("banyan.cli.commands.evaluation.learn_schema",
-                        lambda schema, examples, _: taught.extend(examples) or schema)
-    command.write("examples.jsonl", [{"sent": "Eve works for Acme.",
-                                      "triples": [{"sub": "Eve", "rel": "employer", "obj": "Acme"}]}])
-    assert command("--examples", "examples.jsonl", "--json").code == 0
-    assert [example.triples for example in taught] == [(("Eve", "employer", "Acme"),)]
+    assert "no model is configured to read the sentences" in result.err
+    assert "score recorded answers with --recorded FILE" in result.err

@@ -8,6 +8,7 @@ import docx
 import xlsxwriter
 from banyan.ingest.loaders import load_documents
 from banyan.schemas.documents import Document
+from docx.oxml import OxmlElement
 from pptx import Presentation
 from pptx.util import Inches
 
@@ -54,6 +55,63 @@ def test_word_powerpoint_and_excel(tmp_path):
     assert documents["b.pptx"].text == f"# Prices\n\n{ROWS}\n\nSpeak slowly."
     assert documents["c.xlsx"].text == ("List of 2025\n| Product: D100 | Price: 10 EUR | Group: tents |\n"
                                         "| Product: D200 | Price: 20.5 EUR | Group: tents |")
+
+
+def _add_table(place, rows: list[list[str]]):
+    table = place.add_table(len(rows), len(rows[0]))
+    for row, values in zip(table.rows, rows, strict=True):
+        for cell, value in zip(row.cells, values, strict=True):
+            cell.text = value
+    return table
+
+
+def test_word_tables_with_merged_cells_stand_in_order_between_the_paragraphs(tmp_path):
+    word = docx.Document()
+    word.add_paragraph("Before.")
+    table = _add_table(word, [["Product", "Price", "", "Group"], ["", "2020", "2021", ""],
+                              ["D100", "10", "11", "tents"], ["D200", "20", "", ""]])
+    for first, last in (((0, 0), (1, 0)), ((0, 1), (0, 2)), ((0, 3), (1, 3)), ((2, 3), (3, 3))):
+        table.cell(*first).merge(table.cell(*last))
+    word.add_paragraph("Then.")
+    table = _add_table(word, [["Product", "Price", ""], ["", "2020", "2021"], ["D300", "30", "31"]])
+    table.cell(0, 1).merge(table.cell(0, 2))
+    word.add_paragraph("Between.")
+    table = _add_table(word, [["Staff of 2024", ""], ["Name", "City"], ["Office", ""], ["Ann", "Paris"], ["Bob", ""]])
+    table.cell(0, 0).merge(table.cell(0, 1))
+    table.cell(2, 0).merge(table.cell(2, 1))
+    word.add_paragraph("After.")
+    flagged = _add_table(word, [["1990", "1991"], ["a", "b"]])
+    flagged.rows[0]._tr.get_or_add_trPr().append(OxmlElement("w:tblHeader"))
+    word.save(str(tmp_path / "a.docx"))
+    assert load(tmp_path)["a.docx"].text == (
+        "Before.\n\n| Product: D100 | Price 2020: 10 | Price 2021: 11 | Group: tents |\n"
+        "| Product: D200 | Price 2020: 20 | Group: tents |\n\nThen.\n\n"
+        "| Product: D300 | Price 2020: 30 | Price 2021: 31 |\n\nBetween.\n\n"
+        "Staff of 2024\nOffice\n| Name: Ann | City: Paris |\n| Name: Bob |\n\nAfter.\n\n| 1990: a | 1991: b |")
+
+
+def test_a_second_row_of_data_below_a_merged_header_is_no_header(tmp_path):
+    word = docx.Document()
+    for second in (["Ann", "Poe", "Paris"], ["Ann", "1990", ""], ["Ann", "Poe", ""]):
+        table = _add_table(word, [["Name", "", "City"], second, ["Bob", "Ray", "Lyon"]])
+        table.cell(0, 0).merge(table.cell(0, 1))
+        word.add_paragraph("Next.")
+    word.save(str(tmp_path / "a.docx"))
+    tables = load(tmp_path)["a.docx"].text.split("\n\nNext.\n\n")
+    assert tables[0].startswith("| Name: Ann | Name 2: Poe | City: Paris |")
+    assert tables[1].startswith("| Name: Ann | Name 2: 1990 |")
+
+
+def test_a_table_in_a_cell_of_a_word_table_is_the_cells_text_unless_the_outer_one_lays_out_the_page(tmp_path):
+    word = docx.Document()
+    outer = _add_table(word, [["Kit", "Parts"], ["Alpha", ""], ["Beta", "none"]])
+    _add_table(outer.cell(1, 1), [["Part", "Count"], ["Pole", "2"], ["Peg", "8"]])
+    layout = _add_table(word, [["Left words.", ""], ["Below.", ""]])
+    _add_table(layout.cell(0, 1), [["Item", "Weight"], ["X", "2 kg"], ["Y", "3 kg"]])
+    word.save(str(tmp_path / "a.docx"))
+    assert load(tmp_path)["a.docx"].text == (
+        "| Kit: Alpha | Parts: Part: Pole, Count: 2; Part: Peg, Count: 8 |\n| Kit: Beta | Parts: none |\n\n"
+        "Left words.\n\n| Item: X | Weight: 2 kg |\n| Item: Y | Weight: 3 kg |\n\nBelow.")
 
 
 def test_mails_books_notebooks_rich_text_code_and_front_matter(tmp_path):

@@ -15,7 +15,6 @@ from banyan.evaluation.datasets import DatasetError, load_questions
 from banyan.evaluation.extraction_files import load_gold
 from banyan.graph_store.errors import KnowledgeBaseNameError
 from banyan.graph_store.layout import check_name
-from banyan.ingest.examples import load_examples
 from banyan.ingest.failures import IngestError, LoadFailure
 from banyan.ingest.limits import DEFAULT_LIMITS, Limits
 from banyan.ingest.loaders import load_documents
@@ -24,7 +23,7 @@ from banyan.ingest.recorded import load_recorded
 from banyan.schemas.documents import Document
 from banyan.schemas.formats.loading import load_schema, parse_schema
 from banyan.schemas.formats.reading import parse_json, read_text
-from banyan.schemas.graph_schema import SchemaError, open_schema
+from banyan.schemas.graph_schema import SchemaError
 from banyan.schemas.review import ReviewError, load_review
 from fpdf import FPDF
 from pypdf import PageObject, PdfWriter
@@ -248,7 +247,6 @@ def test_a_review_that_contains_itself(tmp_path):
 def test_small_files_that_are_none(tmp_path):
     os.mkfifo(tmp_path / "pipe.yaml")
     for read, error in ((lambda path: load_schema(str(path)), SchemaError), (load_review, ReviewError),
-                        (lambda path: load_examples(path, open_schema()), IngestError),
                         (lambda path: list(load_recorded([path], "triples", on_failure=lambda _: None)), IngestError),
                         (lambda path: load_questions(path, "generic"), DatasetError)):
         for path in (tmp_path / "pipe.yaml", Path("/dev/zero"), tmp_path / "none"):

@@ -37,7 +37,7 @@ class Clock:
 
 
 def settings(**changes: Any) -> Settings:
-    return Settings(_env_file=None, llm_base_url="http://user:secret@127.0.0.1:1/v1", **changes)
+    return Settings(_env_file=None, llm_base_url="http://127.0.0.1:1/v1", **changes)
 
 
 @pytest.fixture(autouse=True)

@@ -5,6 +5,7 @@ import json
 
 import pytest
 from banyan.models.llm.parsing import UnusableAnswer, json_object
+from banyan.text.cleaning import clean_json
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -43,8 +44,8 @@ _JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.text(),
 @given(value=st.dictionaries(st.text(), _JSON, min_size=1), ascii_only=st.booleans())
 def test_every_object_survives_its_wrapping(value, ascii_only):
     text = json.dumps(value, ensure_ascii=ascii_only)
-    assert json_object(text) == value
-    assert json_object(f"<think>{{}} hm</think>\nSure:\n```json\n{text}\n```") == value
+    assert json_object(text) == clean_json(value)
+    assert json_object(f"<think>{{}} hm</think>\nSure:\n```json\n{text}\n```") == clean_json(value)
 
 
 @settings(deadline=None)
@@ -52,3 +53,13 @@ def test_every_object_survives_its_wrapping(value, ascii_only):
 def test_any_text_gives_an_object_or_the_one_error(text):
     with contextlib.suppress(UnusableAnswer):
         assert isinstance(json_object(text), dict)
+
+
+def test_what_cannot_be_stored_is_taken_out_of_every_text():
+    assert json_object(r'{"a\u0000": ["b\ud800c\u0000", {"d": "\ud83d\ude00 e\r\nf"}], "n": 1}') == {
+        "a": ["b\ufffdc", {"d": "\U0001f600 e\nf"}], "n": 1}
+
+
+def test_a_text_of_endless_length_is_refused():
+    with pytest.raises(UnusableAnswer, match="at most 1,000,000 are read"):
+        json_object('{"a": 1}' + " " * 1_000_000)

@@ -51,6 +51,14 @@ def test_an_endpoints_failure_names_the_step():
         reasoner(endpoint).condense("Where?", [("user", "Hi")])
 
 
+def test_a_long_useless_answer_is_neither_kept_nor_sent_back_whole():
+    ledger = InMemoryCalls()
+    endpoint = ScriptedEndpoint(["no " * 100_000, FOUND])
+    reasoner(endpoint, ledger).extract(REQUEST, SCHEMA)
+    assert len(endpoint.sent[1][2][1]) < 11_000
+    assert max(map(len, ledger._responses.values())) < 11_000
+
+
 # Cache, accounts, budget
 
 def test_an_equal_call_is_paid_once():

@@ -7,16 +7,20 @@ from pathlib import Path
 
 import docx
 import pytest
-from banyan.ingest.decoding import clean_text
 from banyan.ingest.limits import DEFAULT_LIMITS, Limits
 from banyan.ingest.loaders import FORMATS, IngestError, LoadFailure, load_documents
 from banyan.schemas.documents import Document
+from banyan.text.cleaning import clean_text
 from docx.oxml import OxmlElement
 from fpdf import FPDF
 from hypothesis import given
 from hypothesis import strategies as st
 from pypdf import PdfReader, PdfWriter
 
+from ..conftest import load_test_module
+
+loading = load_test_module("loading")
+load, write, failure = loading.load, loading.write, loading.failure
 pytestmark = pytest.mark.usefixtures("shared_reading")
 
 CHINESE = "榕树是一种常绿乔木，原产于亚洲热带地区。它的气根可以长成新的树干，因此一棵树可以覆盖很大的面积。"
@@ -26,28 +30,10 @@ FRENCH = ("L'arbre banian est un figuier qui pousse dans les régions tropicales
           "des troncs, et un seul arbre peut couvrir une très grande surface. Il a été décrit à Uppsala.")
 
 
-def load(*paths: Path, limits: Limits = DEFAULT_LIMITS) -> tuple[list[Document], list[LoadFailure]]:
-    failures: list[LoadFailure] = []
-    return list(load_documents(paths, on_failure=failures.append, limits=limits)), failures
-
-
-def write(path: Path, content: str | bytes) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return path
-
-
 def only(path: Path, limits: Limits = DEFAULT_LIMITS) -> Document:
     (document,), failures = load(path, limits=limits)
     assert failures == []
     return document
-
-
-def failure(path: Path, limits: Limits = DEFAULT_LIMITS) -> str:
-    documents, failures = load(path, limits=limits)
-    assert documents == []
-    assert [found.path for found in failures] == [str(path)]
-    return failures[0].reason
 
 
 def pdf(path: Path, pages: list[str], title: str | None = None) -> Path:
@@ -336,9 +322,9 @@ def test_csv(tmp_path):
                                      "y,,,3\r\nz,t,unquoted, comma,4\r\nw,t,last,5\r\n")
     documents, failures = load(path)
     assert [(d.id, d.title, d.text) for d in documents] == [
-        ("x", "Tree", '| Document: x | Title: Tree | Other: 1 |\n\ngrows, and\n"spreads"'),
+        ("a.csv/x", "Tree", '| Document: a.csv/x | Title: Tree | Other: 1 |\n\ngrows, and\n"spreads"'),
         ("a.csv#1", "", "| Document: a.csv#1 | Other: 2 |\n\nsecond"),
-        ("w", "t", "| Document: w | Title: t | Other: 5 |\n\nlast")]
+        ("a.csv/w", "t", "| Document: a.csv/w | Title: t | Other: 5 |\n\nlast")]
     assert documents[0].metadata == {"other": "1"}
     assert [found.reason.split(":")[0] for found in failures] == ["line 5", "line 6"]
     assert "more values than columns" in failures[1].reason
@@ -355,7 +341,7 @@ def test_jsonl_goes_on_after_a_bad_line(tmp_path):
     lines = ['{"text": "one", "id": 7, "title": "T"}', "{broken", "", '"a string"', '{"title": "no text"}',
              '{"text": ""}', '{"text": 3}', '{"text": "x", "id": [1]}', "[" * 100_000, '{"text": "last"}']
     documents, failures = load(write(tmp_path / "a.jsonl", "\n".join(lines)))
-    assert [(d.id, d.title, d.text) for d in documents] == [("7", "T", "one"), ("a.jsonl#8", "", "last")]
+    assert [(d.id, d.title, d.text) for d in documents] == [("a.jsonl/7", "T", "one"), ("a.jsonl#8", "", "last")]
     assert [found.reason.split(":")[0] for found in failures] == [f"line {n}" for n in (2, 4, 5, 6, 7, 8, 9)]
 
 
@@ -380,7 +366,7 @@ def test_jsonl_line_without_end(tmp_path):
 def test_json_lists(tmp_path, wrap):
     content = wrap([{"text": "one", "id": "x"}, {"text": "two", "title": "T"}, {"title": "bad"}])
     documents, failures = load(write(tmp_path / "a.json", json.dumps(content)))
-    assert [(d.id, d.title) for d in documents] == [("x", ""), ("a.json#1", "T")]
+    assert [(d.id, d.title) for d in documents] == [("a.json/x", ""), ("a.json#1", "T")]
     assert failures[0].reason.startswith("record 2: no `text`, only `title`")
 
 
@@ -390,11 +376,3 @@ def test_json_single_record_and_failures(tmp_path):
     assert "neither a list" in failure(write(tmp_path / "c.json", "3"))
     assert "no records" in failure(write(tmp_path / "d.json", "[]"))
     assert "nested without end" in failure(write(tmp_path / "e.json", "[" * 200_000))
-
-
-def test_duplicate_and_impossible_record_ids_are_failures(tmp_path):
-    lines = [{"text": "one", "id": "x"}, {"text": "two", "id": "x"}, {"text": "three", "id": "y" * 1001},
-             {"text": "four \ud800", "id": "\ud800"}, {"text": "five \ud800", "id": "z"}]
-    documents, failures = load(write(tmp_path / "a.jsonl", "\n".join(map(json.dumps, lines))))
-    assert [(d.id, d.text) for d in documents] == [("x", "one"), ("z", "five \ufffd")]
-    assert ["already given" in found.reason for found in failures] == [True, False, False]

@@ -75,6 +75,12 @@ def test_a_token_grants_what_its_claims_say(issuer):
         assert check(checked, issuer.token(**roles)).scopes == scopes, claim
 
 
+@pytest.mark.parametrize("subject", ["a\ud800b", "a\0b", 7, ["a"]])
+def test_a_subject_that_is_no_text_is_a_refused_token(issuer, subject):
+    with pytest.raises(TokenError):
+        check(tokens(issuer), issuer.token(sub=subject))
+
+
 def test_a_subject_can_take_the_name_of_no_key_and_break_no_line(issuer):
     for subject, name in (("auth0|5f", "oidc|auth0|5f"), ("a@b.org", "oidc|a@b.org"), ("a:b\nx", "oidc|a%3Ab%0Ax")):
         assert check(tokens(issuer), issuer.token(sub=subject)).name == name

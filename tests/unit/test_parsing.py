@@ -35,14 +35,6 @@ def test_the_work_grows_with_the_text(parser, pattern):
     assert all(len(token) < 100 or token.is_space for token in doc)
 
 
-def test_a_parse_does_not_depend_on_the_texts_beside_it(parser):
-    texts = [f"{TEXT} Paragraph {i}." for i in range(5)]
-
-    alone = [Parser().parse(text).to_bytes() for text in texts]
-
-    assert [doc.to_bytes() for doc in parser.parse_all(texts)] == alone
-
-
 def test_an_altered_file_is_not_loaded(tmp_path, monkeypatch):
     source = pipelines.load_pipeline(pipelines.PACKAGE).path
     package = tmp_path / pipelines.PACKAGE

@@ -40,7 +40,7 @@ def test_a_bad_line_is_reported_and_the_others_are_read(tmp_path):
     good = json.dumps({"id": "w", "title": "Warsaw", "text": "Warsaw lies on the Vistula."})
     path.write_text(f"{{broken\n{good}\n{json.dumps({'id': 'e', 'text': '  '})}\n")
     passages, failures = read(path, "triples")
-    assert [p.document.id for p in passages] == ["w"]
+    assert [p.document.id for p in passages] == ["triples.jsonl/w"]
     assert ["line 1" in f.reason for f in failures] == [True, False]
     assert "empty" in failures[1].reason
 
@@ -52,3 +52,14 @@ def test_a_file_of_another_format_and_a_missing_one_are_errors(tmp_path):
         read(path, "hipporag")
     with pytest.raises(IngestError, match="there is no file"):
         read(tmp_path / "none.json", "triples")
+
+
+def test_ids_of_records_are_of_their_file_and_a_repeated_one_names_both_records(tmp_path):
+    path = tmp_path / "triples.jsonl"
+    ids = ["warsaw.md", "warsaw.md", "../up", None]
+    path.write_text("".join(json.dumps({"id": own, "title": "", "text": "Warsaw."}) + "\n" for own in ids))
+    passages, failures = read(path, "triples")
+    assert [p.document.id for p in passages] == ["triples.jsonl/warsaw.md", "triples.jsonl#3"]
+    assert "triples.jsonl, record 0" in failures[0].reason
+    assert failures[0].path.endswith("triples.jsonl, record 1")
+    assert "cannot be used" in failures[1].reason

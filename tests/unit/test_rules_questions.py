@@ -4,13 +4,11 @@ import time
 
 import pytest
 from banyan.models.parsing.parser import Parser
-from banyan.models.rules.answering.measures import amount, comparable
 from banyan.models.rules.content_words import content_words
-from banyan.models.rules.questions.answer_types import Expected, analyse
-from banyan.models.rules.questions.comparisons import comparison
-from banyan.models.rules.questions.decomposition import decompose, fill
-from banyan.models.rules.questions.follow_ups import condense
-from banyan.models.rules.questions.names import mentions, names_in
+from banyan.models.rules.decomposition import decompose, fill
+from banyan.models.rules.follow_ups import condense
+from banyan.models.rules.names import has_name, names_in
+from banyan.models.rules.question import analyse
 from banyan.schemas.graph_schema import (
     AttributeType,
     EntityType,
@@ -93,29 +91,6 @@ def test_a_simple_or_unclear_question_stays_as_it_is(question):
 def test_what_needs_more_steps_than_allowed_is_not_cut():
     question = "On which river does the birthplace of the discoverer of polonium lie?"
     assert steps(question, 2) == [question]
-    assert steps("Who was born first, Ann Lee or Bob Ray?", 1) == ["Who was born first, Ann Lee or Bob Ray?"]
-
-
-@pytest.mark.parametrize(("question", "expected"), [
-    ("Who was born first, Lise Meitner or Ernest Rutherford?",
-     ["When was Lise Meitner born?", "When was Ernest Rutherford born?"]),
-    ("Which is longer, the Nile or the Amazon?", ["How long is the Nile?", "How long is the Amazon?"]),
-    ("Are Marie Curie and Chopin of the same nationality?",
-     ["What is the nationality of Marie Curie?", "What is the nationality of Chopin?"]),
-    ("Which has more inhabitants, Ulm or Rome?", ["How many inhabitants does Ulm have?",
-                                                  "How many inhabitants does Rome have?"]),
-    ("Was Ada Byron born before Carl Berg?", ["When was Ada Byron born?", "When was Carl Berg born?"]),
-    ("Did Ada Byron die after Carl Berg?", ["When did Ada Byron die?", "When did Carl Berg die?"]),
-    ("晨光公司比星河公司成立得早吗？", ["晨光公司成立于哪一年？", "星河公司成立于哪一年？"]),
-    ("长江和黄河哪条更长？", ["长江有多长？", "黄河有多长？"]),
-    ("谁出生得更早，屠呦呦还是葛洪？", ["屠呦呦出生于哪一年？", "葛洪出生于哪一年？"]),
-])
-def test_comparisons_ask_for_each_side(question, expected):
-    assert steps(question) == expected
-
-
-def test_a_choice_that_compares_nothing_known_is_left():
-    assert comparison("Which is nicer, tea or coffee?", PARSER) is None
 
 
 def test_schema_elements_are_found_by_name_label_and_cue():
@@ -140,18 +115,17 @@ def test_routes_follow_the_kind_of_question():
 
 
 @pytest.mark.parametrize(("question", "expected"), [
-    ("Who wrote Emma?", Expected.PERSON), ("When did she die?", Expected.DATE), ("What year was it?", Expected.DATE),
-    ("Where is Ulm?", Expected.PLACE), ("On which river does Ulm lie?", Expected.PLACE),
-    ("How many people live in Ulm?", Expected.NUMBER), ("What is the population of Ulm?", Expected.NUMBER),
-    ("Which company makes it?", Expected.ORGANISATION), ("Was it sunk?", Expected.POLAR),
-    ("What does it weigh?", Expected.NUMBER), ("Name the author of Emma.", Expected.PERSON),
-    ("Why did it sink?", Expected.REASON),
-    ("What is Ulm's mayor?", Expected.PERSON), ("Which gemstone is blue?", Expected.NAME),
-    ("谁写了它？", Expected.PERSON), ("哪一年成立？", Expected.DATE), ("人口是多少？", Expected.NUMBER),
-    ("在哪座城市？", Expected.PLACE), ("哪家公司收购了它？", Expected.ORGANISATION), ("如何提升业绩？", Expected.TEXT),
+    ("Who wrote Emma?", "person"), ("When did she die?", "date"), ("What year was it?", "date"),
+    ("Where is Ulm?", "location"), ("On which river does Ulm lie?", "location"),
+    ("How many people live in Ulm?", "number"), ("What is the population of Ulm?", "number"),
+    ("Which company makes it?", "organization"), ("Was it sunk?", "polar"), ("Why did it sink?", "reason"),
+    ("What does the boat weigh?", "number"), ("Who is Ada Byron?", "text"), ("Which gemstone is blue?", "name"),
+    ("Where does a diver go who has missed a stop?", "location"), ("What happened in 2021?", "text"),
+    ("谁写了它？", "person"), ("哪一年成立？", "date"), ("人口是多少？", "number"),
+    ("在哪座城市？", "location"), ("哪家公司收购了它？", "organization"), ("如何提升业绩？", "text"),
 ])
 def test_the_expected_kind_of_answer(question, expected):
-    assert analyse(question, PARSER).expected is expected
+    assert analyse(question).expected == expected
 
 
 def test_names_are_found_in_both_languages():
@@ -161,14 +135,10 @@ def test_names_are_found_in_both_languages():
     assert names_in("What is the population?") == ()
 
 
-def test_a_surname_stands_for_its_bearer_only():
-    assert mentions("In 1903 Curie won a prize", "Marie Curie")
-    assert not mentions("Pierre Curie won a prize", "Marie Curie")
-    assert not mentions("a juvenile court", "Nile")
-
-
-def test_titles_in_the_question_are_names():
-    assert analyse("What is the atomic number of polonium?", PARSER, ["Polonium"]).names == ("polonium",)
+def test_a_name_is_held_as_a_whole_word():
+    assert has_name("In 1903 Curie won a prize", "curie")
+    assert not has_name("a juvenile court", "Nile")
+    assert has_name("青屿大学的图书馆", "青屿大学")
 
 
 def test_words_of_one_family_meet():
@@ -178,42 +148,6 @@ def test_words_of_one_family_meet():
 
 def test_fill_leaves_what_is_not_found():
     assert fill("Is {answer 1} in {answer 2} or {answer 12}?", ["Ulm", ""]) == "Is Ulm in {answer 2} or {answer 12}?"
-
-
-@pytest.mark.parametrize(("words", "date", "expected"), [
-    ("7 November 1867", True, (1867, 11, 7)), ("November 7, 1867", True, (1867, 11, 7)),
-    ("1930年12月30日", True, (1930, 12, 30)), ("公元前221年", True, (-221, 0, 0)), ("some time", True, None),
-    ("It opened on 3 May 1801 and closed in 1850.", True, (1801, 5, 3)), ("1914–1918", True, (1914, 0, 0)),
-    ("It has 1.2 million books.", False, (1_200_000,)), ("It has 3 floors and 40 rooms.", False, None),
-    ("3,800万人", False, (38_000_000,)), ("1.2 million", False, (1_200_000,)), ("none", False, None),
-])
-def test_quantities(words, date, expected):
-    found = amount(words, date=date)
-    assert (found and found[1]) == pytest.approx(expected)
-
-
-@pytest.mark.parametrize(("words", "expected"), [
-    ("12 km", ("length", 12_000)), ("900 metres", ("length", 900)), ("二十千米", ("length", 20_000)),
-    ("20千米", ("length", 20_000)),
-    ("3 square miles", ("area", 7_769_964.33)), ("5亿元", ("CNY", 500_000_000)), ("3,800万人", ("", 38_000_000)),
-    ("2 million inhabitants", ("", 2_000_000)), ("5 to 10 km", None), ("5 ft 11 in", None), ("2 days", ("time", 2)),
-])
-def test_numbers_are_measured_in_the_base_unit(words, expected):
-    found = amount(words, date=False)
-    assert found == (expected and (expected[0], (pytest.approx(expected[1]),)))
-
-
-def test_the_normal_form_of_the_graph_is_read_before_the_words():
-    assert amount("in the year of the war", date=True, normal="1939-09") == ("date", (1939, 9, 0))
-    assert amount("44 BC", date=True, normal="-0043") == ("date", (-44, 0, 0))
-    assert amount("1801", date=True, normal="18XX") == ("date", (1801, 0, 0))
-    assert amount("五亿元", date=False, normal="500000000 CNY") == ("CNY", (500_000_000,))
-
-
-def test_dates_are_compared_as_precisely_as_both_are_known():
-    assert comparable((1801, 5, 3), (1801, 0, 0)) == ((1801,), (1801,))
-    assert comparable((1801, 5, 3), (1799, 0, 0)) == ((1801,), (1799,))
-    assert comparable((12.0,), (0.0,)) == ((12.0,), (0.0,))
 
 
 PERSON = [("user", "Who discovered polonium?"), ("assistant", "Marie Curie discovered polonium in 1898.")]
@@ -235,15 +169,15 @@ ZH_COUNTRY = [("user", "波兰的人口是多少？"), ("assistant", "波兰人�
     (ZH_PERSON, "她出生在哪里？", "屠呦呦出生在哪里？"),
 ])
 def test_follow_ups_are_made_to_stand_alone(messages, question, expected):
-    assert condense(question, messages, PARSER) == expected
+    assert condense(question, messages) == expected
 
 
 @pytest.mark.parametrize("question", [
     "When was radium discovered?", "When did Ada Byron win her first prize?", "Is there a museum?", "屠呦呦是谁？",
 ])
 def test_a_question_that_stands_alone_is_unchanged(question):
-    assert condense(question, COUNTRY, PARSER) == question
-    assert condense(question, [], PARSER) == question
+    assert condense(question, COUNTRY) == question
+    assert condense(question, []) == question
 
 
 PIECES = ("the of who which that where whose in was born does lie Marie Curie 's author city # #1 , ? first or and "
@@ -268,8 +202,8 @@ def test_decompose_never_fails_and_stays_in_the_schema(question, limit):
 @given(ANY, st.lists(st.tuples(st.sampled_from(["user", "assistant"]), ANY), max_size=4))
 @settings(deadline=None, max_examples=200)
 def test_condense_never_fails(question, messages):
-    assert isinstance(condense(question, messages, PARSER), str)
-    assert condense(question, [], PARSER) == question
+    assert isinstance(condense(question, messages), str)
+    assert condense(question, []) == question
 
 
 def test_long_questions_take_linear_time():

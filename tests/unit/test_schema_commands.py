@@ -6,7 +6,7 @@ import pytest
 import yaml
 from banyan.schemas.diff import diff
 from banyan.schemas.formats.loading import load_schema
-from banyan.schemas.graph_schema import EntityType, GraphSchema, RelationType, RulesHints
+from banyan.schemas.graph_schema import EntityType, GraphSchema, RelationType
 
 from ..conftest import load_test_module
 
@@ -229,10 +229,3 @@ def test_a_difference_names_fields():
     assert found == {("added", "entity_type", "C"): {"parent": (None, "A")}, ("removed", "entity_type", "B"): {},
                      ("changed", "relation", "r"): {"domain": (["A"], ["A", "C"])}}
     assert diff(after, after) == []
-
-
-def test_learned_weights_are_counted_in_a_difference():
-    before, after = (GraphSchema(name="s", relation_types=(RelationType(name="r", rules=RulesHints(learned=learned)),))
-                     for learned in ({}, {"lead=made by": 1.5, "lead=of": -0.25}))
-    (change,) = diff(before, after)
-    assert [(f.field, f.before, f.after) for f in change.fields] == [("rules.learned", {}, "2 weights")]

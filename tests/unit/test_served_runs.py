@@ -28,7 +28,7 @@ def build(shop, config=SERVED, **given):
 def test_no_file_is_read_where_no_folder_is_named(tmp_path, hashed_embedder):
     shop = scripted.Workshop(tmp_path, hashed_embedder)
     paths = shop.write({"a.txt": TEXT})
-    for given in ({"paths": paths}, {"examples": paths[0]}, {"schema": str(shop.schema)}):
+    for given in ({"paths": paths}, {"schema": str(shop.schema)}):
         with pytest.raises(IngestError, match=r"give documents as text, .* BANYAN_SERVER_DOCUMENTS \(now ''\)"):
             build(shop, **given)
     assert not shop.settings.home.exists()

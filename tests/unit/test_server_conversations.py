@@ -3,9 +3,10 @@
 from contextlib import closing
 
 import pytest
+from banyan.config import Settings
 from banyan.server.database import ServerDatabase
 from banyan.server.errors import NotFoundError, StateError
-from banyan.server.runs.conversations import KEPT_TURNS, READ_TURNS, Conversations
+from banyan.server.runs.conversations import KEPT_TURNS, READ_TURNS, Conversations, move_conversations
 from banyan.server.runs.process_lock import FileProcessLock
 from banyan.server.runs.threads import Thread
 
@@ -54,6 +55,37 @@ def test_a_link_shows_a_conversation_until_it_is_taken_back(kept):
     assert kept.share(ONE, shared=False) is None
     with pytest.raises(NotFoundError, match="not shared any more"):
         kept.linked(link)
+
+
+def test_texts_that_cannot_be_stored_or_sent_make_no_conversation_unreadable(kept):
+    answer = ANSWER | {"answer": "Ra\ud800dom\0", "short": "\udfff", "trace": [{"step": "fuse", "what": ["\ud83d"]}]}
+    kept.add(ONE, "Where \ud800\0?", answer)
+    (turn,) = kept.turns(ONE)
+    assert turn.question == "Where \ufffd?"
+    assert turn.answer.answer == "Ra\ufffddom"
+    turn.model_dump_json().encode()
+    assert said(kept, ONE) == ["Where \ufffd?", "Ra\ufffddom"]
+    assert kept.all("", "kb")[0].title == "Where \ufffd?"
+
+
+def test_conversations_go_with_their_knowledge_base_whoever_drops_or_renames_it(kept, tmp_path):
+    settings = Settings(home=tmp_path, _env_file=None)
+    for thread in (ONE, Thread("", "other", "one"), Thread("", "gone", "one")):
+        kept.add(thread, f"{thread.knowledge_base}?", ANSWER)
+    link = kept.share(ONE, shared=True)
+    move_conversations(settings, "kb", "gone")
+    assert said(kept, Thread("", "gone", "one"))[0] == "kb?", "those of the one that had the name before are gone"
+    assert kept.linked(link).kb == "gone"
+    move_conversations(settings, "gone")
+    with pytest.raises(NotFoundError):
+        kept.linked(link)
+    kept.sweep({"kb"})
+    assert kept.all("", "other") == []
+
+
+def test_whoever_is_no_server_makes_no_database_of_one(tmp_path):
+    move_conversations(Settings(home=tmp_path, _env_file=None), "kb")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_is_renamed_rated_or_deleted_has_to_be_there(kept):

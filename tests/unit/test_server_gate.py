@@ -1,6 +1,7 @@
 """What every request passes, without a socket: hosts, origins, keys, rates, sizes, ids and headers."""
 
 import asyncio
+import errno
 import json
 import os
 
@@ -204,3 +205,21 @@ def test_what_is_loopback():
     hosts = ("127.0.0.1", "127.8.9.1", "::1", "localhost", "0.0.0.0", "::", "10.0.0.1", "example.org", "")
     assert [host for host in hosts if is_loopback(host)] == ["127.0.0.1", "127.8.9.1", "::1", "localhost"]
     assert host_of("[::1]:80") == "::1"
+
+
+def test_a_key_is_revoked_where_nothing_more_can_be_written(tmp_path, monkeypatch):
+    keys = Keys(tmp_path / KEYS_FILE)
+    secret = keys.make("ann", ["read"])
+    other = keys.make("bob", ["read"])
+
+    def full(*_given, **_named):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("banyan.server.security.keys._write_whole", full)
+    monkeypatch.setattr("banyan.runtime.audit.record", full)
+    with pytest.raises(OSError, match="No space"):
+        keys.make("eve", ["read"])
+    keys.revoke("ann")
+    for known in (keys, Keys(tmp_path / KEYS_FILE)):
+        assert known.find(secret) is None
+        assert known.find(other).name == "bob"

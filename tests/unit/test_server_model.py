@@ -75,3 +75,12 @@ def test_of_several_processes_none_takes_a_model_that_the_others_would_not_know(
         refused = client.put("/api/model", json={"endpoint": HERE, "model": "m", "key": "secret"})
     assert (refused.status_code, "serve with one worker" in refused.json()["error"]["message"]) == (409, True)
     assert not resources.settings.uses_llm
+
+
+def test_an_address_with_a_password_is_refused_and_not_repeated(client):
+    for way in (client.put, client.post):
+        told = way("/api/model" + ("/try" if way == client.post else ""),
+                   json={"endpoint": "http://user:Tr0ub4dor@127.0.0.1:9/v1", "model": "m"})
+        assert told.status_code == 422
+        assert "name or password" in told.text
+        assert "Tr0ub4dor" not in told.text

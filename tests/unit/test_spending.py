@@ -110,7 +110,7 @@ def test_threads_that_are_handed_the_context_pay_for_the_same(database):
 def test_embeddings_of_an_endpoint_stand_beside_calls(tmp_path, hashed_embedder, monkeypatch):
     async def post(path, body):
         rows = [{"index": row, "embedding": vector.tolist()}
-                for row, vector in enumerate(hashed_embedder.encode(body["input"]))]
+                for row, vector in enumerate(hashed_embedder.encode(body.body["input"]))]
         return _Answer({"data": rows}, 10 * len(rows))
 
     monkeypatch.setattr(ServedModel, "_connect", lambda self: post)

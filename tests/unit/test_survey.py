@@ -6,7 +6,7 @@ from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.state import AskContext
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.tree.detection import CommunitySettings
-from banyan.models.rules.answering.statements import overview
+from banyan.models.rules.overviews import overview
 from banyan.schemas.retrieval import Claim, DraftAnswer, Passage, Quote, SubQuery
 
 from ..conftest import load_test_module

@@ -26,7 +26,8 @@ from ..conftest import load_test_module
 asking = load_test_module("asking")
 small_base = load_test_module("small_base")
 QUESTION = "Where was Ada Byron born?"
-DOCUMENTS = [{"id": f"{name}.md", "text": f"{name} was a chess player. {name} defeated {other} in 1911.\n"}
+DOCUMENTS = [{"id": f"{name}.md", "text": f"{name} was a chess player. {name} defeated {other} in 1911.\n\n"
+              f"| Person | Defeat |\n|---|---|\n| {name} | {other} |\n"}
              for name, other in (("Otto Kern", "Tom Hale"), ("Ada Blum", "Otto Kern"))]
 
 

@@ -93,9 +93,9 @@ class _EvilReasoner(scripted.ScriptedReasoner):
 @pytest.fixture
 def shell(tmp_path, hashed_embedder, monkeypatch, capsys):
     made = scripted.Shell(tmp_path, hashed_embedder, monkeypatch, capsys)
-    made.scripted = _EvilReasoner(hashed_embedder)
-    made.write({f"evil\n\u202e\x1b[2J[red]{number}.md": f"# {EVIL}\n\nAda:Person --obeys--> Bob:Person (0.6)."
-                for number in range(2)})
+    made.scripted = _EvilReasoner()
+    made.write({f"{name}{number}.md": f"# {EVIL}\n\nAda:Person --obeys--> Bob:Person (0.6)."
+                for name in ("[red]", "evil\n\u202e\x1b[2J[red]") for number in range(2)})
     return made
 
 
@@ -121,7 +121,7 @@ def test_no_command_prints_what_acts(shell):
             assert not UNSEEN.search(_OURS.sub("", stream)), stream
     shown = shell("documents", "--kb", "kb").out
     assert shown.count("[red]") >= 2
-    assert shown.count("‹U+000A›") >= 2
+    assert printed[0].err.count("it has an invisible character or a line break: take it out") == 2
 
 
 def test_a_quote_of_several_paragraphs_stands_on_one_line(monkeypatch):
@@ -129,6 +129,6 @@ def test_a_quote_of_several_paragraphs_stands_on_one_line(monkeypatch):
     console = SafeConsole()
     console.file = shown
     monkeypatch.setattr(ask, "out", console)
-    ask._print_answer({"answer": "No.", "abstained": True, "citations": [
+    ask._print_answer({"answer": "No.", "abstained": True, "short": "", "citations": [
         {"id": 1, "document": "a.md", "page": None, "start": 0, "end": 10, "quote": "One.\n\nTwo."}]})
     assert shown.getvalue().splitlines() == ["No.", "  [1] a.md 0-10: One. Two."]

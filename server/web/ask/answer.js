@@ -6,8 +6,8 @@ import { placeOf, sourceHref } from "../sources.js";
 import { percent, t } from "../strings.js";
 
 const MARK = /\[(\d+)\]/g;
-/** A line of a refusal that quotes a passage. */
-const CLOSEST = /^[“"].*[”"] \[(\d+)\]$/s;
+/** A line that quotes a passage, as the rules answer. */
+const QUOTE = /^“(.*)” \[(\d+)\]$/s;
 
 /** An answer; while it streams in it has no citations yet. */
 export function answerView(base, turn) {
@@ -16,36 +16,41 @@ export function answerView(base, turn) {
   const short = answer && !answer.abstained && answer.short && answer.short !== text ? answer.short : "";
   // What stands in large letters above is not said again before the sentence that says it.
   const said = short && text.startsWith(`${short}: `) ? text.slice(short.length + 2) : text;
-  const lines = said.split("\n").filter(Boolean);
+  const all = said.split("\n").filter(Boolean);
+  const quotes = all.filter((line) => QUOTE.test(line));
+  const first = short && quotes.length > 0 ? all.findIndex((line) => QUOTE.test(line)) : 0;
+  const lines = all.slice(first).filter((line) => !QUOTE.test(line));
   return h(
     "div",
     { class: answer?.abstained ? "answer abstained" : "answer" },
+    short && quotes.length > 0 && h("p", { class: "found" }, t("answer.found")),
     short && h("p", { class: "short" }, short),
-    answer?.abstained ? declined(lines, cited) : lines.map((line) => h("p", {}, marked(line, cited))),
-    cited.size > 0 && !answer.abstained && citations([...cited.values()], said),
+    quotes.length > 0 && quoteList(quotes, cited, short),
+    lines.map((line) => h("p", {}, marked(line, cited))),
+    cited.size > 0 && !answer.abstained && quotes.length === 0 && citations([...cited.values()], said),
     answer && facts(base, answer),
   );
 }
 
-/** No answer: why, and the passages that come closest, each with its source. */
-function declined(lines, cited) {
-  const passages = lines.map((line) => cited.get(Number(CLOSEST.exec(line)?.[1]))).filter(Boolean);
-  const rest = lines.filter((line) => !CLOSEST.test(line));
-  const at = lines.findIndex((line) => CLOSEST.test(line));
-  const words = (line) => h("p", {}, line);
-  return [
-    h("p", { class: "abstained-head" }, t("answer.abstained")),
-    rest.slice(1, Math.max(at, 1)).map(words),
-    passages.length > 0 &&
-      h(
-        "ul",
-        { class: "closest" },
-        passages.map((one) =>
-          h("li", {}, h("a", { href: sourceHref(one) }, h("q", {}, one.quote), h("cite", {}, placeOf(one)))),
-        ),
-      ),
-    rest.slice(Math.max(at, 1)).map(words),
-  ];
+/** Quotes, the best first, each a link to its source; the short answer is marked in them. */
+function quoteList(quotes, cited, short) {
+  return h(
+    "ul",
+    { class: "quotes" },
+    quotes.map((line) => {
+      const [, words, id] = QUOTE.exec(line);
+      const one = cited.get(Number(id));
+      const quote = h("q", {}, ...highlighted(words, short));
+      return h("li", {}, one ? h("a", { href: sourceHref(one) }, quote, h("cite", {}, placeOf(one))) : quote);
+    }),
+  );
+}
+
+/** Words with the short answer marked where they hold it. */
+function highlighted(words, short) {
+  const at = short ? words.indexOf(short) : -1;
+  if (at < 0) return [words];
+  return [words.slice(0, at), h("mark", {}, short), words.slice(at + short.length)];
 }
 
 /** A line of the answer; `[n]` becomes a link where there is such a citation. */

@@ -1,0 +1,84 @@
+"""The text of an answer that quotes: what was found, the quotes, and what helps where no short answer was found."""
+
+from collections.abc import Sequence
+
+from ...graph_store.ledger.documents import Documents
+from ...models.rules.content_words import Language, language_of
+from ...models.rules.names import names_in
+from ...schemas.retrieval import Answer, DraftAnswer, Passage
+from ...tools.retriever import Retriever
+from .citing import NOT_FOUND, cite
+from .spelling import names_near
+
+_LONGEST_QUESTION = 300
+"""Characters of a question in which names are looked for."""
+CLOSEST = "No short answer was found; these passages come closest."
+_WORDS: dict[Language, dict[str, str]] = {
+    "en": {"found": "Found: {}", "none": NOT_FOUND,
+           "closest": CLOSEST,
+           "near": "Names in the documents with a similar spelling: {}.", "joint": ", ",
+           "hint": "No language model is configured, so Banyan finds and quotes; with one it also reasons "
+                   "(set BANYAN_LLM_BASE_URL)."},
+    "zh": {"found": "找到：{}", "none": "没有找到答案。", "closest": "没有找到简短答案；以上段落最接近。",
+           "near": "文档中写法相近的名称：{}。", "joint": "、",
+           "hint": "目前没有配置语言模型，Banyan 只查找并引用原文；配置后还能推理（设置 BANYAN_LLM_BASE_URL）。"},
+}
+
+
+def present_quotes(question: str, draft: DraftAnswer, passages: Sequence[Passage], documents: Documents,
+                   abstain_below: float) -> Answer:
+    """Return an answer that shows quotes, below the short answer where there is one.
+
+    Args:
+        question: the question.
+        draft: quotes as claims, the best first.
+        passages: the context; quotes name its passages by number, from 1.
+        documents: the sources.
+        abstain_below: a draft of less confidence abstains; its quotes are shown all the same.
+
+    Returns:
+        The answer in the question's language, every quote cited.
+    """
+    said = _WORDS[language_of(question)]
+    quoted = cite(draft.model_copy(update={"confidence": 1.0}), passages, documents, "reject")
+    confidence = draft.confidence if quoted.citations else 0.0
+    if not quoted.citations:
+        return quoted.model_copy(update={"answer": said["none"], "confidence": confidence})
+    if confidence < abstain_below:
+        return quoted.model_copy(update={"answer": f"{quoted.answer}\n{said['closest']}", "abstained": True,
+                                         "confidence": confidence, "short": ""})
+    lines = [said["found"].format(quoted.short), quoted.answer] if quoted.short else [quoted.answer]
+    return quoted.model_copy(update={"answer": "\n".join(lines), "confidence": confidence})
+
+
+def with_notes(answer: Answer, question: str, retriever: Retriever, *, hint: bool) -> Answer:
+    """Return an abstaining answer with names of similar spelling and, if wanted, what a model would add.
+
+    Args:
+        answer: an answer that abstains.
+        question: the question.
+        retriever: of the knowledge base, for its names.
+        hint: whether to say that a model would help.
+    """
+    said = _WORDS[language_of(question)]
+    lines = [answer.answer]
+    near = names_near(names_in(question[:_LONGEST_QUESTION]), retriever.index)
+    if near:
+        lines.append(said["near"].format(said["joint"].join(near)))
+    if hint:
+        lines.append(said["hint"])
+    return answer.model_copy(update={"answer": "\n".join(lines)})
+
+
+def with_spelling(answer: Answer, replaced: Sequence[tuple[str, str]], question: str) -> Answer:
+    """Return an answer that says which words of its question were read as others."""
+    if not replaced:
+        return answer
+    said = "“{}”按“{}”理解。" if language_of(question) == "zh" else "(“{}” was read as “{}”.)"
+    notes = [said.format(asked, meant) for asked, meant in replaced]
+    return answer.model_copy(update={"answer": "\n".join([answer.answer, *notes])})
+
+
+def is_hinted(messages: Sequence[tuple[str, str]]) -> bool:
+    """Return True if a conversation was already told that a model would help."""
+    return any(said["hint"] in text for said in _WORDS.values() for _, text in messages)

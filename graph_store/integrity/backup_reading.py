@@ -1,0 +1,78 @@
+"""Reading a backup's ledger as restoring it does: before it replaces another one, and before it is called a backup."""
+
+import sqlite3
+from contextlib import closing
+
+from ...models.embedding.embedder import Embedder
+from ..errors import LedgerDamagedError, StoreError
+from ..knowledge_base import KnowledgeBase
+from ..layout import Layout
+from ..ledger.database import Database
+from ..ledger.version import published
+from .verify import unsound
+from .verify_ledger import foreign_objects
+
+MESSAGE = 1000
+"""Characters of a reason, which may quote what is in the ledger."""
+
+
+class UnrestorableError(StoreError):
+    """A ledger that cannot be a knowledge base's; says what is wrong with it."""
+
+
+def read_ledger(apart: Layout, embedder: Embedder) -> str:
+    """Read every row of a ledger through the code that will read it.
+
+    Args:
+        apart: a folder of its own, with the ledger alone; it is brought to the present format, and files are made
+            beside it.
+        embedder: the embedding model; nothing is embedded but the schema's labels.
+
+    Returns:
+        The embedding model that the knowledge base was built with.
+
+    Raises:
+        UnrestorableError: it is not sound, or has more than a ledger's tables.
+        OSError: the disk is full or not writable.
+    """
+    embedding = _check(apart)
+    try:
+        with KnowledgeBase(apart, embedder, any_embedding=True) as kb:
+            kb.version()
+            published(kb.database)
+            problems = unsound(kb)
+    except (OSError, sqlite3.OperationalError):
+        raise  # of the disk
+    except Exception as error:
+        # Rows of a stranger's may be anything, and so may what reading them raises.
+        raise _error(f"its ledger cannot be opened ({type(error).__name__}: {error})") from error
+    if problems:
+        raise _error(f"its ledger: {problems[0].what}")
+    return embedding
+
+
+def _check(apart: Layout) -> str:
+    """Bring the ledger to the present format; check that it is sound and has its tables alone.
+
+    A view or trigger of a stranger's would be run by our own statements.
+    """
+    try:
+        with closing(sqlite3.connect(apart.ledger_file)) as raw:
+            if raw.execute("SELECT count(*) FROM sqlite_master WHERE type NOT IN ('table', 'index')").fetchone()[0]:
+                raise _error("its ledger has views or triggers")
+            if not raw.execute("PRAGMA user_version").fetchone()[0]:
+                raise _error("its ledger is none")
+        with closing(Database(apart.ledger_file)) as database:
+            problems = [*database.problems(), *foreign_objects(database)]
+            embedding = str(database.get_meta("embedding") or "").partition("\n")[0]
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # what SQLite says may quote what is there
+        raise _error(f"its ledger cannot be read ({error})") from error
+    except LedgerDamagedError as error:
+        raise _error("its ledger is damaged") from error
+    if problems:
+        raise _error(f"its ledger: {problems[0]}")
+    return embedding
+
+
+def _error(reason: str) -> UnrestorableError:
+    return UnrestorableError(reason[:MESSAGE])

@@ -1,0 +1,99 @@
+"""Grids of cells, some of which span several places: what is above the rows, their header, and the rows.
+
+HTML, Word and PDF tables are read through the same grid, so a merged cell means the same in each of them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+from .tables import Line, has_header, is_value
+
+_SOME = 0.2
+"""The share of values in a column, and of what is none, that tells that it has both kinds."""
+
+
+@dataclass(frozen=True, eq=False)
+class GridCell:
+    """A cell; the same object is in each place that the cell spans."""
+
+    text: str
+    is_header: bool = False
+    """Whether the file itself declares the cell to be a header."""
+
+
+GridRow = Sequence[GridCell]
+
+
+class GridTable(NamedTuple):
+    """A grid as `table_lines` takes it, and the lines above it."""
+
+    captions: list[str]
+    header: list[str]
+    rows: list[Sequence[str] | Line]
+
+
+def read_grid(grid: Sequence[GridRow]) -> GridTable:
+    """Tell captions, header and rows of a table apart.
+
+    Args:
+        grid: rows of at least two columns; short ones lack their last cells.
+
+    Returns:
+        The captions: leading rows of a single cell that spans all columns. The header: what the file declares, or
+        the first row if it has no values; with the rows below it that divide its merged cells; empty if there is none.
+        The rows: a merged cell's text is in each of its places; a row that is one cell is the heading of those below.
+    """
+    width = max(map(len, grid))
+    rows = [[*row, *(GridCell("") for _ in range(width - len(row)))] for row in grid]
+    captions: list[str] = []
+    while is_single(rows[0]) and not all(map(is_single, rows)):
+        captions.append(rows.pop(0)[0].text)
+    depth = header_depth(rows)
+    header = [" ".join(dict.fromkeys(filter(None, (cell.text for cell in column))))
+              for column in zip(*rows[:depth], strict=True)]
+    return GridTable([text for text in captions if text], header, row_contents(rows[depth:]))
+
+
+def row_contents(rows: Sequence[GridRow]) -> list[Sequence[str] | Line]:
+    """Return the texts of rows; a row that is one cell is a line between them."""
+    return [Line(row[0].text) if is_single(row) else [cell.text for cell in row] for row in rows]
+
+
+def header_depth(rows: Sequence[GridRow]) -> int:
+    """Return how many of the rows, which have the same width, are the header."""
+    declared = next((at for at, row in enumerate(rows) if not all(cell.is_header for cell in row)), len(rows))
+    names_rows = rows[0][0].is_header  # a first column of headers, and a first row that is none
+    depth = declared or int(not (names_rows or _is_of_properties(rows)) and has_header(_texts(rows)))
+    while 0 < depth < len(rows) - 1 and _is_divided(rows, depth):
+        depth += 1
+    return depth
+
+
+def _is_of_properties(rows: Sequence[GridRow]) -> bool:
+    """Return True if the second of two columns has values of different kinds: a row is a property with its value."""
+    below = [is_value(row[-1].text) for row in rows[1:] if row[-1].text]
+    return len(rows[0]) == 2 and len(below) > 1 and _SOME * len(below) <= sum(below) <= (1 - _SOME) * len(below)  # noqa: PLR2004
+
+
+def _is_divided(rows: Sequence[GridRow], depth: int) -> bool:
+    """Return True if the row at `depth` names the parts of merged cells in the row above it.
+
+    The other columns must then go on into it, or be empty below a first column that is: else it is a row of data.
+    """
+    above, row = rows[depth - 1], rows[depth]
+    merged = [above[at] in (*above[at + 1 : at + 2], *above[max(at - 1, 0) : at]) for at in range(len(above))]
+    others = [at for at, is_merged in enumerate(merged) if not is_merged]
+    return (any(merged) and not is_single(row) and has_header(_texts(rows[depth:]))
+            and all(row[at] is above[at] or not (merged[0] or row[at].text) for at in others)
+            and (bool(others) or any(is_value(cell.text) for cell in rows[depth + 1])))
+
+
+def is_single(row: GridRow) -> bool:
+    """Return True if one cell spans the whole row."""
+    return all(left is right for left, right in pairwise(row))
+
+
+def _texts(rows: Sequence[GridRow]) -> list[list[str]]:
+    return [[cell.text for cell in row] for row in rows]

@@ -1,0 +1,170 @@
+"""The text of PDF pages with tables: their rows, also of tables that go on over pages."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from enum import Enum
+from itertools import chain
+from typing import NamedTuple
+
+from ..grids import header_depth, is_single, read_grid, row_contents
+from ..tables import Line, has_header, is_value, table_lines
+from .pdf_layouts import PageLayout, TextLine, read_layouts
+from .pdf_words import line_text
+from .ruled_tables import FoundTable
+
+_NEAR = 3.0
+"""Points by which the columns of a table may lie apart on two pages."""
+_PAGE_BREAK = "\f"
+_MOSTLY = 0.8
+_NUMBER = re.compile(r"\d+")
+_MARKS = r"[^\w#]*+"
+_PAGE_NUMBER = re.compile(rf"{_MARKS}(?:page|seite|p\.|第)?{_MARKS}#(?:{_MARKS}(?:of|von|de|共)?{_MARKS}#)?"
+                          rf"{_MARKS}页?{_MARKS}", re.IGNORECASE)
+_CONTINUED = re.compile(r"\A\W*(continued|fortsetzung|续表|接上表|续上表|接下页)|\b(continued|cont'd|cont|续)\W*\Z",
+                        re.IGNORECASE)
+_CAPTION = re.compile(r"(?:table|tab\.|tabelle|表)\s*[A-Z]?\d[\d.\-]*\s*[:.：、—–-]*\s*", re.IGNORECASE)
+_SENTENCE_END = (".", "!", "?", "。", "！", "？", ";", "；", ",", "，")
+_LONGEST_HEADING = 100
+_LARGER = 1.15
+_LINES_ABOVE = 2.5
+
+
+class _Relation(Enum):
+    CONTINUES = "continues"
+    UNCLEAR = "unclear"
+    """It begins where the table before it would go on, and nothing tells whether its first row is a header."""
+    SEPARATE = "separate"
+
+
+class _Part(NamedTuple):
+    """A table, or what is on one page of it; `skipped` rows at its top repeat captions and header."""
+
+    page: int
+    table: FoundTable
+    skipped: int = 0
+
+
+def read_tables(data: bytes, wanted: Mapping[int, tuple[int, str]], title: str) -> Iterator[tuple[int, str]]:
+    """Read the pages of a PDF file that have tables.
+
+    Args:
+        data: the file's bytes.
+        wanted: the number and text of pages that may have tables, by the numbers of their objects in the file.
+        title: what the file is about, or "".
+
+    Yields:
+        The number and text of each page that has a table, which is written as rows. A table that goes on over pages
+        has its header in all its rows, where it is certain that it is one; each row stands in its own page's text.
+    """
+    layouts = dict(sorted(read_layouts(data, wanted)))
+    written: dict[tuple[int, int], str] = {}
+    for parts, is_headed in _chains(layouts):
+        first = parts[0]
+        texts = _written(parts, _name(layouts[first.page], first.table) or title, is_headed=is_headed)
+        written |= {(part.page, id(part.table)): text for part, text in zip(parts, texts, strict=True)}
+    for number, layout in layouts.items():
+        blocks = [written[number, id(block)] if isinstance(block, FoundTable) else "\n".join(map(line_text, block))
+                  for block in layout.blocks]
+        yield number, "\n\n".join(filter(None, blocks))
+
+
+def _chains(layouts: Mapping[int, PageLayout]) -> Iterator[tuple[list[_Part], bool]]:
+    """The tables, each with its parts, and whether its first row may be a header."""
+    chains: list[tuple[list[_Part], bool]] = []
+    last: list[_Part] = []
+    """The table at the bottom of the page before."""
+    for number, layout in layouts.items():
+        tables = sorted(layout.tables, key=lambda table: (table.box.top, table.box.x0))
+        is_next = bool(last) and last[-1].page == number - 1
+        for table in tables:
+            relation, skipped = _Relation.SEPARATE, 0
+            if is_next and table is tables[0]:
+                relation, skipped = _relation(layouts[number - 1], last, layout, table)
+            if relation is _Relation.CONTINUES:
+                last.append(_Part(number, table, skipped))
+            else:
+                chains.append(([_Part(number, table)], relation is _Relation.SEPARATE))
+        lowest = max(tables, key=lambda table: table.box.bottom)
+        last = next(parts for parts, _ in [*reversed(chains)] if parts[-1].table is lowest)
+    return iter(chains)
+
+
+def _relation(before: PageLayout, parts: list[_Part], layout: PageLayout,
+              table: FoundTable) -> tuple[_Relation, int]:
+    """Whether a table at the top of a page is a part of the one on the page before, and its rows that repeat others."""
+    above = parts[-1].table
+    if not (len(above.edges) == len(table.edges)
+            and all(abs(one - other) <= _NEAR for one, other in zip(above.edges, table.edges, strict=True))
+            and _is_margin([line for line in before.lines if line[0].box.top >= above.box.bottom], layout)
+            and _is_margin([line for line in layout.lines if line[0].box.bottom <= table.box.top], before)):
+        return _Relation.SEPARATE, 0
+    first = parts[0].table
+    captions = next(at for at, row in enumerate(first.grid) if not is_single(row))
+    head = captions + header_depth(first.grid[captions:])
+    texts = [[cell.text for cell in row] for row in table.grid]
+    for start in {0, captions}:
+        repeated = [[cell.text for cell in row] for row in first.grid[start:head]]
+        if captions < head and texts[: len(repeated)] == repeated:
+            return _Relation.CONTINUES, len(repeated)
+    if any(all(cell.is_header for cell in row) for row in table.grid):
+        return _Relation.SEPARATE, 0
+    if is_single(table.grid[0]):
+        return _Relation.UNCLEAR, 0
+    if not has_header(texts):
+        return _Relation.CONTINUES, 0
+    if any(_is_above_values(column) for column in zip(*texts, strict=True)):
+        return _Relation.SEPARATE, 0
+    names, values = (frozenset(chain.from_iterable(rows)) for rows in (first.fonts[captions:head], first.fonts[head:]))
+    if captions < head and not names & values and table.fonts[0] <= values:
+        return _Relation.CONTINUES, 0
+    return _Relation.UNCLEAR, 0
+
+
+def _is_above_values(column: tuple[str, ...]) -> bool:
+    """Return True if a column of values opens with what is none."""
+    filled = [cell for cell in column[1:] if cell]
+    return bool(filled and column[0] and not is_value(column[0])) and (
+        sum(map(is_value, filled)) >= _MOSTLY * len(filled))
+
+
+def _is_margin(lines: list[TextLine], other: PageLayout) -> bool:
+    """Return True if lines are a page's header or footer: those of another page, page numbers, "continued"."""
+    known = {_masked(line) for line in other.lines}
+    return all((text := _masked(line)) in known or _PAGE_NUMBER.fullmatch(text) or _CONTINUED.search(text)
+               for line in lines)
+
+
+def _masked(line: TextLine) -> str:
+    return _NUMBER.sub("#", line_text(line))
+
+
+def _written(parts: list[_Part], title: str, *, is_headed: bool) -> list[str]:
+    """The text of each part of a table."""
+    if is_headed:
+        captions, header, rows = read_grid(parts[0].table.grid)
+    else:
+        rows = row_contents(parts[0].table.grid)
+        captions, header = [], [f"Column {number}" for number, _ in enumerate(parts[0].table.grid[0], 1)]
+    for part in parts[1:]:
+        rows += [Line(_PAGE_BREAK), *row_contents(part.table.grid[part.skipped:])]
+    title = next(reversed(captions), title)
+    text = "\n".join([*captions, *table_lines(header, rows, title)])
+    return [page.strip("\n") for page in text.split(_PAGE_BREAK)]
+
+
+def _name(layout: PageLayout, table: FoundTable) -> str:
+    """What the line right above a table calls it: its caption or a heading; else ""."""
+    above = [line for line in layout.lines
+             if 0 <= table.box.top - line[0].box.bottom <= _LINES_ABOVE * line[0].size
+             and line[0].box.x0 < table.box.x1 and line[-1].box.x1 > table.box.x0]
+    if not above:
+        return ""
+    line = max(above, key=lambda line: line[0].box.bottom)
+    text = line_text(line)
+    caption = _CAPTION.match(text)
+    if caption:
+        return text[caption.end():].rstrip("".join(_SENTENCE_END)) if len(text) <= 2 * _LONGEST_HEADING else ""
+    usual = Counter((word.font, round(word.size)) for other in layout.lines for word in other).most_common(1)[0][0]
+    differs = line[0].font != usual[0] or line[0].size > _LARGER * usual[1]
+    return text if differs and len(text) <= _LONGEST_HEADING and not text.endswith(_SENTENCE_END) else ""

@@ -1,0 +1,141 @@
+"""Tables of PDF pages whose cells are ruled: what pdfplumber finds, unless it lays out a page or is a form."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from pdfplumber.page import Page
+from pdfplumber.table import Table, merge_edges
+from pdfplumber.utils.geometry import filter_edges
+
+from ..grids import GridCell, GridRow, header_depth, is_single
+from .pdf_words import Box, Word, cell_text
+
+_NEAR = 3.0
+"""Points by which ends of lines that meet may miss each other."""
+_MOST_CROSSINGS = 5_000
+"""Lines down by lines across: a drawing has more, and finding its cells would take minutes."""
+_STANDS_OUT = 2.0
+"""Points by which a word may stand over the edge of its cell."""
+_MOST_HOLES = 0.2
+"""The share of a table's places that may lack their lines."""
+_LONGEST_CELL = 1000
+_LONGEST_NAME = 100
+"""A cell in the first row that is longer, or several in the first column, are paragraphs of a page in frames."""
+_LONG_NAMES = 0.25
+_REGULAR = 0.7
+"""The share of rows that have a cell of their own in each column; a form has fewer."""
+_FILLED = 0.5
+"""The share of cells that have a text; a form to be filled in has fewer."""
+_LABELS = 0.3
+"""The share of a column's cells that may be labels ("Name:"), but in the first one; a form has more."""
+_LABEL = re.compile(r"[^:：]{1,40}(?::(?=\s|\Z)|：)")
+
+
+class FoundTable(NamedTuple):
+    """A table on a page."""
+
+    box: Box
+    edges: tuple[float, ...]
+    """Where columns begin and the last one ends."""
+    grid: list[list[GridCell]]
+    fonts: list[frozenset[str]]
+    """The fonts of each row of the grid."""
+    words: frozenset[int]
+    """The numbers of its words."""
+
+
+def find_ruled(page: Page, words: Sequence[Word]) -> list[FoundTable]:
+    """Return the tables of a page whose cells are all ruled, from top to bottom.
+
+    Args:
+        page: the page.
+        words: its words.
+
+    Returns:
+        The tables of data. A frame, a form, a page laid out in frames, and lines that words cross are none.
+    """
+    edges = merge_edges(filter_edges(page.edges, min_length=1), _NEAR, _NEAR, _NEAR, _NEAR)
+    down = sum(edge["orientation"] == "v" for edge in edges)
+    if not 0 < down * (len(edges) - down) <= _MOST_CROSSINGS:
+        return []
+    found = [_found(table, words) for table in page.find_tables(
+        {"snap_tolerance": _NEAR, "join_tolerance": _NEAR, "intersection_tolerance": _NEAR})]
+    return [table for table in found if table is not None and is_data(table.grid)]
+
+
+def _found(table: Table, words: Sequence[Word]) -> FoundTable | None:
+    """The table with its words in its cells; None if words cross its lines."""
+    box = Box(*table.bbox)
+    lefts = sorted({edge for cell in table.cells for edge in (cell[0], cell[2])})
+    tops = sorted({edge for cell in table.cells for edge in (cell[1], cell[3])})
+    cell_at = {(row, column): number for number, cell in enumerate(table.cells)
+               for row in range(tops.index(cell[1]), tops.index(cell[3]))
+               for column in range(lefts.index(cell[0]), lefts.index(cell[2]))}
+    if len(cell_at) < (1 - _MOST_HOLES) * (len(lefts) - 1) * (len(tops) - 1):
+        return None
+    inside: dict[int, list[Word]] = {}
+    for word in words:
+        x, y = word.center
+        if box.x0 <= x < box.x1 and box.top <= y < box.bottom:
+            place = cell_at.get((bisect_right(tops, y) - 1, bisect_right(lefts, x) - 1))
+            if place is None or not word.upright or not _holds(Box(*table.cells[place]), word.box):
+                return None
+            inside.setdefault(place, []).append(word)
+    cells = [GridCell(cell_text(inside.get(number, ()))) for number in range(len(table.cells))]
+    height, width = range(len(tops) - 1), range(len(lefts) - 1)
+    grid = [[cells[cell_at[row, column]] if (row, column) in cell_at else GridCell("") for column in width]
+            for row in height]
+    fonts = [[frozenset(word.font for word in inside.get(cell_at.get((row, column), -1), ())) for column in width]
+             for row in height]
+    return FoundTable(box, tuple(lefts), _with_headers(grid, fonts), [frozenset().union(*row) for row in fonts],
+                      frozenset(word.number for words in inside.values() for word in words))
+
+
+def _with_headers(grid: list[list[GridCell]], fonts: list[list[frozenset[str]]]) -> list[list[GridCell]]:
+    """The grid with what fonts or colons mark as headers: the first row, or the first of two columns."""
+    top = next((at for at, row in enumerate(grid) if not is_single(row)), 0)
+    first, below = (frozenset().union(*(font for row in rows for font in row)) for rows in (
+        fonts[top : top + 1], fonts[top + 1 :]))
+    places: list[tuple[int, int]] = []
+    if below and not first & below and all(cell.text for cell in grid[top][1:]):
+        places = [(top, column) for column in range(len(grid[top]))]
+    elif len(grid[0]) == 2:  # noqa: PLR2004 - properties and their values
+        labels, values = (frozenset().union(*(row[at] for row in fonts)) for at in (0, 1))
+        texts = [row[0].text for row in grid if row[0].text and not is_single(row)]
+        with_colon = sum(text.endswith((":", "：")) for text in texts)
+        if (values and not labels & values) or with_colon > _REGULAR * len(texts):
+            places = [(row, 0) for row in range(len(grid)) if not is_single(grid[row])]
+    declared = {id(grid[row][at]): GridCell(grid[row][at].text, is_header=True) for row, at in places}
+    return [[declared.get(id(cell), cell) for cell in row] for row in grid]
+
+
+def _holds(cell: Box, word: Box) -> bool:
+    return cell.x0 - _STANDS_OUT <= word.x0 and word.x1 <= cell.x1 + _STANDS_OUT
+
+
+def is_data(grid: Sequence[GridRow]) -> bool:
+    """Return True if a grid is a table of data, rather than a form, a frame or the layout of a page."""
+    if len(grid) < 2 or len(grid[0]) < 2:  # noqa: PLR2004 - a single row or column
+        return False
+    cells = {id(cell): cell for row in grid for cell in row}.values()
+    body = [row for row in grid if not is_single(row)]
+    depth = header_depth(body) if body else 0
+    rows = body[depth:]
+    if not rows or max(len(cell.text) for cell in cells) > _LONGEST_CELL:
+        return False
+    if (max(len(cell.text) for cell in body[0]) > _LONGEST_NAME
+            or sum(len(row[0].text) > _LONGEST_NAME for row in rows) > _LONG_NAMES * len(rows)
+            or (depth and sum(bool(cell.text) for cell in body[depth - 1]) < _FILLED * len(body[0]))
+            or sum(not _is_merged(row) for row in rows) < _REGULAR * len(rows)):
+        return False
+    columns = [[cell.text for cell in column if cell.text] for column in zip(*rows, strict=True)]
+    return (sum(map(bool, columns)) > 1 and sum(map(len, columns)) >= _FILLED * len(rows) * len(columns)
+            and not any(sum(bool(_LABEL.match(text)) for text in column) > _LABELS * len(column)
+                        for column in columns[1:]))
+
+
+def _is_merged(row: GridRow) -> bool:
+    return any(left is right for left, right in pairwise(row))

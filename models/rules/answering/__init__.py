@@ -1,1 +1,0 @@
-"""Answers without a model: the sentence and the words that answer."""

@@ -1,0 +1,124 @@
+"""Names in Chinese sentences: LAC's persons, places and organizations with their parts joined, and titles in 《》."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from ..parsing.chinese import Word, load_tagger
+from .lexicon import words
+from .name_words import CHINESE_SURNAMES
+
+Place = tuple[int, int, str]
+"""Start, end and kind."""
+
+_KINDS = {"PER": "person", "LOC": "location", "ORG": "organization"}
+_TITLE = re.compile(r"《([^《》\n]{1,60})》")
+_BODY = ("公司", "集团", "银行", "大学", "学院", "研究院", "研究所", "医院", "协会", "学会", "基金会", "委员会", "法院",
+         "合作社", "事务所", "出版社", "乐团", "俱乐部", "博物馆", "图书馆", "中学", "小学", "政府", "局", "厂")
+"""Endings of the names of organizations."""
+_PLACE = ("省", "市", "县", "区", "镇", "乡", "村", "州", "路", "街", "号", "岛", "河", "江", "湖", "山")
+_GENERAL = words(
+    "公司 集团 银行 大学 学院 医院 法院 政府 董事会 股东大会 监事会 委员会 企业 "
+    "本公司 该公司 我公司 贵公司 交易所 子公司 总公司 分公司 母公司 原告 被告 国家 "
+    "地区 城市 全国 全球 世界 国内 国外 海外 当地")
+_PARTICLES = frozenset("的了在于是为与和及或对向从被把将其该本此各每某并而也都就等")
+_NO_BODY = tuple("者人员利率量力性化度们金")
+"""Endings of common nouns that the tagger takes for organizations."""
+_JOINED = frozenset({"n", "nz", "vn", "LOC", "ORG", "an", "s", "f"})
+_LONGEST_NAME = 30
+_SHORTEST_BODY = 3
+"""Characters; '大厂' is a place."""
+
+
+def find_chinese_names(text: str, sentences: Sequence[tuple[int, int]],
+                       masked: Sequence[tuple[int, int]]) -> list[Place]:
+    """Find the names of Chinese sentences.
+
+    Args:
+        text: the text.
+        sentences: (start, end) of those of its sentences that are Chinese.
+        masked: (start, end) of the parts in which no name is looked for.
+
+    Returns:
+        Their places, in order and without overlaps.
+    """
+    if not sentences:
+        return []
+    found: list[Place] = []
+    for tagged in load_tagger().tag(text, sentences):
+        titles = [(match.start(1), match.end(1), "work") for match in _TITLE.finditer(
+            text, tagged[0].start if tagged else 0, tagged[-1].end if tagged else 0)]
+        found += titles
+        found += (place for place in _names(tagged, text)
+                  if all(place[1] <= start or place[0] >= end for start, end, _ in titles))
+    return sorted(place for place in found if all(place[1] <= start or place[0] >= end for start, end in masked))
+
+
+def _names(words: Sequence[Word], text: str) -> Iterator[Place]:
+    """The names among a sentence's words; neighbouring parts of one name are joined."""
+    at = 0
+    while at < len(words):
+        end = _joined(words, at)
+        first, last = words[at], words[end - 1]
+        kind = _kind(words[at:end])
+        name = text[first.start : last.end]
+        # '2001年成立的香港金融公司' says what a company is.
+        described = name.endswith("公司") and "有限" not in name and text[first.start - 1 : first.start] == "的"
+        if kind and _is_name(name, kind) and not described and not _is_reign(words, end, kind):
+            yield first.start, last.end, kind
+        at = end
+
+
+def _joined(words: Sequence[Word], at: int) -> int:
+    """The index after the last word of the name that begins with a word, or after the word itself."""
+    end = at + 1
+    if words[at].tag == "PER":  # '乌萨马·' and '拉比耶'
+        while end < len(words) and words[end].start == words[end - 1].end and (
+                words[end].text in {"·", "•"} or (words[end].tag == "PER" and words[end - 1].text[-1] in "·•")):
+            end += 1
+        return end
+    if words[at].tag not in {"LOC", "ORG", "nz"}:
+        return end
+    # '青河县' '禾丰' '公司': up to the word that ends the name of an organization, with nothing but nouns between.
+    stop = end
+    while stop < len(words) and words[stop].start == words[stop - 1].end and words[stop].tag in _JOINED and (
+            words[stop].end - words[at].start <= _LONGEST_NAME):
+        stop += 1
+        last = words[stop - 1].text
+        described = words[at].tag == "LOC" and last == "公司" and stop - at > 1  # '香港' '金融' '公司'
+        if last.endswith(_BODY) and not described and not words[at].text.endswith(_BODY):
+            end = stop
+    if end == at + 1 and words[at].tag == "LOC":  # '湖北省' '武汉市'
+        while end < len(words) and words[end].tag == "LOC" and words[end].start == words[end - 1].end and (
+                words[end - 1].text.endswith(_PLACE)):
+            end += 1
+    return end
+
+
+def _kind(words: Sequence[Word]) -> str:
+    """The kind of the name that some words are; "" where they are none."""
+    if len(words) > 1 and words[-1].text.endswith(_BODY):
+        return "organization"
+    kind = _KINDS.get(words[0].tag, "")
+    if kind:
+        body = kind == "location" and len(words[0].text) > _SHORTEST_BODY and words[0].text.endswith(_BODY)
+        return "organization" if body else kind
+    text = words[0].text
+    latin = text[0].isascii() and text[0].isupper() and len(text) > 2  # noqa: PLR2004 - 'CT' is no name
+    return "name" if words[0].tag == "nz" and latin else ""
+
+
+def _is_name(name: str, kind: str) -> bool:
+    """Return False for common nouns, pieces of sentences, and persons without a surname."""
+    if len(name) < 2 or not any(c.isalpha() for c in name) or name in _GENERAL or len(name) > _LONGEST_NAME:  # noqa: PLR2004
+        return False
+    if name[0] in _PARTICLES or name[-1] in _PARTICLES or name[-1] == "族":
+        return False
+    if kind == "organization" and name.endswith(_NO_BODY):
+        return False
+    foreign = "·" in name or name[0].isascii() or len(name) > 3  # noqa: PLR2004
+    return kind != "person" or foreign or name[0] in CHINESE_SURNAMES
+
+
+def _is_reign(words: Sequence[Word], end: int, kind: str) -> bool:
+    """Return True for the name of an era: '道光' of '道光年间'."""
+    return kind == "person" and end < len(words) and words[end].text[0] in "年朝"

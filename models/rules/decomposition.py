@@ -1,0 +1,109 @@
+"""Questions decomposed: sub-queries with the schema's elements and the routes they should take."""
+
+import re
+
+from ...schemas.graph_schema import GraphSchema, SchemaElement
+from ...schemas.naming import normalise
+from ...schemas.references import literal, reference, replaced
+from ...schemas.retrieval import ROUTES, Route, SubQuery
+from ..parsing.parser import Parser
+from .content_words import content_words, language_of
+from .lexicon import SUMMARY_CUES
+from .nested_chinese import unfold_chinese
+from .nested_english import unfold_english
+from .question import analyse
+
+_TYPE_WORDS = {
+    "person": "person people human 人物 人",
+    "location": "place location 地点 地方",
+    "organization": "organisation organization institution 组织 机构",
+}
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|[_/-]")
+
+
+def decompose(question: str, schema: GraphSchema, limit: int, parser: Parser) -> list[SubQuery]:
+    """Return the atomic sub-queries of a question, by grammar.
+
+    A nested question ("the X of the Y of Z", relative clauses) gives one sub-query for each step, which may refer to
+    the answers of earlier ones; a question about the whole corpus one for the communities; any other question comes
+    back as it is, and so does one that would need more than `limit` sub-queries.
+
+    Args:
+        question: the question, not blank.
+        schema: elements are named only if they stand in it.
+        limit: the most sub-queries, at least 1.
+        parser: parses English.
+    """
+    steps = unfold(question, limit, parser)
+    return [sub_query(step, schema, chained=len(steps) > 1) for step in steps]
+
+
+def unfold(question: str, limit: int, parser: Parser) -> list[str]:
+    """Return the steps of a question as texts; see `decompose`."""
+    question = question.strip() or question
+    if question.isspace() or SUMMARY_CUES.search(question):
+        return [question]
+    if language_of(question) == "zh":
+        return unfold_chinese(question, limit)
+    return unfold_english(question, parser, limit)
+
+
+def sub_query(question: str, schema: GraphSchema, *, chained: bool) -> SubQuery:
+    """Return an atomic question with the schema elements whose names, labels or cues it holds.
+
+    Args:
+        question: the question; may refer to answers.
+        schema: the schema in force.
+        chained: whether it is a step of several, so that paths between entities may matter.
+    """
+    # One sign that is no word, so that no schema element is found in a reference.
+    spoken = replaced(question, "#{}".format)
+    text = f"{spoken} {_TYPE_WORDS.get(analyse(spoken).expected, '')}"
+    words = frozenset(content_words(text))
+    return SubQuery(
+        question=question,
+        entity_types=_named(schema.entity_types, text, words),
+        relations=_named(schema.relation_types, text, words),
+        attributes=_named(schema.attribute_types, text, words),
+        routes=_routes(question, chained=chained),
+    )
+
+
+def fill(question: str, answers: list[str]) -> str:
+    """Return a question with its references replaced by the answers that there are.
+
+    Args:
+        question: a question as decomposed.
+        answers: the answers found so far, in order; empty where nothing was found.
+    """
+    def found(number: int) -> str:
+        known = 0 < number <= len(answers) and answers[number - 1]
+        return literal(answers[number - 1]) if known else reference(number)
+
+    return replaced(question, found)
+
+
+def _routes(question: str, *, chained: bool) -> tuple[Route, ...]:
+    if SUMMARY_CUES.search(question):
+        return ("community",)
+    # A step of several asks for one thing; what a whole question is about only beta(q) says.
+    return ("entity", "triple", "dfs") if chained else ROUTES
+
+
+def _named(elements: tuple[SchemaElement, ...], text: str, words: frozenset[str]) -> tuple[str, ...]:
+    """The names of the elements that a text speaks of, in the schema's order."""
+    folded = normalise(text)
+    return tuple(element.name for element in elements
+                 if any(_speaks_of(cue, folded, words) for cue in _cues(element)))
+
+
+def _cues(element: SchemaElement) -> list[str]:
+    return [*(_CAMEL.sub(" ", name) for name in element.all_names()), *element.rules.all_cues()]
+
+
+def _speaks_of(cue: str, folded: str, words: frozenset[str]) -> bool:
+    """Return True if a cue occurs: a Chinese one as written, one with spaces between words by its stems."""
+    if language_of(cue) == "zh":
+        return normalise(cue) in folded or (bool(content_words(cue)) and words.issuperset(content_words(cue)))
+    needed = content_words(cue)
+    return bool(needed) and words.issuperset(needed)

@@ -1,0 +1,187 @@
+"""What of the passages answers a question best: sentences and table rows, in the order of how much they say of it.
+
+No model runs: a unit counts by the share of the question's words that it, its headings and the sentences beside it say,
+in the same or, for English, in a similar word, rare words more than common ones; by its passage's rank; and by whether
+it holds a span of the kind that is asked for.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...schemas.retrieval import Passage
+from ...text.quantities import find_numbers
+from ...text.values import find_values
+from ..parsing.parser import Parser
+from .content_words import content_words, spoken_words, stem
+from .lexicon import words
+from .likeness import likeness
+from .names import find_names, has_name
+from .question import Question, analyse, tells_time
+from .spans import Span, find_spans
+from .units import Unit, find_units
+
+Scores = NDArray[np.float64]
+
+_READ = 6
+"""Passages, the best first."""
+_IN_HEADING, _BESIDE = 0.9, 0.5
+"""How much a word counts that only the heading, or only a sentence beside, says."""
+_TRUST, _TYPED = 0.2, 0.15
+"""What the best passage's rank and a span of the expected kind add; benchmarks/README.md names the sweep."""
+_TYPED_UNITS = 8
+"""Units of a question in which spans are looked for: the best by their words."""
+_MOST = 3
+_ASKING = words("long old far tall high large big deep fast heavy wide often late early name")
+"""Words of 'how long' and the like, which an answer need not say."""
+
+KINDS: dict[str, frozenset[str]] = {
+    "person": frozenset({"person"}), "location": frozenset({"location", "name"}),
+    "organization": frozenset({"organization", "name"}),
+    "name": frozenset({"person", "organization", "location", "event", "work", "product", "award", "name"}),
+    "date": frozenset({"date"}), "number": frozenset({"number"}),
+}
+"""The kinds of spans that may answer, by what is expected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A unit with how well it answers.
+
+    `covered` is the share of the question's words that it says, 0 to 1, and `least` how surely it says the word of them
+    that it says least, names aside; `score` orders units. `spans` are those of the expected kind that the question does
+    not itself name.
+    """
+
+    unit: Unit
+    covered: float
+    least: float
+    score: float
+    spans: tuple[Span, ...] = ()
+
+
+class Finder:
+    """The units of some passages, searched for several questions."""
+
+    def __init__(self, passages: Sequence[Passage], parser: Parser) -> None:
+        """Split passages into units.
+
+        Args:
+            passages: the context, best first; facts and reports are left out.
+            parser: finds names in English sentences.
+        """
+        self.parser = parser
+        read = [(number, passage) for number, passage in enumerate(passages, 1) if not passage.statement][:_READ]
+        self.passages = passages
+        self.units = [unit for number, passage in read for unit in find_units(number, passage)]
+        best = max((passage.score for _, passage in read), default=0.0)
+        self._trust = np.array([passages[unit.passage - 1].score / best if best > 0 else 0.0 for unit in self.units])
+        self._words = [frozenset(content_words(unit.text)) for unit in self.units]
+        # A sentence is also what stands beside two others, and a heading is above many: each text is compared once.
+        around = [[unit.text for unit in self.units], [unit.heading for unit in self.units],
+                  [unit.before for unit in self.units], [unit.after for unit in self.units]]
+        self._texts = list(dict.fromkeys(text for texts in around for text in texts))
+        place = {text: at for at, text in enumerate(self._texts)}
+        self._places = [np.array([place[text] for text in texts], np.intp) for texts in around]
+        self._names: dict[str, list[Span]] = {}
+
+    def search(self, text: str) -> tuple[Question, list[Found]]:
+        """Return the question taken apart, and all units, the best first."""
+        question = analyse(text)
+        if not self.units:
+            return question, []
+        covered, least = self._covered(question)
+        scores = covered + _TRUST * self._trust
+        spans: dict[int, tuple[Span, ...]] = {}
+        if question.has_form:
+            scores = scores + _TYPED / 2 * np.array([unit.row is not None for unit in self.units])
+            for at in np.argsort(-scores, kind="stable")[:_TYPED_UNITS]:
+                unit = self.units[at]
+                if unit.row is None:
+                    spans[int(at)] = self._spans(question, unit)
+                    timed = question.expected == "date" and tells_time(unit.text)
+                    scores[at] += _TYPED * bool(spans[int(at)] or timed)
+        order = np.argsort(-scores, kind="stable")
+        return question, [Found(self.units[at], float(covered[at]), float(least[at]), float(scores[at]),
+                                spans.get(int(at), ())) for at in order]
+
+    def quotes(self, found: Sequence[Found], most: int = _MOST) -> list[Found]:
+        """Return the best units whose quotes do not overlap."""
+        chosen: list[Found] = []
+        for item in found:
+            if all(_is_apart(self._place(item.unit), self._place(other.unit)) for other in chosen):
+                chosen.append(item)
+            if len(chosen) == most:
+                break
+        return chosen
+
+    def _place(self, unit: Unit) -> tuple[str, int, int]:
+        passage = self.passages[unit.passage - 1]
+        return passage.document, passage.start + unit.quote[0], passage.start + unit.quote[1]
+
+    def _covered(self, question: Question) -> tuple[Scores, Scores]:
+        """Return the share of the question's words that each unit says, and how surely it says the least said one.
+
+        Both are float arrays of shape (units,). Names and the noun that is asked for are no least said words.
+        """
+        english = question.language == "en"
+        asked = list(dict.fromkeys(spoken_words(question.text) if english else content_words(question.text)))
+        if not english and question.has_form:  # 哪个城市 is answered without the word
+            asked = [word for word in asked if word not in content_words(question.focus)] or asked
+        if not asked:
+            return np.zeros(len(self.units)), np.ones(len(self.units))
+        stems = [stem(word) for word in asked] if english else asked
+        counts = Counter(word for said in self._words for word in said)
+        weights = np.array([math.log(1 + (len(self.units) + 1) / (counts[word] + 0.5)) for word in stems])
+        told = _said(asked, stems, self._texts, similar=english)
+        own, above, before, after = (told[places] for places in self._places)
+        said: Scores = np.maximum.reduce([own, _IN_HEADING * above, _BESIDE * before, _BESIDE * after])
+        named = frozenset(word for name in (*question.names, question.kind_noun) for word in content_words(name))
+        others = [at for at, word in enumerate(stems) if word not in named and asked[at] not in _ASKING]
+        return said @ (weights / weights.sum()), said[:, others].min(axis=1, initial=1.0)
+
+    def _named(self, text: str) -> list[Span]:
+        """Return the spans of a sentence, which the steps of a question share; capitalised words of no kind as well."""
+        found = self._names.get(text)
+        if found is None:
+            found = find_spans([text], self.parser)[0]
+            found += [Span(start, end, "name") for start, end in find_names(text) if start > 0 and all(
+                end <= span.start or start >= span.end for span in found)]
+            self._names[text] = found
+        return found
+
+    def _spans(self, question: Question, unit: Unit) -> tuple[Span, ...]:
+        kinds = KINDS[question.expected]
+        found = _values(unit.text) if question.expected in {"date", "number"} else self._named(unit.text)
+        return tuple(span for span in sorted(found, key=lambda span: span.start)
+                     if (span.kind in kinds or _is_agent(question, unit, span))
+                     and not has_name(question.text, unit.text[span.start : span.end]))
+
+
+def _values(text: str) -> list[Span]:
+    """Return the dates of a sentence and the numbers beside them, those written as words as well."""
+    dates = [Span(value.start, value.end, "date") for value in find_values(text) if value.kind == "date"]
+    numbers = [Span(start, end, "number") for start, end in find_numbers(text, counts=True)]
+    return [*dates, *(number for number in numbers if all(
+        number.end <= date.start or number.start >= date.end for date in dates))]
+
+
+def _is_agent(question: Question, unit: Unit, span: Span) -> bool:
+    """Return True for a name in "designed by Anna Lindgren" where a person is asked for, whatever its kind."""
+    return (question.expected == "person" and span.kind in KINDS["name"]
+            and unit.text[: span.start].endswith("by "))
+
+
+def _said(asked: Sequence[str], stems: Sequence[str], texts: Sequence[str], *, similar: bool) -> Scores:
+    """Return how surely each text says each word: 1 by its stem, else the cosine of the most similar word."""
+    said = [frozenset(content_words(text)) for text in texts]
+    exact: Scores = np.array([[float(word in own) for word in stems] for own in said]).reshape(len(texts), len(stems))
+    return np.maximum(exact, likeness(asked, texts).astype(np.float64)) if similar else exact
+
+
+def _is_apart(left: tuple[str, int, int], right: tuple[str, int, int]) -> bool:
+    return left[0] != right[0] or left[2] <= right[1] or right[2] <= left[1]

@@ -1,0 +1,155 @@
+"""Follow-up questions made to stand alone: pronouns and ellipses filled from the conversation."""
+
+import re
+from collections.abc import Sequence
+
+from ...schemas.naming import canonical_name
+from .content_words import language_of
+from .lexicon import words
+from .names import find_names, names_in
+from .question import analyse
+
+_LONGEST = 1_000
+"""Characters of a message that are read: whoever writes more names what is meant."""
+_MESSAGES_READ = 12
+_OPENING = re.compile(r"^\s*(?:and|but|so|then|ok|okay|also)[,\s]+", re.IGNORECASE)
+_ABOUT = re.compile(r"^(?:(?:what|how) about|and)\s+", re.IGNORECASE)
+_NOUN_ONLY = re.compile(r"^(?:the|its|his|her|their)\s++([a-z](?:[a-z ]*[a-z])?)\s*+\?*+$", re.IGNORECASE)
+_PERSONAL = re.compile(r"\b(?:he|she|him|his|her|hers)\b", re.IGNORECASE)
+_PRONOUN = re.compile(r"\b(?:(?P<owner>his|its|their|hers|her(?=\s+[a-z]+))|(?P<place>there)|"
+                      r"(?P<thing>he|she|it|they|him|her|them|(?:this|that) (?:one|[a-z]+)))\b", re.IGNORECASE)
+_AROUND = re.compile(r"^the\s++|(?<![?\s])[?\s]++$", re.IGNORECASE)
+_GENDERS = {"he": "m", "him": "m", "his": "m", "she": "f", "her": "f", "hers": "f", "it": "n", "its": "n",
+            "they": "p", "them": "p", "their": "p"}
+_NOT_OBJECT = words("born die died live lived win won in on at to from for by when where and or")
+_EXISTENTIAL = re.compile(r"\b(?:is|are|was|were)\s+there\b", re.IGNORECASE)
+_CHINESE_OPENING = re.compile(r"^\s*(?:那么?|而且?|所以|然后|还有)[，,]?\s*")
+_CHINESE_PRONOUN = re.compile(r"(?:这|那|该)(?:个|座|家|位|所|条)?(?:公司|人|城市|国家|大学|机构|地方|省)|"
+                              r"[他她它]们?|(?<![极尤与])其(?!他|它|中|实|次|余)|(?:那里|那儿|这里)")
+_CHINESE_ELLIPSIS = re.compile(r"^(?P<name>[^，,？?的]{1,20})呢[？?]*$")
+_CHINESE_NOUN = re.compile(r"^(?P<noun>.{1,20})呢[？?]*$")
+
+
+def condense(question: str, messages: Sequence[tuple[str, str]]) -> str:
+    """A follow-up question with the names it leaves out, taken from the conversation.
+
+    Args:
+        question: the new question.
+        messages: (role, text) so far, oldest first; the user's questions weigh more. The last few are read, each
+            as far as a question would be.
+
+    Returns:
+        The question standing alone; unchanged where it needs nothing or nothing fits.
+    """
+    if len(question) > _LONGEST:
+        return question
+    recent = [(role, text[:_LONGEST]) for role, text in messages[-_MESSAGES_READ:]]
+    return _chinese(question, recent) if language_of(question) == "zh" else _english(question, recent)
+
+
+def _english(question: str, messages: Sequence[tuple[str, str]]) -> str:
+    text = _OPENING.sub("", question.strip())
+    bare = _ABOUT.sub("", text)
+    names = names_in(bare)
+    if names and (bare != text or text != question.strip()) and _is_only(bare, names[0]):
+        return _swap_name(names[0], messages) or question
+    pronoun = _first_pronoun(text)
+    noun = _NOUN_ONLY.match(bare) if bare != text or text != question.strip() else None
+    if noun is None and (pronoun is None or names_in(text[: pronoun.start()])):
+        return question
+    personal = bool(_PERSONAL.search(bare))
+    entity = _antecedent(messages, personal=personal, place=bool(pronoun and pronoun["place"]))
+    if not entity:
+        return question
+    if noun:
+        return f"What is the {noun.group(1)} of {entity}?"
+    kind = _GENDERS.get(pronoun.group().casefold()) if pronoun else None
+    return _capital(_PRONOUN.sub(
+        lambda match: _instead(match, text, entity) if _GENDERS.get(match.group().casefold()) == kind
+        else match.group(), text))
+
+
+def _first_pronoun(text: str) -> re.Match[str] | None:
+    return next((match for match in _PRONOUN.finditer(text) if _instead(match, text, "") != match.group()), None)
+
+
+def _instead(match: re.Match[str], text: str, entity: str) -> str:
+    """The entity in the pronoun's place, as an owner where the pronoun is one."""
+    word = match.group().casefold()
+    if match["place"]:
+        return match.group() if _EXISTENTIAL.search(text) else f"in {entity}"
+    if match["thing"] and " " in word and word.split()[1] not in {
+            "one", "person", "city", "country", "company", "place", "man", "woman", "book", "film", "river"}:
+        return match.group()
+    following = re.match(r"\s+([a-z]+)", text[match.end() :])
+    if match["owner"] and not (word == "her" and following and following.group(1) in _NOT_OBJECT):
+        return f"{entity}'s"
+    return entity
+
+
+def _is_only(text: str, name: str) -> bool:
+    """Whether a text is nothing but the name, with an article and a question mark at most."""
+    return _AROUND.sub("", text) == name
+
+
+def _swap_name(name: str, messages: Sequence[tuple[str, str]]) -> str:
+    """The last question of the user that had a name, asked of another one; empty where there is none."""
+    for role, text in reversed(messages):
+        places = find_names(text) if role == "user" else []
+        if places:
+            start, end = places[-1]
+            return f"{text[:start]}{name}{text[end:]}"
+    return ""
+
+
+def _antecedent(messages: Sequence[tuple[str, str]], *, personal: bool = False,
+                place: bool = False) -> str:
+    """The name a pronoun stands for.
+
+    That is the last name of the user's last question; but the first new name of the reply where
+    that question asked for a person (he, she) or the pronoun is 'there'.
+    """
+    later: list[str] = []
+    for role, text in reversed(messages):
+        names = names_in(text)
+        if role != "user":
+            later = [*names, *later]
+            continue
+        known = {canonical_name(name) for name in names}
+        new = [name for name in later if canonical_name(name) not in known]
+        expected = analyse(text).expected
+        asks_for_it = (personal and expected == "person") or (place and expected == "location")
+        if new and (asks_for_it or not names):
+            return new[0]
+        if names:
+            return names[-1]
+    return later[0] if later else ""
+
+
+def _chinese(question: str, messages: Sequence[tuple[str, str]]) -> str:
+    text = _CHINESE_OPENING.sub("", question.strip())
+    pronoun = _CHINESE_PRONOUN.search(text)
+    ellipsis = _CHINESE_ELLIPSIS.match(text)
+    if ellipsis and not pronoun:
+        return _chinese_ellipsis(ellipsis["name"], messages) or question
+    if pronoun is None or names_in(text[: pronoun.start()]):
+        return question
+    personal = pronoun.group()[0] in "他她" or pronoun.group().endswith("人")
+    entity = _antecedent(messages, personal=personal, place=pronoun.group() in {"那里", "那儿", "这里"})
+    if not entity:
+        return question
+    whole = _CHINESE_PRONOUN.sub(lambda _: entity, text)
+    asked = _CHINESE_NOUN.match(whole)
+    return f"{asked['noun']}是什么？" if asked and "的" in asked["noun"] else whole
+
+
+def _chinese_ellipsis(name: str, messages: Sequence[tuple[str, str]]) -> str:
+    """'法国呢？' asks the last question of another name, '首都呢？' another thing of the same name."""
+    if names_in(name):
+        return _swap_name(name, messages)
+    entity = _antecedent(messages)
+    return f"{entity}的{name}是什么？" if entity else ""
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

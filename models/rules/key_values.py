@@ -1,0 +1,72 @@
+"""Lines such as "Capacity: 40 people" under a heading or title that names what they describe.
+
+A block of at least two such lines is read as rows of a table whose first cell is that name. Lines under a heading that
+names nothing ("Contact", "Overview") belong to the heading or title above it.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+
+from ...text.scripts import CJK
+from ...text.table_rows import Cell, Row
+from .lexicon import words
+
+_LINE = re.compile(
+    rf"^[ \t]{{0,8}}(?:[-*•][ \t]{{1,4}})?\*{{0,2}}(?P<key>[A-Z{CJK}][^\n:：|*?!.]{{1,40}}?)"
+    r"\*{0,2}[ \t]?[:：]\*{0,2}[ \t]{0,4}"
+    r"(?P<value>[^\s|][^\n|]{0,100})$")
+_HEADING = re.compile(r"[ \t]{0,3}(?P<marks>#{1,6})[ \t]{1,4}(?P<name>[^\n]{1,100})$")
+_GENERAL = words(
+    "overview details detail contact contacts specification specifications summary information introduction general "
+    "data facts key features about notes properties address hours opening times team people staff members agenda "
+    "attendees present participants 概况 简介 联系方式 基本信息 参数 规格 说明")
+_NO_KEYS = words(
+    "note notes example question answer warning tip hint important subject from to cc bcc date sent re ps nb todo "
+    "attention http https source see q a 注 注意 问 答 例 例如 提示")
+_LONGEST_KEY = 4
+"""Words."""
+_LEAST_LINES = 2
+
+
+def key_value_rows(text: str, title: str, heading: str, names: Callable[[str], bool]) -> Iterator[Row]:
+    """Find the key-value lines of a text.
+
+    Args:
+        text: a chunk's text.
+        title: what the document's title names, or "".
+        heading: the headings above the chunk, outermost first, with " > " between.
+        names: tells whether a heading is a name.
+
+    Returns:
+        A row for each line, the name that it describes in the first cell.
+    """
+    above = [title, *heading.split(" > ")]
+    block: list[tuple[int, int, Cell]] = []
+    start = 0
+    for line in [*text.split("\n"), "#"]:
+        match = _LINE.match(line)
+        cell = _cell(match) if match else None
+        if cell is not None:
+            block.append((start, start + len(line), cell))
+        elif line.strip():
+            owner = next((name for name in reversed(above) if _describes(name) and names(name)), "")
+            if owner and len(block) >= _LEAST_LINES:
+                yield from (Row(begin, end, (Cell("", owner), pair)) for begin, end, pair in block)
+            block = []
+            found = _HEADING.match(line)
+            if found is not None:
+                above = [*above[: len(found["marks"])], found["name"].strip(" *#")]
+        start += len(line) + 1
+
+
+def _cell(match: re.Match[str]) -> Cell | None:
+    key, value = match["key"].strip(), match["value"].strip(" *")
+    said = key.lower().split()
+    prose = ". " in value or "。" in value.rstrip("。") or value.startswith("//")
+    return Cell(key, value.rstrip(".。")) if value and not prose and len(said) <= _LONGEST_KEY and not (
+        set(said[:1]) & _NO_KEYS) else None
+
+
+def _describes(name: str) -> bool:
+    """Return True for a heading that may name one thing: not all of its words are general ones."""
+    return bool(name) and not all(word in _GENERAL for word in name.lower().split())

@@ -1,1 +1,0 @@
-"""Weights learnt from examples."""

@@ -1,0 +1,147 @@
+"""What a name names, by words: those of the name, what a sentence says that it is, and the noun before it.
+
+The nouns are the cues of a schema's entity types. `told_kind` uses those of the general seed, the reader those of the
+schema in force.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING
+
+from ...schemas.formats.loading import load_schema
+from ...schemas.graph_schema import GraphSchema
+from ...text.scripts import CJK
+
+if TYPE_CHECKING:
+    from .typed_span import Span
+
+_KINDS = {"Person": "person", "Organization": "organization", "Location": "location", "Event": "event", "Work": "work",
+          "Product": "product", "Award": "award"}
+_IS = re.compile(
+    r"(?:(?:\s*\([^()\n]{0,150}\)|,[^,.\n]{1,80},)?\s+(?:is|was|are|were)\s+(?:(?:both|also|once|originally)\s+)?"
+    r"(?:an?|the|one of the)|,\s+an?)\s+(?P<said>[^.;\n]{1,160})")
+_END_OF_NOUN = re.compile(
+    r"\s{1,3}(?:of|in|on|at|by|for|from|with|to|that|which|who|whose|where|and|or|near|located|based|published|written|"
+    r"directed|produced|released|founded|known|set|starring|created|about|between|as|featuring|born|developed|"
+    r"designed|built|owned|made|held|used|currently|covering|devoted|dedicated)\b|[(:]|$")
+_MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
+_BORN = re.compile(r" ?\((?:[^()]{0,60}?\b(?:born|née)\b"
+                   rf"|[^()]{{0,60}}?{_MONTH}[^()]{{0,30}}[–—-][^()]{{0,40}}?{_MONTH})")
+_BEFORE = re.compile(r"(?<![a-z-])(?P<noun>[a-z]{1,30}(?:-[a-z]{1,30})?) [\"“]?$")
+_WORD = re.compile(r"[\w’'-]+")
+_HAN = re.compile(f"[{CJK}]")
+_OPENING_NOUNS = frozenset({"lake", "mount", "isle", "cape", "fort", "river"})
+_SURNAMES = frozenset({"hill", "park", "field", "bridge", "church", "lake", "street", "house", "castle", "hall", "land",
+                       "forest", "parish", "banks", "brook", "island", "fields", "hills", "court", "cross", "bishop"})
+"""Nouns for places and bodies that are surnames as well: Jack Hill is no hill."""
+_SHORTEST_STEM = 2
+_LONGEST_HAN_NOUN = 8
+
+
+class TypeNouns:
+    """The entity types of a schema by the nouns for them."""
+
+    def __init__(self, schema: GraphSchema) -> None:
+        """Index the cues of the schema's entity types; of two types with one cue the first counts."""
+        self._types: dict[str, str] = {}
+        endings: dict[str, str] = {}
+        for entity in schema.entity_types:
+            for cue in (*entity.all_names(), *entity.rules.all_cues()):
+                word = cue.lower().lstrip("+").rstrip(".")
+                if word.startswith("-"):
+                    endings.setdefault(word[1:], entity.name)
+                elif word[:1].isalpha():
+                    self._types.setdefault(word, entity.name)
+        self._endings = sorted(endings.items(), key=lambda item: (-len(item[0]), item[0]))
+        people = next((t.name for t in schema.entity_types if "person" in {n.lower() for n in t.all_names()}), "")
+        self._person = people
+
+    def type_of(self, text: str, span: "Span") -> str:
+        """Return the type that words tell of a name; "" where they tell none.
+
+        Args:
+            text: the text.
+            span: a name in it.
+        """
+        return next(filter(None, self._told(text, span)), "")
+
+    def _told(self, text: str, span: "Span") -> Iterator[str]:
+        name = text[span.start : span.end]
+        if _HAN.search(name):
+            yield self._of_han(name) if span.kind not in {"person", "work"} else ""
+            return
+        yield self.defined(text, span)
+        before = _BEFORE.search(text[max(0, span.start - 30) : span.start])
+        noun = self._types.get(before["noun"], "") if before else ""
+        if before and before[0].endswith(("\"", "“")):
+            yield noun
+        surname = span.kind == "person" and name.rpartition(" ")[2].lower() in _SURNAMES
+        if span.kind != "work" and not surname and told_by_name(name):
+            yield self.type_of_name(name)
+        yield noun
+
+    def defined(self, text: str, span: "Span") -> str:
+        """Return the type that a sentence gives a name ("Oslo is a city", "Ada Blum (born 1901)"); "" for none."""
+        if _BORN.match(text, span.end):
+            return self._person
+        said = _IS.match(text, span.end)
+        if said is None:
+            return ""
+        end = _END_OF_NOUN.search(said["said"])
+        # "a mountainous, landlocked country": the first part that ends in a noun for something.
+        parts = said["said"][: end.start() if end else None].split(",")[:3]
+        return next(filter(None, map(self.of_phrase, parts)), "")
+
+    def type_of_name(self, name: str) -> str:
+        """Return the type by a name's own words: "University of Oslo", "北方泵业公司"; "" where they tell none."""
+        return self._of_han(name) if _HAN.search(name) else self._of_name([w.lower() for w in _WORD.findall(name)])
+
+    def of_phrase(self, phrase: str) -> str:
+        """Return the type of what a noun phrase names by its last words ("a 2004 comedy film"); "" if unknown."""
+        words = [word.lower() for word in _WORD.findall(phrase)]
+        return self._types.get(" ".join(words[-2:]), "") or (self._of_word(words[-1]) if words else "")
+
+    def _of_name(self, words: list[str]) -> str:
+        """The type by a name's own head noun: "University of Oslo", "Lake Geneva", "Nobel Prize"."""
+        if len(words) < 2:  # noqa: PLR2004 - one word is a name and no noun
+            return ""
+        if "house of" in " ".join(words):  # of Commons, of Representatives
+            return self._types.get("parliament", "")
+        if "of" in words[1:]:
+            kind = self._types.get(words[words.index("of") - 1], "")
+            return kind if kind != self._person else ""  # the Consulate General of Norway
+        noun = words[0] if words[0] in _OPENING_NOUNS else words[-1]
+        kind = self._types.get(noun, "")
+        return kind if kind != self._person else ""
+
+    def _of_han(self, name: str) -> str:
+        longest = min(len(name) - 1, _LONGEST_HAN_NOUN)
+        return next((self._types[name[-n:]] for n in range(longest, 1, -1) if name[-n:] in self._types), "")
+
+    def _of_word(self, word: str) -> str:
+        forms = (word, word.removesuffix("s"), word.removesuffix("es"), re.sub("ies$", "y", word))
+        return next((self._types[form] for form in forms if form in self._types), "") or next(
+            (kind for ending, kind in self._endings
+             if word.endswith(ending) and len(word) > len(ending) + _SHORTEST_STEM), "")
+
+
+def told_kind(text: str, span: "Span") -> str:
+    """Return the kind that words tell of a name; "" where they tell none."""
+    return _KINDS.get(_general().type_of(text, span), "")
+
+
+@lru_cache(4096)
+def told_by_name(name: str) -> str:
+    """Return the general seed's type that a name's own words tell: "University of Oslo"; "" for none."""
+    return _general().type_of_name(name)
+
+
+def type_of_noun(noun: str) -> str:
+    """Return the general seed's type that a noun in lower case names; "" for none."""
+    return _general().of_phrase(noun)
+
+
+@cache
+def _general() -> TypeNouns:
+    return TypeNouns(load_schema("general"))

@@ -1,0 +1,96 @@
+"""Whole names from pieces: a recogniser often stops inside a run of capitalised words."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from .lexicon import words
+from .name_kinds import type_of_noun
+from .name_words import CALENDAR, PREPOSITIONS, PRONOUNS, ROLES
+
+_PART = r"(?:[A-Z]\.|[A-Z]\w*(?:-[A-Z0-9]\w*)*(?:[’'](?!s\b)\w+)*(?:\.(?=[A-Z]))?)"
+_RUN = re.compile(rf"(?:{_PART}|(?<!\w)\d\w{0,20}(?= [A-Z]))(?:(?: | [-–] | & |–){_PART})*")
+_WORD = re.compile(r"[\w’'.&-]+")
+_OF = re.compile(r"(?:\sof(?:\sthe)?\s)")
+_OPENING = re.compile(r"(?:^|[.!?:;\n\"“(*•]|-\s)\s{0,3}$")
+_NO_NAME = CALENDAR | PREPOSITIONS | PRONOUNS.keys() | words(
+    "the a an this that these those and or but if when while where as so yet then there here who "
+    "which what how why both born died see also most many some all each every no not former current "
+    "new first second third")
+_NO_HEAD = _NO_NAME | ROLES | words(
+    "member members bachelor master doctor deputy minister leader winner author founder owner "
+    "article section chapter part clause one two most some many order officer commander "
+    "knight provost rector opposition")
+
+
+class Runs:
+    """The runs of capitalised words of a text."""
+
+    def __init__(self, text: str, barriers: Sequence[tuple[int, int]]) -> None:
+        """Find the runs.
+
+        Args:
+            text: the text.
+            barriers: (start, end) of words that belong to no name, such as peoples and dates.
+        """
+        self._text = text
+        self._shut = {at for start, end in barriers for at in range(start, end)}
+        self._run_of = {at: match.span() for match in _RUN.finditer(text) for at in range(*match.span())}
+
+    def several(self) -> Iterator[tuple[int, int]]:
+        """Yield the runs of two words and more, without a word that opens a sentence."""
+        for start, end in sorted(set(self._run_of.values())):
+            parts = list(_WORD.finditer(self._text, start, end))
+            while parts and (self._opens(parts[0].start()) or parts[0][0].lower().rstrip(".") in _NO_HEAD):
+                del parts[0]
+            if len(parts) > 1 and not any(part.start() in self._shut for part in parts):
+                yield parts[0].start(), parts[-1].end()
+
+    def _opens(self, at: int) -> bool:
+        return at == 0 or _OPENING.search(self._text[max(0, at - 4) : at]) is not None
+
+    def extend(self, start: int, end: int, *, of: bool = True) -> tuple[int, int]:
+        """Return the whole name of which a recogniser found a piece, or the piece.
+
+        Words before and after the piece join it where nothing but a space is between.
+
+        Args:
+            start: where the piece begins.
+            end: where it ends.
+            of: whether "of" links a noun before it to the name: "Diocese of La Ceiba".
+        """
+        first, last = self._run_of.get(start), self._run_of.get(end - 1)
+        if first is None or last is None or self._text[start - 1 : start] == "-":
+            return start, end
+        begin = self._left(first[0], start)
+        return self._before_of(begin) if of else begin, self._right(end, last[1])
+
+    def _left(self, begin: int, start: int) -> int:
+        for word in reversed(list(_WORD.finditer(self._text, begin, start))):
+            if word.start() in self._shut or word[0].lower() in _NO_NAME or word[0].lower().rstrip(".") in ROLES or (
+                    self._opens(word.start()) or word[0].endswith(("'s", "’s"))):
+                return start
+            start = word.start()
+        return start
+
+    def _right(self, end: int, stop: int) -> int:
+        for word in _WORD.finditer(self._text, end, stop):
+            if word.start() in self._shut or word[0].lower() in _NO_NAME or not word[0][0].isalnum():
+                return end
+            end = word.end()
+            if word[0].endswith(("'s", "’s")):
+                return end
+        return end
+
+    def _before_of(self, start: int) -> int:
+        """The beginning of "Diocese" where "of" stands before a name that begins at `start`."""
+        link = next((m for m in _OF.finditer(self._text, max(0, start - 9), start) if m.end() == start), None)
+        run = self._run_of.get(link.start() - 1) if link else None
+        if link is None or run is None:
+            return start
+        kept = link.start()
+        for word in reversed(list(_WORD.finditer(self._text, run[0], link.start()))):
+            if word[0].lower() in _NO_HEAD or (self._opens(word.start()) and kept == link.start()):
+                break
+            kept = word.start()
+        head = self._text[kept : link.start()].split()
+        return kept if len(head) == 1 or (head and type_of_noun(head[-1].lower())) else start

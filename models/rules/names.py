@@ -1,0 +1,105 @@
+"""Names in questions, messages and sentences: by capital letters, LAC's tags for Chinese, and quotation marks.
+
+Precision before recall: a word that is not surely a name is left to the content words.
+"""
+
+import re
+from collections.abc import Iterator
+
+from ...schemas.naming import canonical_name, normalise
+from .chinese_spans import find_chinese_names
+from .content_words import language_of
+from .lexicon import ENGLISH_STOP, words
+
+Place = tuple[int, int]
+
+_QUOTED = re.compile(r"《([^《》]+)》|「([^「」]+)」|“([^“”]+)”|\"([^\"]+)\"|『([^『』]+)』")
+_WORD = re.compile(r"[^\W_]+(?:[.&'’-][^\W_]+)*\.?")
+_LINKS = words("of the de la le du des von van der den da di del y bin al ibn")
+_NOT_NAMES = ENGLISH_STOP | words(
+    "together after before during since until while although though because however between among both either each "
+    "all some most many several such other another no yes one two three four five six seven eight nine ten "
+    "compare describe explain list today later earlier born according under over through when whether "
+    "january february march april may june july august september october november december "
+    "monday tuesday wednesday thursday friday saturday sunday its his her their our my ceo cfo cto coo"
+)
+_FULL_STOP = 2
+"""Letters from which a word's full stop ends a sentence; that of an initial is its own."""
+
+
+def find_names(text: str) -> list[Place]:
+    """Find the names in a text.
+
+    Args:
+        text: a question, a sentence or a message, in any script.
+
+    Returns:
+        (start, end) of each name, ascending, without overlaps; quotation marks are left outside.
+    """
+    places = [match.span(match.lastindex or 0) for match in _QUOTED.finditer(text)]
+    if language_of(text) == "zh":
+        places.extend((start, end) for start, end, _ in find_chinese_names(text, [(0, len(text))], []))
+    places.extend(_capitalised(text))
+    kept: list[Place] = []
+    for start, end in places:
+        if all(end <= a or start >= b for a, b in kept):
+            kept.append((start, end))
+    return sorted(kept)
+
+
+def names_in(text: str) -> tuple[str, ...]:
+    """Return the names in a text in order, each once by its canonical form."""
+    unique: dict[str, str] = {}
+    for start, end in find_names(text):
+        unique.setdefault(canonical_name(text[start:end]), text[start:end])
+    return tuple(unique.values())
+
+
+def has_name(text: str, name: str) -> bool:
+    """Return True if a text holds a name as a whole, case and width aside; Chinese has no word boundaries."""
+    folded, wanted = normalise(text), canonical_name(name)
+    at = folded.find(wanted)
+    while wanted and at >= 0:
+        before, after = folded[at - 1 : at], folded[at + len(wanted) : at + len(wanted) + 1]
+        if not (_joins(before) and _joins(wanted[0])) and not (_joins(wanted[-1]) and _joins(after)):
+            return True
+        at = folded.find(wanted, at + 1)
+    return False
+
+
+def _joins(character: str) -> bool:
+    return character.isalnum() and not "\u3400" <= character <= "\u9fff"
+
+
+def _capitalised(text: str) -> Iterator[Place]:
+    """Runs of capitalised words, with 'of', 'de' and the like between two of them."""
+    run: list[re.Match[str]] = []
+    links: list[re.Match[str]] = []
+    for match in _WORD.finditer(text):
+        adjacent = bool(run) and text[(links or run)[-1].end() : match.start()].isspace()
+        if adjacent and match.group() in _LINKS:
+            links.append(match)
+        elif adjacent and _may_be_name(match, opens=False):
+            run, links = [*run, *links, match], []
+        else:
+            if run:
+                yield run[0].start(), _end(run[-1])
+            run, links = ([match] if _may_be_name(match, opens=True) else []), []
+    if run:
+        yield run[0].start(), _end(run[-1])
+
+
+def _may_be_name(match: re.Match[str], *, opens: bool) -> bool:
+    """Return True if a word begins or continues a name; numerals only continue one ('Apollo 11', 'Louis XIV')."""
+    word = match.group()
+    if word.isdigit():
+        return not opens and len(word) < 4  # noqa: PLR2004 - four digits are a year
+    return any(letter.isupper() for letter in word[:2]) and word.rstrip(".").casefold() not in _NOT_NAMES
+
+
+def _end(last: re.Match[str]) -> int:
+    """Return where a name ends: before a genitive and the full stop of its sentence."""
+    word, end = last.group(), last.end()
+    if word.endswith(("'s", "’s")):
+        return end - 2
+    return end - 1 if word.endswith(".") and len(word) > _FULL_STOP else end

@@ -1,0 +1,280 @@
+"""Nested English questions unfolded along their parse, innermost noun phrase first.
+
+'On which river does the birthplace of the discoverer of polonium lie?' asks three things. Each step asks for one
+described noun phrase and puts a reference to the answer in its stead. A noun is described by a relative clause,
+a participle, another
+noun's possessive, or 'of' with a name. Where the question word stands inside the description ('a novel by an author
+who was born where?'), the clause around it is asked first.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ...schemas.references import reference
+from ..parsing.parser import Parser
+from .lexicon import PERSON_NOUNS, words
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc, Token
+
+_LONGEST = 120
+"""Tokens: what is longer is a text with a question in it, which is searched as it is."""
+_RELATIVE_TAGS = frozenset({"WDT", "WP", "WP$", "WRB"})
+_SUBJECTS = frozenset({"nsubj", "nsubjpass", "csubj"})
+_AUXILIARIES = frozenset({"aux", "auxpass"})
+_GENERIC_PEOPLE = words("person man woman people one")
+_EMPTY = words("be the name of")
+_TIMES = words("year day month century decade date time season")
+# 'the city of London' is London, 'the name of X' is X, 'the end of X' is no thing to look for.
+_NO_STEP = words(
+    "name title kind type sort form part end start beginning middle side top rest half number amount percentage share "
+    "majority lot city town village state country province county island university use case example result fact "
+    "world history series edition version member one some most wake place role head side pull people term debut")
+
+
+@dataclass(frozen=True)
+class _Step:
+    """A described noun: the tokens it spans, the question for it, and what of the rest stands among its tokens."""
+
+    start: int
+    end: int
+    asked: str
+    tail: str = ""
+
+
+def unfold_english(question: str, parser: Parser, limit: int) -> list[str]:
+    """The questions a nested question is made of, in the order they can be answered.
+
+    Args:
+        question: English text.
+        parser: parses it.
+        limit: the most questions wanted.
+
+    Returns:
+        The questions, referring to answers of earlier ones; the question alone where it is not nested, or where it
+        would need more than `limit`.
+    """
+    doc = parser.parse(question.strip(), "en")
+    if len(doc) > _LONGEST:
+        return [question]
+    unfolding = _Unfolding(doc)
+    steps = unfolding.steps()
+    return steps if 1 < len(steps) <= limit else [question]
+
+
+class _Unfolding:
+    """The steps so far, and which tokens they replace."""
+
+    def __init__(self, doc: "Doc") -> None:
+        self._doc = doc
+        self._replaced: dict[int, tuple[int, str]] = {}
+        self._asking = frozenset(token.i for token in doc if asks(token))
+        self._main_verb = _final_verb(doc)
+
+    def steps(self) -> list[str]:
+        """The questions in order, the one that is left over last."""
+        asked: list[str] = []
+        for noun in _innermost_first(self._doc):
+            step = self._step(noun)
+            if step is None or self._left_over(step):
+                continue
+            asked.append(step.asked)
+            self._replace(step.start, step.end, f"{reference(len(asked))}{step.tail}")
+        return [*asked, *self._outer_first(len(asked))]
+
+    def _outer_first(self, known: int) -> list[str]:
+        """What is left, cut where the word of asking stands inside a description: what surrounds it comes first."""
+        parts: list[str] = []
+        start, lead = 0, ""
+        first_asking = min(self._asking, default=0)
+        for noun in self._doc[:first_asking]:
+            clause = _description(noun)
+            if clause is None or noun.i < start or noun.dep_ == "attr" \
+                    or self._asking.isdisjoint(range(clause.left_edge.i, _end(clause))) \
+                    or not self._names_something(noun, start, noun.i):
+                continue
+            article = next((child for child in noun.lefts if child.dep_ == "det"), None)
+            first = article.i if article is not None else noun.left_edge.i
+            named = self._text(first + (article is not None), noun.i + 1)
+            parts.append(f"{lead}{self._text(start, first)} which {named}?")
+            start = clause.left_edge.i
+            opening = self._doc[start]
+            lead = reference(known + len(parts)) + ("'s " if opening.tag_ == "WP$" else " ")
+            lead += "is " if clause.dep_ == "acl" and clause.tag_ == "VBN" else ""
+            start += opening.tag_ in _RELATIVE_TAGS
+        return [*parts, f"{lead}{self._text(start, len(self._doc))}?"]
+
+    def _replace(self, start: int, end: int, by: str) -> None:
+        for inner in [i for i in self._replaced if start <= i < end]:
+            del self._replaced[inner]
+        self._replaced[start] = (end, by)
+
+    def _left_over(self, step: _Step) -> bool:
+        """Whether the rest of the question asks nothing but the step's own answer ('Who is {answer 1}?')."""
+        rest = [*self._doc[: step.start], *self._doc[step.end :]]
+        return all(token.is_punct or token.is_space or token.tag_ in _RELATIVE_TAGS or token.lemma_ in _EMPTY
+                   for token in rest)
+
+    def _text(self, start: int, end: int) -> str:
+        """The tokens' text with what is replaced in it."""
+        parts: list[str] = []
+        i = start
+        while i < end:
+            last, by = self._replaced.get(i, (i + 1, self._doc[i].text))
+            parts.append(by + self._doc[last - 1].whitespace_)
+            i = last
+        return "".join(parts).strip(" ,.;?")
+
+    def _step(self, noun: "Token") -> _Step | None:
+        """The question for a noun that is described, unless it is what the whole question asks for."""
+        clause, tail = _description(noun), ""
+        start, end = noun.left_edge.i, max(map(_end, filter(None, (noun, clause))))
+        end = self._closed(start, end)
+        if not self._asking.isdisjoint(range(start, end)) or (noun.dep_ == "attr" and self._states(noun.head)):
+            return None
+        if clause is not None and self._names_something(noun, clause.left_edge.i, end):
+            asked = self._ask_clause(noun, clause, end)
+            if noun.i < noun.head.i < clause.left_edge.i:  # 'does the town lie in which ...'
+                tail = f" {self._text(noun.i + 1, clause.left_edge.i)}"
+        elif self._is_of_something(noun):
+            asked = f"{'Who' if noun.lemma_ in PERSON_NOUNS else 'What'} is {self._text(start, end)}"
+        else:
+            return None
+        return _Step(start, end, f"{asked[:1].upper()}{asked[1:]}?", tail)
+
+    def _names_something(self, noun: "Token", start: int, end: int) -> bool:
+        """Whether a description names what can be looked up, or speaks of a definite thing."""
+        return any(i in self._replaced or _is_name(self._doc[i]) or (
+            self._doc[i].pos_ == "NOUN" and self._doc[i].head.pos_ == "VERB" and _is_definite(self._doc[i]))
+            for i in range(start, end) if i != noun.i)
+
+    def _is_of_something(self, noun: "Token") -> bool:
+        """Whether a common noun is something of what is named: 'the founder of X', 'X's founder', 'the X founder'."""
+        if noun.tag_ not in {"NN", "NNS"} or noun.text.istitle() or noun.lemma_ in _NO_STEP or noun.lemma_ in _TIMES:
+            return False
+        for child in noun.children:
+            if child.dep_ == "poss" and child.tag_ not in {"PRP$", "WP$"}:
+                return self._names_something(noun, child.left_edge.i, _end(child))
+            if child.dep_ == "prep" and child.lemma_ == "of":
+                bare = noun.lemma_ in PERSON_NOUNS and not any(token.dep_ == "det" for token in child.subtree)
+                return _is_definite(noun) and (bare or self._names_something(noun, child.left_edge.i, _end(child)))
+            if child.dep_ == "compound" and child.i < noun.i and noun.lemma_ in PERSON_NOUNS and _is_name(child):
+                return True
+        return False
+
+    def _closed(self, start: int, end: int) -> int:
+        """Where a phrase really ends: its quotation closed, its place whole, without the question's main verb."""
+        doc = self._doc
+        if end < len(doc) and doc[end].text == '"' and sum(token.text == '"' for token in doc[start:end]) % 2:
+            return end + 1
+        if end + 1 < len(doc) and doc[end].text == "," and doc[end - 1].ent_type_ == doc[end + 1].ent_type_ == "GPE":
+            return _end(doc[end + 1])
+        return min(end, self._main_verb) if start < self._main_verb else end
+
+    def _states(self, verb: "Token") -> bool:
+        """Whether 'X is a ...' says what is known of X, and asks elsewhere."""
+        return self._asking.isdisjoint(range(verb.left_edge.i, verb.i)) and verb.i > verb.left_edge.i
+
+    def _ask_clause(self, noun: "Token", verb: "Token", end: int) -> str:
+        """A relative clause or participle, up to a token, as a question for its noun."""
+        named = self._named(noun, verb)
+        if verb.dep_ == "acl" and verb.tag_ in {"VBN", "VBG"}:
+            be = "were" if noun.tag_ in {"NNS", "NNPS"} else "was"
+            return f"which {named} {be} {self._text(verb.left_edge.i, end)}"
+        start = verb.left_edge.i
+        pronoun = next((token for token in self._doc[start:end] if token.tag_ in _RELATIVE_TAGS), None)
+        if pronoun is None:
+            lead = "in " if noun.lemma_ in _TIMES else ""
+            return f"{lead}which {named} {self._inverted(verb, start, end)}"
+        if pronoun.dep_ in _SUBJECTS and pronoun.head == verb:
+            who = "who" if noun.lemma_ in _GENERIC_PEOPLE else f"which {named}"
+            return f"{who} {self._text(pronoun.i + 1, end)}"
+        if pronoun.tag_ == "WP$":
+            return f"which {named}'s {self._text(pronoun.i + 1, end)}"
+        lead = self._text(start, pronoun.i) if pronoun.i > start else "in" if pronoun.tag_ == "WRB" else ""
+        return f"{lead} which {named} {self._inverted(verb, pronoun.i + 1, end)}".strip()
+
+    def _named(self, noun: "Token", verb: "Token") -> str:
+        """The noun as the question names it: without its article and the clause."""
+        start = next((child.i + 1 for child in noun.lefts if child.dep_ == "det"), noun.left_edge.i)
+        return self._text(start, noun.i + 1 if noun.head.i > noun.i else max(noun.i + 1, verb.left_edge.i))
+
+    def _inverted(self, verb: "Token", start: int, end: int) -> str:
+        """A clause in the order of a question: its auxiliary first, or 'did' where it has none."""
+        helper = next((child for child in verb.lefts if child.dep_ in _AUXILIARIES and child.i >= start), None)
+        if helper is None and verb.lemma_ == "be":
+            helper = verb
+        if helper is not None:
+            return " ".join(filter(None, (helper.text, self._text(start, helper.i), self._text(helper.i + 1, end))))
+        subject = self._text(start, verb.i)
+        if not subject:
+            return self._text(start, end)
+        support = "did" if verb.tag_ in {"VBD", "VBN"} else "does" if verb.tag_ == "VBZ" else "do"
+        return f"{support} {subject} {verb.lemma_} {self._text(verb.i + 1, end)}".strip()
+
+
+def _innermost_first(doc: "Doc") -> Iterator["Token"]:
+    """Nouns from the shortest span to the longest, so that what a span holds comes before it."""
+    nouns = [token for token in doc if token.pos_ in {"NOUN", "PROPN", "PRON"} and token.n_rights + token.n_lefts]
+    return iter(sorted(nouns, key=lambda token: (token.right_edge.i - token.left_edge.i, token.i)))
+
+
+def asks(token: "Token") -> bool:
+    """Whether a word such as 'which' or 'where' asks, and does not open a relative clause.
+
+    Args:
+        token: any token of a parse.
+    """
+    if token.tag_ not in _RELATIVE_TAGS or token.lower_ == "that":
+        return False
+    last = token.i + 1 == len(token.doc) or token.nbor().is_punct
+    if last or token.dep_ == "det" or token.lower_ in {"what", "how", "why"} or token.i == token.sent.start:
+        return True
+    if "relcl" in {token.head.dep_, token.head.head.dep_}:
+        return False
+    before = token.nbor(-1)
+    if before.pos_ == "ADP" and before.i > token.sent.start:
+        before = before.nbor(-1)
+    return before.pos_ not in {"NOUN", "PROPN", "PRON", "NUM", "PUNCT"}
+
+
+def _final_verb(doc: "Doc") -> int:
+    """Where the main verb of 'did X do?' or 'where was X born?' stands, if the parse took it for a part of X.
+
+    The number of tokens, where it did not.
+    """
+    end = len(doc)
+    while end > 0 and (doc[end - 1].is_punct or doc[end - 1].is_space):
+        end -= 1
+    last = end - 1 - (end > 0 and doc[end - 1].tag_ in {"IN", "RP"})
+    if last < 1 or not doc[last].is_lower or doc[last].ent_type_:
+        return len(doc)
+    root = doc[last].sent.root
+    opening = root.sent[0]
+    helped = root.lemma_ == "do" or (root.lemma_ == "be" and doc[last].tag_ == "VBN"
+                                     and (opening.tag_ == "WRB" or (opening.pos_ == "ADP" and asks(opening.nbor()))))
+    return last if helped and root.i < last - 1 else len(doc)
+
+
+def _description(noun: "Token") -> "Token | None":
+    """The verb of the relative clause or participle that describes a noun; not of one that only names it."""
+    if noun.pos_ not in {"NOUN", "PROPN", "PRON"} or (noun.tag_ in {"NNP", "NNPS"} and not _is_definite(noun)):
+        return None
+    return next((child for child in noun.rights if child.pos_ in {"VERB", "AUX"} and child.tag_ != "VB" and (
+        child.dep_ == "relcl" or (child.dep_ == "acl" and child.lemma_ not in {"call", "name", "know"}))), None)
+
+
+def _is_definite(noun: "Token") -> bool:
+    return any(child.lower_ == "the" for child in noun.lefts)
+
+
+def _end(token: "Token") -> int:
+    """Where what hangs on a token ends."""
+    return token.right_edge.i + 1
+
+
+def _is_name(token: "Token") -> bool:
+    if token.tag_ == "CD":
+        return any(letter.isdigit() for letter in token.text)
+    return token.tag_ in {"NNP", "NNPS"} or token.text in {'"', "“"} or bool(token.ent_type_)

@@ -1,1 +1,0 @@
-"""Reading of text by spaCy's parse: mentions, their types, what stands for them, relations and attributes."""

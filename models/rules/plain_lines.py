@@ -1,0 +1,56 @@
+"""Parts of a text that are no sentences: headings, table rows, greetings and closings, navigation, addresses."""
+
+import re
+from collections.abc import Iterator
+
+from .lexicon import words
+
+_LINE = re.compile(r"^[^\n]+$", re.MULTILINE)
+_ROW = re.compile(r"[ \t]{0,20}\|")
+_HEADING = re.compile(r"[ \t]{0,20}(?:#{1,6}[ \t]|[=~_*-]{3,80}[ \t]{0,20}$|</?\w{1,20}[^>\n]{0,300}>)")
+_GREETING = re.compile(
+    r"[ \t]{0,20}(?:(?:dear|hi|hello|hey)\b[^.\n]{0,60}[,!:]?$|(?:good (?:morning|afternoon|evening))\b[^.\n]{0,60}$"
+    r"|(?:(?:with )?(?:best|kind|warm|kindest|warmest)(?: regards| wishes)?|regards|sincerely|yours (?:\w{1,12})|"
+    r"cheers|thanks|thank you|many thanks|all the best|respectfully|cordially|see you)\b[^.\n]{0,40}[,!]?$)",
+    re.IGNORECASE)
+_BARS = re.compile(r" [|»›•·>] ")
+_MENU = words("home login logout contact contacts about products services imprint privacy search menu sitemap careers "
+              "blog news help support faq skip back next previous")
+_ADDRESS = re.compile(r"https?://\S{1,500}|www\.\S{1,500}|\b[\w.+-]{1,64}@[\w-]{1,64}\.[\w.-]{2,64}")
+_TAG = re.compile(r"<[^<>\n]{1,300}>")
+_WORD = re.compile(r"[^\W_]+(?:[.'’&-][^\W_]+)*")
+_LONGEST_HEADING = 10
+_LONGEST_BAR = 12
+
+
+def masked_parts(text: str) -> list[tuple[int, int]]:
+    """Return the parts of a text, as (start, end), in which no names are looked for."""
+    return [*_lines(text), *(match.span() for form in (_ADDRESS, _TAG) for match in form.finditer(text))]
+
+
+def _lines(text: str) -> Iterator[tuple[int, int]]:
+    for match in _LINE.finditer(text):
+        followed = text.startswith("\n\n", match.end())
+        alone = followed and (match.start() == 0 or text.endswith("\n\n", 0, match.start()))
+        if is_no_sentence(match[0], alone=alone):
+            yield match.span()
+
+
+def is_no_sentence(line: str, *, alone: bool) -> bool:
+    """Return True for a heading, a table row, a greeting, a closing or a navigation bar.
+
+    Args:
+        line: a line without its break.
+        alone: there are blank lines around it.
+    """
+    if _ROW.match(line) or _HEADING.match(line) or _GREETING.match(line) or len(_BARS.findall(line)) > 1:
+        return True
+    said = _WORD.findall(line)
+    letters = [word for word in said if word[0].isalpha()]
+    if len(letters) > 1 and line.isupper():
+        return True
+    ends = line.rstrip().endswith((".", "!", "?", "\"", "”", "。", "！", "？"))
+    if len(said) <= _LONGEST_BAR and sum(word.lower() in _MENU for word in letters) > 1 and not ends:
+        return True
+    listed = ":" in line or line.lstrip().startswith(("-", "*", "•"))
+    return alone and 1 < len(said) <= _LONGEST_HEADING and not ends and not listed

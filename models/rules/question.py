@@ -1,0 +1,132 @@
+"""What a question asks for: the kind of its answer, the noun it asks for, its names and its content words."""
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from ...schemas.naming import normalise
+from .content_words import Language, language_of
+from .lexicon import DATE_NOUNS, NUMBER_NOUNS, ORGANISATION_NOUNS, PERSON_NOUNS, PLACE_NOUNS, words
+from .names import names_in
+
+Expected = Literal["person", "location", "organization", "name", "date", "number", "reason", "polar", "text"]
+"""The kind of an answer: "text" has no form by which a span could be recognised, "polar" is yes or no."""
+
+_LONGEST = 1_000
+"""Characters of a question that are read; what follows is text."""
+_NOUNS: tuple[tuple[frozenset[str], Expected], ...] = (
+    (DATE_NOUNS | words("month week weekday season hour"), "date"), (NUMBER_NOUNS, "number"), (PERSON_NOUNS, "person"),
+    (PLACE_NOUNS, "location"), (ORGANISATION_NOUNS, "organization"))
+_ENGLISH_FORMS: tuple[tuple[str, Expected], ...] = (
+    (r"\bwhy\b|\bhow come\b|\bwhat (?:is|was|were|are) the (?:reason|cause)\b|\bfor what reason\b", "reason"),
+    ((r"\bhow (?:many|much|long|old|far|tall|high|large|big|deep|fast|heavy|wide|often)\b|"
+      r"\bwhat (?:share|percentage|proportion)\b|"
+      r"\bwhat (?:do|does|did|would|will) (?:[\w'’-]+ ){1,8}(?:cost|weigh)\b"), "number"),
+    (r"\bwhen\b(?! (?:it|they|he|she|we|you|i|the)\b)|^when\b|\bhow (?:late|early)\b", "date"),
+    (r"\bwho(?:m|se)?\b", "person"),
+    (r"\bwhere\b", "location"),
+)
+_ENGLISH = tuple((re.compile(form, re.IGNORECASE), expected) for form, expected in _ENGLISH_FORMS)
+_POLAR = re.compile(r"(?:is|are|was|were|do|does|did|has|have|had|can|could|may|might|must|will|would|shall|should)\b",
+                    re.IGNORECASE)
+_DIRECT = re.compile(r"(?:which|what)\s+(?!is|are|was|were)", re.IGNORECASE)
+_WHO_IS = re.compile(r"who (?:is|was|are|were)\W*", re.IGNORECASE)
+_REQUEST = re.compile(r"(?:can|could|will|would) you\b", re.IGNORECASE)
+_ASKED_NOUN = re.compile(
+    r"\b(?:which|what)\s+(?:(?:is|are|was|were)\s+(?:the|its|his|her|their|our|an?)\s+)?(?:name of (?:the )?)?"
+    r"(?P<phrase>(?:(?!(?:is|are|was|were|do|does|did|has|have|had|can|could|may|must|will|would|should|of|in|on|at|"
+    r"for|to|from|with|by|that|who|which)\b)[\w’'-]+\s*){1,4})", re.IGNORECASE)
+_CHINESE_FORMS: tuple[tuple[str, Expected], ...] = (
+    (r"为什么|为何|原因|什么缘故|怎么会", "reason"),
+    (r"哪[一几]?[年天月日]|何时|什么时[候间]|哪个(?:年|月|世纪|季节)|几[年月点]|星期几|周几|日期", "date"),
+    (r"多少|几[个位人名座条次家所件种只公页层块]|多[长高大远深重宽久]|比例|百分之几", "number"),
+    (r"谁|哪(?:一|几)?位|什么人|哪个人", "person"),
+    (r"哪(?:一|几)?(?:家|所)|(?:什么|哪个)(?:公司|机构|大学|学校|组织|企业|单位|部门)", "organization"),
+    (r"哪里|哪儿|何地|什么地方|哪(?:个|座|条|一个|片)?(?:国家|国|城市|省份|省|市|县|区|地区|地方|江|河|湖|山|岛|州|洲|海)",
+     "location"),
+    (r"如何|怎么|怎样", "text"),
+    (r"哪(?:一|几)?[部本首种项款条个]|(?:叫|名为|称为)什么|什么(?:名字|语言|奖|货币|书)|名称", "name"),
+    (r"吗[？?]*$|是否|是不是|有没有|能不能|可不可以", "polar"),
+)
+_CHINESE = tuple((re.compile(form), expected) for form, expected in _CHINESE_FORMS)
+_CHINESE_FOCUS = re.compile(
+    r"(?:哪(?:一|几)?(?:个|座|条|家|所|部|本|首|种|项|片|位)?|什么)"
+    r"(国家|城市|省份|地区|地方|公司|大学|机构|学校|语言|奖项|货币|省|市|县|区|江|河|湖|山|岛|州|洲|海|奖)")
+_TIME = re.compile(
+    r"\b(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?|January|February|March|April|June|July|August|September|"
+    r"October|November|December|[Ss]pring|[Ss]ummer|[Aa]utumn|[Ww]inter|Christmas|Easter|noon|midnight|"
+    r"\d{1,2}[.:]\d\d(?: ?[ap]\.?m\b)?|\d{1,2} ?[ap]\.?m\b)|[上下中]午|(?:周|星期|礼拜)[一二三四五六日天末]|"
+    r"\d{1,2}[:：点]\d{0,2}")
+"""Times that are no dates, which may answer 'when' as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question taken apart.
+
+    `focus` is the noun asked for ('river' in 'On which river ...'), normalised, or empty. `names` are the names in it.
+    """
+
+    text: str
+    language: Language
+    expected: Expected
+    focus: str
+    names: tuple[str, ...]
+
+    @property
+    def kind_noun(self) -> str:
+        """The focus where it only says what kind of thing is asked for ("which river"), else empty ("the capital")."""
+        direct = self.language == "zh" or re.search(
+            rf"\b(?:which|what)\s(?!is\b|are\b|was\b|were\b)(?:[\w’'-]+\s){{0,2}}{re.escape(self.focus)}\b",
+            normalise(self.text))
+        return self.focus if self.focus and direct else ""
+
+    @property
+    def has_form(self) -> bool:
+        """Return True if a span of text can be recognised as an answer by its kind."""
+        return self.expected not in {"reason", "polar", "text"}
+
+
+def analyse(question: str) -> Question:
+    """Take a question in English, Chinese or, with less insight, any other language apart."""
+    text = question[:_LONGEST].strip()
+    language = language_of(text)
+    expected, focus = _chinese(text) if language == "zh" else _english(text)
+    names = names_in(text)
+    if expected == "person" and names and _WHO_IS.fullmatch(_without(text, names)):
+        expected = "text"  # who that is wants a description
+    return Question(text, language, expected, focus, names)
+
+
+def tells_time(text: str) -> bool:
+    """Return True if a text names a weekday, month, season or time of day."""
+    return _TIME.search(text) is not None
+
+
+def _without(text: str, names: tuple[str, ...]) -> str:
+    for name in names:
+        text = text.replace(name, " ")
+    return text.strip()
+
+
+def _english(text: str) -> tuple[Expected, str]:
+    if _POLAR.match(text) and not _REQUEST.match(text):
+        return "polar", ""
+    found = [(match.start(), expected) for pattern, expected in _ENGLISH if (match := pattern.search(text))]
+    asking = re.search(r"\b(?:which|what)\b", text, re.IGNORECASE)
+    if found and (asking is None or min(found)[0] <= asking.start()):
+        return min(found)[1], ""
+    match = _ASKED_NOUN.search(text)
+    spoken = normalise(match["phrase"]).split() if match else []
+    for word in reversed(spoken):
+        for nouns, expected in _NOUNS:
+            if word in nouns or word.removesuffix("s") in nouns or word.removesuffix("es") in nouns:
+                return expected, word
+    direct = match is not None and "happen" not in match["phrase"] and _DIRECT.match(match[0])
+    return ("name" if direct and spoken else "text"), spoken[-1] if spoken else ""
+
+
+def _chinese(text: str) -> tuple[Expected, str]:
+    focus = _CHINESE_FOCUS.search(text)
+    expected: Expected = next((expected for pattern, expected in _CHINESE if pattern.search(text)), "text")
+    return expected, focus[1] if focus else ""

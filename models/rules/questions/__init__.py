@@ -1,1 +1,0 @@
-"""Questions without a model: names, decomposition, follow-ups, the kind of answer."""

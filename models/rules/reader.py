@@ -1,0 +1,230 @@
+"""Reads a chunk without a model: its named entities, and the facts that a form or a sure pattern states."""
+
+import re
+import threading
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from ...schemas.extraction import (
+    ExtractedAttribute,
+    ExtractedEntity,
+    ExtractedTriple,
+    Extraction,
+    ExtractionRequest,
+)
+from ...schemas.formats.loading import load_schema
+from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
+from ...text.scripts import is_han
+from ...text.sentences import split_sentences
+from ..parsing.parser import Parser
+from .key_values import key_value_rows
+from .name_kinds import TypeNouns, told_by_name
+from .spans import VALUES, Span, find_spans, name_of
+from .stated_facts import FactForms, Mention
+from .sure_names import sure_names
+from .tables import facts_of_rows
+
+OPEN_GUESSES = "general"
+"""The seed whose types are used under an open schema."""
+
+_TYPES_OF_KINDS = {
+    "person": ("person", "human", "people", "人物", "人"),
+    "organization": ("organization", "organisation", "company", "组织", "机构"),
+    "location": ("location", "place", "city", "country", "地点"),
+    "event": ("event", "事件"),
+    "work": ("work", "creative work", "作品", "film", "book"),
+    "product": ("product", "产品"),
+    "award": ("award", "奖项"),
+}
+"""What schemas call the type of each kind of name."""
+_SURE = 0.9
+"""The confidence in a fact: the forms are right nine times in ten."""
+_LONGEST_TITLE = 10
+_LONGEST_NAMING = 4
+"""Words of a title, and of a heading that names something."""
+_FILE = re.compile(r"\.\w{1,5}$|[\\/_]")
+
+
+class RulesReader:
+    """Reads chunks. Methods may be called from several threads at once."""
+
+    def __init__(self, parser: Parser | None = None) -> None:
+        """Keep the parser; schemas are prepared when first seen."""
+        self._parser = parser or Parser()
+        self._lock = threading.Lock()
+        self._prepared: dict[str, _Prepared] = {}
+        self._latest: tuple[GraphSchema, _Prepared] | None = None
+
+    def extract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
+        """Return the entities and facts of one chunk.
+
+        Args:
+            request: the chunk's text with its document's title and the headings above it.
+            schema: the schema in force; under an open one types and labels are those of the general seed.
+
+        Returns:
+            Names as written, in full where the chunk has a short form beside it. A pure function of its arguments and
+            the models.
+        """
+        prepared = self._prepare(schema)
+        text, title = request.text, _subject(request.title)
+        found, titled = find_spans([text, title], self._parser, [title, ""])
+        names = _Names(text, found, title, titled)
+        types = {name: prepared.type_of(names, name) for name in names.spans}
+        kept = sure_names(text, names.spans) | {name for name in names.spans if prepared.is_told(names, name)}
+        triples: dict[tuple[str, str, str], ExtractedTriple] = {}
+        attributes: dict[tuple[str, str, str], ExtractedAttribute] = {}
+        for head, label, tail, start, end in prepared.forms.find(text, names.mentions, split_sentences(text),
+                                                                 names.subject()):
+            quote = text[start:end]
+            if label in prepared.attributes:
+                attributes.setdefault((head, label, tail), ExtractedAttribute(
+                    entity=head, attribute=label, value=tail, evidence=quote, confidence=_SURE))
+            elif head != tail and prepared.fits(types.get(head, ""), label, types.get(tail, "")):
+                triples.setdefault((head, label, tail), ExtractedTriple(
+                    head=head, relation=label, tail=tail, evidence=quote, confidence=_SURE))
+        kept |= {name for fact in (*triples, *attributes) for name in fact[::2]}
+        rows = list(key_value_rows(text, title, request.heading, self._is_name))
+        listed = facts_of_rows(rows, text, title, request.heading, schema, self._is_name)
+        return listed.joined(Extraction(
+            entities=tuple(ExtractedEntity(name=name, type=kind) for name, kind in types.items()
+                           if kind and name in kept),
+            triples=tuple(triples.values()), attributes=tuple(attributes.values())))
+
+    def _is_name(self, heading: str) -> bool:
+        """Return True for some words that all have capitals or digits, or that are a name as a whole."""
+        parts = heading.split()
+        if 1 < len(parts) <= _LONGEST_NAMING and all(part[0].isupper() or part[0].isdigit() for part in parts):
+            return True
+        found = find_spans([heading], self._parser)[0]
+        return len(found) == 1 and found[0].kind not in VALUES and found[0].end - found[0].start == len(heading)
+
+    def _prepare(self, schema: GraphSchema) -> "_Prepared":
+        latest = self._latest
+        if latest is not None and latest[0] is schema:
+            return latest[1]
+        with self._lock:
+            key = schema.model_dump_json()
+            if key not in self._prepared:
+                self._prepared[key] = _Prepared(schema)
+            self._latest = (schema, self._prepared[key])
+            return self._prepared[key]
+
+
+class _Prepared:
+    """What is looked up in a schema."""
+
+    def __init__(self, schema: GraphSchema) -> None:
+        known = load_schema(OPEN_GUESSES) if schema.open else schema
+        self._schema = known
+        self._nouns = TypeNouns(known)
+        self.forms = FactForms(known)
+        self.attributes = {attribute.name for attribute in known.attribute_types}
+        called = {name.lower(): t.name for t in reversed(known.entity_types) for name in t.all_names()}
+        self._fallback = next((t.name for t in known.entity_types if t.last_resort or t.name == ROOT_TYPE), "")
+        self._types = {kind: next((called[name] for name in names if name in called), self._fallback)
+                       for kind, names in _TYPES_OF_KINDS.items()}
+
+    def type_of(self, names: "_Names", name: str) -> str:
+        """Return the type of a name by what its places tell, else by its kind; "" where the schema has none."""
+        kind = names.kind(name)
+        # A name of unknown kind is no entity, unless the document is about it.
+        return self._told(names, name) or self._types.get(kind, self._fallback if names.is_title(name) else "")
+
+    def is_told(self, names: "_Names", name: str) -> bool:
+        """Return True for a name whose type words tell, or that the document is about."""
+        return names.is_title(name) or self._told(names, name) != ""
+
+    def _told(self, names: "_Names", name: str) -> str:
+        defined = next(filter(None, (self._nouns.defined(names.text, span) for span in names.spans[name])), "")
+        if defined:
+            return defined
+        votes = Counter(told for span in names.spans[name] if (told := self._nouns.type_of(names.text, span)))
+        if votes:
+            return votes.most_common(1)[0][0]
+        return self._nouns.type_of_name(name) if names.kind(name) not in {"person", "work"} and told_by_name(
+            name) else ""
+
+    def fits(self, head: str, relation: str, tail: str) -> bool:
+        """Return True if the schema lets the relation go from one type to the other."""
+        return self._schema.fits(head, relation, tail)
+
+
+class _Names:
+    """The names of a chunk with the places of each; a short form's are those of the full name."""
+
+    def __init__(self, text: str, found: Sequence[Span], title: str, titled: Sequence[Span]) -> None:
+        self.text = text
+        whole = [(span.start, span.end) for span in titled if span.kind not in VALUES] == [(0, len(title))]
+        person = title.rsplit(maxsplit=1)[-1] if whole and titled[0].kind == "person" else ""
+        found = [replace(span, kind="person") if text[span.start : span.end] == person else span for span in found]
+        kinds: dict[str, str] = {}
+        for span in found:
+            if span.kind not in VALUES:
+                kinds.setdefault(name_of(text, span), span.kind)
+        body = _body(title, titled)
+        full = {name: body if body.startswith(name) and kind != "person" else _full(name, kinds, title)
+                for name, kind in kinds.items()}
+        called = [name_of(text, span) for span in found]
+        self.mentions = [Mention(span.start, span.end, span.kind, full.get(name, name))
+                         for span, name in zip(found, called, strict=True)]
+        self._title_kind = titled[0].kind if whole or body else ""
+        self._title = body or title
+        self.spans: dict[str, list[Span]] = {self._title: []} if body or (title and (
+            whole or title in full.values())) else {}
+        for span in found:
+            if span.kind not in VALUES:
+                self.spans.setdefault(full[name_of(text, span)], []).append(span)
+
+    def kind(self, name: str) -> str:
+        """The kind of most of its places; of the title where it has none."""
+        votes = Counter(span.kind for span in self.spans[name] if span.kind != "name")
+        return votes.most_common(1)[0][0] if votes else (self.is_title(name) and self._title_kind) or "name"
+
+    def is_title(self, name: str) -> bool:
+        """Return True for what the document's title names."""
+        return name == self._title
+
+    def subject(self) -> Mention | None:
+        """What the chunk is about: what its title names, else the name that its text begins with."""
+        if self._title in self.spans:
+            return Mention(0, 0, self.kind(self._title), self._title)
+        first = next((m for m in self.mentions if m.kind not in VALUES), None)
+        before = self.text[: first.start].strip(" \t\n\"“*《").lower() if first else ""
+        return first._replace(kind=self.kind(first.name)) if first and before in {"", "the"} else None
+
+
+def _body(title: str, titled: Sequence[Span]) -> str:
+    """The organization that a Chinese title begins with: "ABC有限公司 公司治理报告"; "" where it begins with none."""
+    first = titled[0] if titled else None
+    opens = first is not None and first.start == 0 and first.kind == "organization" and any(map(is_han, title))
+    return title[: first.end] if first is not None and opens else ""
+
+
+def _full(name: str, kinds: Mapping[str, str], title: str) -> str:
+    """The full name of which a person's name is the beginning or the end; the name itself where there is not one."""
+    if kinds[name] not in {"person", "name"}:
+        return name
+    words = name.split()
+    titled = title.split()
+    if title and name != title and _shortens(words, titled) and (len(words) > 1 or titled[-1] == name):
+        return title
+    if title and kinds[name] == "person" and len(words) > len(title.split()) > 1 and (
+            words[0], words[-1]) == (title.split(maxsplit=1)[0], title.rsplit(maxsplit=1)[-1]):
+        return title  # the title leaves names between the first and the last one out
+    longer = [other for other, kind in kinds.items() if kind == "person" and _shortens(words, other.split())]
+    return longer[0] if len(longer) == 1 else name
+
+
+def _shortens(words: Sequence[str], longer: Sequence[str]) -> bool:
+    return len(longer) > len(words) and (list(longer[-len(words):]) == list(words) or (
+        list(longer[: len(words)]) == list(words))) and not {"of", "in", "and"} & set(longer)
+
+
+def _subject(title: str) -> str:
+    """What a document's title names: without what is in brackets at its end; "" for a file's name or a sentence."""
+    head = title.strip()
+    if head.endswith(")") and "(" in head:
+        head = head[: head.rfind("(")].strip()
+    return "" if _FILE.search(head) or len(head.split()) > _LONGEST_TITLE or len(head) < 2 else head  # noqa: PLR2004

@@ -1,1 +1,0 @@
-"""Extraction without a model."""

@@ -1,0 +1,325 @@
+"""The short answer, where the passages state one: a fact, a cell of a table, or the only span of the kind asked for."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...schemas.naming import canonical_name
+from ...schemas.retrieval import Passage, TypedFact
+from ...text.quantities import measured, parse_number
+from ...text.table_rows import DOCUMENT, Cell, Row
+from ...text.values import kind_of
+from .content_words import content_words, spoken_words
+from .finder import Found
+from .lexicon import words
+from .likeness import likeness
+from .names import has_name
+from .question import Question, tells_time
+from .units import Unit
+
+_COVERED = {"en": 0.55, "zh": 0.55}
+"""The share of the question's words that a sentence must say for its only span to be the answer, by language."""
+_LEAST = 0.4
+"""How surely that sentence must say each of these words, names aside: by a similar word, or beside it."""
+_LIMITING = re.compile(
+    r"\b(?:first|second|third|last|next|previous|former|before|after|earlier|later|until|only|new|old|acting|deputy|"
+    r"\w{3,}est|most|least|more|less|fewer|than)\b|第[一二三四五]|首[次个任]|最[后初早晚近新大小高低多少]|上一|下一|前任|副",
+    re.IGNORECASE)
+"""Words that tell things of one kind apart: a sentence without them may be about another."""
+_CHOICE = re.compile(r"\bor\b|还是|\b(?:\w{3,}er|more|less|fewer) (?:\w+ ){0,3}than\b", re.IGNORECASE)
+_NEGATED = re.compile(r"\b(?:no|not|cannot|nobody|none|never|nothing|neither|nor|without|unless|except)\b|"
+                      r"n['’]t\b|[不没未无非]", re.IGNORECASE)
+_HEADERS = {
+    "person": re.compile(r"\b(?:name|who|person|contact)\b|姓名|名称|负责人|联系人", re.IGNORECASE),
+    "number": re.compile(r"\b(?:quantity|count|amount|number|units|total)\b|数量|库存", re.IGNORECASE),
+    "location": re.compile(r"\b(?:country|city|place|location|region|warehouse|site|room|address)\b|"
+                           r"国家|城市|地点|地区", re.IGNORECASE),
+    "date": re.compile(r"\b(?:date|day|year|since|until|when|founded|opened|built|due|deadline)\b|日期|时间|年份",
+                       re.IGNORECASE),
+}
+"""Headers of columns whose cells answer, by what is expected."""
+_SAID, _SIMILAR = 1.0, 0.45
+"""Cosine of two words that mean much the same."""
+_SEVERAL, _USUAL = 4, 0.4
+"""Documents, and the share of them with a name, from which that name is said to be theirs."""
+_BY_KIND, _BY_SUBJECT = 0.6, 0.5
+_AFTER = 40
+"""Characters after a number in which what it counts is looked for."""
+_OWNED = re.compile(r"(?<![\w-])[\w-]++(?=['’]s\b)")
+_JOINT = re.compile(r"\s*+[,，、]\s*+(?:(?:and|&)\s++)?|\s++(?:and|&)\s++|[和与及]")
+_PREPOSITION = re.compile(r"(on|in|at|from|to|by|for|with|under|near|through|into) (?:which|what|whom)\b",
+                          re.IGNORECASE)
+_COUNTED = re.compile(r"\bhow many ((?:[\w’'-]+ ){1,3})", re.IGNORECASE)
+_CLEAR = 0.15
+_ASKED_MEASURES = (
+    (re.compile(r"\bhow long\b|多长时间|多久", re.IGNORECASE),
+     words("time years weeks months days hours minutes length")),
+    (re.compile(r"\bhow (?:far|tall|high|wide|deep|big)\b|\b(?:length|height|depth|width|distance)\b", re.IGNORECASE),
+     words("length area")),
+    (re.compile(r"\b(?:weighs?|weight|heavy)\b|重量|多重", re.IGNORECASE), words("mass")),
+    (re.compile(r"\b(?:costs?|prices?|fees?|pay|charges?|charged|expensive|budget|revenue|turnover|salary|rent|donation)\b|"
+                r"多少钱|价格|售价|费用|多少[元镑]", re.IGNORECASE), words("money")),
+    (re.compile(r"\b(?:percentage|per ?cent|share|proportion)\b|比例|百分之", re.IGNORECASE), words("%")),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Short:
+    """A short answer: its words as the source has them, and the unit or the numbered fact that states it."""
+
+    words: str
+    unit: Unit | None = None
+    passage: int = 0
+
+
+def short_answer(question: Question, found: Sequence[Found], passages: Sequence[Passage]) -> Short | None:
+    """Return what the passages state as the answer, or None where nothing states it clearly.
+
+    Args:
+        question: the question taken apart.
+        found: all units, the best first.
+        passages: the context; its typed facts and statements are read as well.
+    """
+    if not question.has_form or not found or _CHOICE.search(question.text):
+        return None
+    best, usual = found[0], _usual_names(question, passages)
+    if best.unit.row is not None:
+        return _from_cell(question, best.unit, found, usual)
+    return (_from_typed_fact(question, best, passages) or _from_span(question, best, usual)
+            or _from_statement(question, passages))
+
+
+def _from_span(question: Question, best: Found, usual: frozenset[str]) -> Short | None:
+    """The only span of the expected kind in the best sentence, which says what the question says."""
+    unit = best.unit
+    if best.covered < _COVERED[question.language] or best.least < _LEAST or not _speaks_of(question, unit, usual):
+        return None
+    values = _distinct_values(question, best)
+    if len(values) != 1:
+        return None
+    (value,) = values
+    if question.expected == "number":
+        after = unit.text[best.spans[0].end : best.spans[0].end + _AFTER]
+        return Short(" ".join(value.split()), unit) if _is_measured(question, value, after) else None
+    if question.expected != "date" and any(map(str.isdigit, value)):
+        return None
+    return Short(" ".join(value.split()), unit) if _is_same_clause(question, unit, best.spans[0].start) else None
+
+
+def _distinct_values(question: Question, best: Found) -> list[str]:
+    """Return the different values of the expected kind; names joined by 'and' are one.
+
+    Where the question has a preposition ("on which river"), or asks who did something, those behind it come alone.
+    """
+    text, runs = best.unit.text, list[tuple[int, int]]()
+    for span in best.spans:
+        if runs and question.expected not in {"date", "number"} and _JOINT.fullmatch(text, runs[-1][1], span.start):
+            runs[-1] = runs[-1][0], span.end
+        else:
+            runs.append((span.start, span.end))
+    if len(runs) > 1 and (match := _PREPOSITION.match(question.text)):
+        behind = re.compile(rf"\b{match[1]} (?:(?:the|an?) )?$", re.IGNORECASE)
+        runs = [run for run in runs if behind.search(text, 0, run[0])] or runs
+    if len(runs) > 1 and question.language == "zh":
+        runs = _in_asked_clause(question, text, runs)
+    return list({canonical_name(text[start:end]): text[start:end] for start, end in runs}.values())
+
+
+def _in_asked_clause(question: Question, text: str, runs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the places within the clause of a Chinese sentence that says most of the question."""
+    asked = frozenset(content_words(question.text)) - _words_of(question.names)
+    clauses = [match.span() for match in re.finditer(r"[^，,；;。：:]+", text)]
+    best = max(clauses, key=lambda clause: len(asked.intersection(content_words(text[slice(*clause)]))))
+    return [run for run in runs if best[0] <= run[0] < best[1]] or runs
+
+
+def _speaks_of(question: Question, unit: Unit, usual: frozenset[str]) -> bool:
+    """Return True if a sentence says what limits the question, not negated, and no word of it as an owner only."""
+    text = f"{unit.heading} {unit.text}"
+    if (_NEGATED.search(unit.text) and not _NEGATED.search(question.text)) or not (
+            _figures(question.text) <= _figures(text)):
+        return False
+    if not _says_limits(question, text) or not _names_all(question, text, usual):
+        return False
+    owned = {word for owner in _OWNED.findall(unit.text) for word in content_words(owner)}
+    free = set(content_words(_OWNED.sub(" ", unit.text)))
+    return not (owned - free).intersection(content_words(question.text)) - _words_of(question.names)
+
+
+def _says_limits(question: Question, text: str) -> bool:
+    """Return True if a text has each word by which the question tells things of one kind apart."""
+    said = set(content_words(text)) | {word.lower() for word in _LIMITING.findall(text)}
+    return all(word.lower() in said or said.intersection(content_words(word))
+               for word in _LIMITING.findall(question.text))
+
+
+def _names_all(question: Question, text: str, usual: frozenset[str]) -> bool:
+    """Return True if a text names what the question names, but for those whose documents these are."""
+    return all(name in usual or has_name(text, name) or (" of " not in name and has_name(text, name.split()[-1]))
+               for name in question.names)
+
+
+def _usual_names(question: Question, passages: Sequence[Passage]) -> frozenset[str]:
+    """Return the names of a question that much of the documents have: they go without saying in a sentence."""
+    texts: dict[str, str] = {}
+    for passage in passages:
+        texts[passage.document] = f"{texts.get(passage.document, passage.title)}\n{passage.text}"
+    if len(texts) < _SEVERAL:
+        return frozenset()
+    return frozenset(name for name in question.names if not any(map(str.isdigit, name)) and sum(
+        has_name(text, name) or has_name(text, name.split()[0]) for text in texts.values()) >= _USUAL * len(texts))
+
+
+def _words_of(names: Sequence[str]) -> set[str]:
+    return {word for name in names for word in content_words(name)}
+
+
+def _is_same_clause(question: Question, unit: Unit, at: int) -> bool:
+    """Return True if a Chinese sentence names what it is about before a value or in its clause, not after it."""
+    end = next((place for place in range(at, len(unit.text)) if unit.text[place] in "，,；;。"), len(unit.text))
+    named = [name for name in question.names if name in unit.text]
+    return question.language == "en" or not named or any(name in unit.text[:end] for name in named)
+
+
+def _is_measured(question: Question, value: str, after: str = "") -> bool:
+    """Return True if a number measures what is asked for, or what follows it is what the question counts."""
+    size = measured(parse_number(value))
+    unit = size[0] if size else ""
+    money = len(unit) == 3 and unit.isupper()  # noqa: PLR2004 - currencies are ISO codes
+    for pattern, wanted in _ASKED_MEASURES:
+        if pattern.search(question.text):
+            return unit in wanted or (money and "money" in wanted)
+    counted = _COUNTED.search(question.text)
+    if counted and after:
+        nouns, near = content_words(counted[1]), f"{value} {after}"
+        if unit and not set(nouns).intersection(content_words(unit)):
+            return False
+        return bool(set(nouns).intersection(content_words(near))) or float(likeness(
+            spoken_words(counted[1]), [near]).max(initial=0.0)) >= _SIMILAR
+    return not money and unit != "%" if re.search(r"\bhow many\b|几|多少", question.text, re.IGNORECASE) else True
+
+
+def _from_typed_fact(question: Question, best: Found, passages: Sequence[Passage]) -> Short | None:
+    """The value that the graph has of the asked entity and attribute, stated in the best sentence."""
+    unit = best.unit
+    facts = [fact for fact in passages[unit.passage - 1].facts if unit.start <= fact.start < unit.end]
+    kind = question.expected if question.expected in {"date", "number"} else "text"
+    values = {fact.value for fact in facts if kind_of(fact.value) == kind and _asks_for(question, fact)}
+    return Short(" ".join(values.pop().split()), unit) if len(values) == 1 else None
+
+
+def _asks_for(question: Question, fact: TypedFact) -> bool:
+    asked = frozenset(content_words(question.text))
+    return any(has_name(question.text, entity) for entity in fact.entities) and any(
+        needed and asked.issuperset(needed) for needed in map(content_words, fact.asked_by))
+
+
+def _from_statement(question: Question, passages: Sequence[Passage]) -> Short | None:
+    """The other end of a fact whose one end the question names and whose relation it says."""
+    asked = frozenset(content_words(question.text))
+    ends: dict[str, int] = {}
+    for number, item in enumerate(passages, 1):
+        parts = item.statement.split(" | ")
+        if len(parts) != 3:  # noqa: PLR2004 - a triple
+            continue
+        head, relation, tail = parts
+        said = content_words(relation.replace("_", " "))
+        if not said or not asked.issuperset(said):
+            continue
+        for known, other in ((head, tail), (tail, head)):
+            if has_name(question.text, known) and not has_name(question.text, other):
+                ends.setdefault(other, number)
+    if len(ends) != 1:
+        return None
+    ((end, number),) = ends.items()
+    return Short(end, passage=number)
+
+
+def _from_cell(question: Question, unit: Unit, found: Sequence[Found], usual: frozenset[str]) -> Short | None:
+    """The cell under the header that is asked for, in the only row of its table that the question names."""
+    row = unit.row
+    if row is None or row.cells[0].header == DOCUMENT:
+        return None
+    said, cell = _said_values(question, row), _asked_cell(question, row)
+    text = f"{unit.heading} {unit.text}"
+    if not said or cell is None or not _figures(question.text) <= _figures(text):
+        return None
+    if not _says_limits(question, text) or not _names_all(question, text, usual):
+        return None
+    for other in (item.unit.row for item in found if item.unit.row is not None and item.unit.heading == unit.heading):
+        if other.cells[0].header == row.cells[0].header and other.cells != row.cells and (
+                _said_values(question, other) >= said and _value_under(other, cell.header) != cell.value):
+            return None
+    return Short(_cell_text(cell), unit)
+
+
+def _said_values(question: Question, row: Row) -> frozenset[str]:
+    """Return the words of a row's cells that the question says."""
+    asked = frozenset(content_words(question.text))
+    return frozenset(word for cell in row.cells for word in content_words(cell.value) if word in asked)
+
+
+def asked_cell(question: Question, row: Row) -> str:
+    """Return "Weight of Model A: 21.4 kg" for the cell that a question asks for, or "" where none stands out."""
+    cell = _asked_cell(question, row)
+    if cell is None:
+        return ""
+    first = row.cells[0]
+    if cell != first:
+        joint = "{}的{}：{}" if question.language == "zh" else "{1} of {0}: {2}"
+        return joint.format(first.value, cell.header, _cell_text(cell))
+    said = _said_values(question, row)
+    others = "; ".join(f"{other.header}: {other.value}" for other in row.cells[1:] if said.intersection(
+        content_words(other.value)))
+    return f"{first.header}: {first.value}" + (f" – {others}" if others else "")
+
+
+def _asked_cell(question: Question, row: Row) -> Cell | None:
+    """Return the cell that a question asks for by its header or kind, if one stands out."""
+    asked, fits = frozenset(content_words(question.text)), _HEADERS.get(question.expected)
+    near = likeness(list(spoken_words(question.text)), [cell.header for cell in row.cells]).max(axis=1, initial=0.0)
+    scored: list[tuple[float, int, Cell]] = []
+    for at, cell in enumerate(row.cells):
+        if not _may_answer(question, cell) or (set(content_words(cell.value)) and asked.issuperset(
+                content_words(cell.value))):
+            continue
+        similar = float(near[at]) if cell.header.isascii() and near[at] >= _SIMILAR else 0.0
+        said = _SAID if asked.intersection(content_words(cell.header)) else similar
+        score = max(said, _BY_KIND if fits and fits.search(cell.header) else 0.0,
+                    _BY_SUBJECT if at == 0 and question.expected in {"person", "name", "organization"} else 0.0)
+        if score:
+            scored.append((score, -at, cell))
+    scored.sort(reverse=True)
+    if not scored or (len(scored) > 1 and scored[0][0] - scored[1][0] < _CLEAR):
+        return None
+    return scored[0][2]
+
+
+def _may_answer(question: Question, cell: Cell) -> bool:
+    kind = kind_of(cell.value)
+    if question.expected == "number":
+        return any(map(str.isdigit, cell.value)) and _is_measured_cell(question, cell)
+    if question.expected == "date":
+        return kind == "date" or tells_time(cell.value) or any(map(str.isdigit, cell.value))
+    return kind == "text" and (question.expected == "name" or not any(map(str.isdigit, cell.value)))
+
+
+def _is_measured_cell(question: Question, cell: Cell) -> bool:
+    size = measured(parse_number(cell.value))
+    return size is None or not size[0] or _is_measured(question, cell.value)
+
+
+def _figures(text: str) -> set[str]:
+    return set(re.findall(r"\d+", text))
+
+
+def _value_under(row: Row, header: str) -> str:
+    return next((cell.value for cell in row.cells if cell.header == header), "")
+
+
+def _cell_text(cell: Cell) -> str:
+    """Return a cell's value; a bare number with the unit that stands in its header."""
+    unit = re.search(r"[(（]([^()（）]{1,30})[)）]$", cell.header)
+    if unit is None or not re.fullmatch(r"[\d.,]+", cell.value):
+        return cell.value
+    return f"{unit[1]}{cell.value}" if unit[1] in {"£", "$", "€", "¥"} else f"{cell.value} {unit[1]}"

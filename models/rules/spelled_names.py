@@ -1,0 +1,248 @@
+"""Names in scripts with spaces: a recogniser's entities with clean, whole boundaries and without what is no name."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from ..parsing.parser import Parser
+from .lexicon import words
+from .name_kinds import told_by_name, told_kind
+from .name_runs import Runs
+from .name_words import CALENDAR, GENERIC_ACRONYMS, PREPOSITIONS, PRONOUNS, ROLES
+from .typed_span import Span, name_of, without_overlaps
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
+
+_KINDS = {"PERSON": "person", "ORG": "organization", "GPE": "location", "LOC": "location", "FAC": "location",
+          "EVENT": "event", "WORK_OF_ART": "work", "LAW": "work", "PRODUCT": "product",
+          "PER": "person", "MISC": "name"}
+"""spaCy's labels, those of its pipelines for other languages included; peoples, languages and values are no names."""
+
+_HONORIFICS = words("dr mr mrs ms miss prof professor sir dame lord lady baroness councillor captain capt")
+"""Before a name they say that it is a person's, whatever a recogniser takes it for."""
+_NO_NAMES = CALENDAR | GENERIC_ACRONYMS | ROLES | PRONOUNS.keys()
+_DETERMINERS = words("this that these those here there it what who our my your his her its their one each every")
+_PARTICLES = words("ap bin ibn al el van ten ter da do dos di del della zu af av")
+"""Lower-case parts of persons' names, besides those of `_SMALL`."""
+_SMALL = words("a an the of in on at by for from with to into and or but nor as de la le du des der von und y el vs is")
+_PERIODICALS = ("Journal", "Magazine", "Review", "Annals", "Proceedings", "Bulletin")
+_SINGLE = frozenset({"organization", "work", "product", "person", "event"})
+"""The kinds of which a recogniser takes single words by mistake."""
+_QUOTED = re.compile(r"[\"“«]([A-Z0-9][^\"“”«»\n]{1,78})[\"”»]")
+_DEFINED = re.compile(
+    r"\s{0,5}[\"“]?(?P<name>[A-Z0-9][^\s()\"“”]{0,30}(?: [^\s()\"“”]{1,30}){0,8}?)[\"”]?(?: \([^()]{0,120}\))?"
+    r"(?:,[^,.]{1,60},)? (?:is|was|are|were) (?:an?|the|one of the) ")
+_IS_A = re.compile(r"[\"”]?(?: \([^()]{0,120}\))?(?:,[^,.]{1,60},)? (?:is|was|are|were) (?:an?|the|one of the) ")
+_MARKUP = re.compile(r"[|<>{}\[\]=\\@*_#~`^]|https?:|&\w+;")
+_LIST = re.compile(r",\s(?!(?:Inc|Ltd|LLC|Jr|Sr|L\.P)\b)")
+_EMPHASIS = re.compile(r"\*{1,3}|`{1,3}|(?<!\w)_{1,2}|_{1,2}(?!\w)")
+_NICKNAME = re.compile(r"[A-Z]\w{0,25} [\"“][^\"“”]{1,20}[\"”] [A-Z]")
+_OWNED = re.compile(r"['’]s? (?P<noun>[A-Z]\w{2,30})\b(?! [A-Z])")
+_CAMPUS = re.compile(r" at [A-Z]\w{1,20}(?: [A-Z]\w{1,20})?")
+_CALLED = re.compile(r"(?:known as|called|nicknamed|dubbed|named|meaning|baptised|English:|lit\.) [\"“]$")
+_SYMBOL = re.compile("[=+×−%$€£]")
+_NICKNAMED = re.compile(r" [\"“][A-Z][\w. ]{1,15}[\"”] [A-Z][\w'’-]{1,30}(?: [A-Z][\w'’-]{1,30})?")
+_JOINED = re.compile(r"-(?:directed|born|based|led|owned|member|members|produced|style|era|made|backed|related)$")
+_EDGES = " \t\n\r\xa0,;:.!?-–—\"“”„«»'‘’`*_#()[]•·/&+"
+_ARTICLE = re.compile(r"(?:the|an?)\s{1,5}", re.IGNORECASE)
+_OWNER = re.compile(r"['’]s?$")
+_ABBREVIATED = re.compile(r"\b(?:[A-Z]|Inc|Ltd|Co|Corp|Jr|Sr|St)$")
+_OPENING = "\n.!?:"
+_WORD = re.compile(r"[^\W_]+(?:[.'’&-][^\W_]+)*\.?")
+_LONGEST_NAME = 9
+"""Words; only titles of works and names of events are longer."""
+
+
+def find_spelled_names(text: str, parser: Parser, hidden: Sequence[tuple[int, int]], title: str) -> list[Span]:
+    """Find the names of the sentences in scripts with spaces.
+
+    Args:
+        text: the text.
+        parser: loads the recogniser of the text's language.
+        hidden: (start, end) of the parts in which no names are looked for.
+        title: what the text is about, or "".
+    """
+    text = _EMPHASIS.sub(lambda marks: " " * len(marks[0]), text)
+    doc = parser.entities(text)
+    shut = bytearray(len(text))
+    for start, end in hidden:
+        shut[start:end] = b"\1" * (end - start)
+    runs = Runs(text, [(ent.start_char, ent.end_char) for ent in doc.ents if ent.label_ not in _KINDS])
+    recognised = []
+    for ent in doc.ents:
+        kind = _KINDS.get(ent.label_)
+        if kind and _honoured(text, ent.start_char, ent.end_char):
+            kind = "person"
+        place = _clean(text, ent.start_char, ent.end_char, kind) if kind else None
+        if kind and place:
+            start, end = _clean(text, *runs.extend(*place, of=kind != "person"), kind) or place
+            campus = _CAMPUS.match(text, end) if text.startswith("University of ", start) else None
+            end = campus.end() if campus else end
+            owned = _OWNED.match(text, end)  # St Paul's Cathedral
+            if owned and told_by_name(f"a {owned['noun']}"):
+                end = owned.end()
+            nickname = _NICKNAMED.match(text, end) if kind == "person" else None  # Thomas "Tom" Blum
+            recognised.append(Span(start, nickname.end() if nickname else end, kind))
+    unknown = [Span(*place, kind) for run in runs.several()
+               for kind in ("person" if _honoured(text, *run) else "name",) if (place := _clean(text, *run, kind))]
+    # Of the pieces of one name the longest.
+    pieces = sorted([*recognised, *unknown], key=lambda span: (span.start - span.end, span.kind == "name"))
+    certain = [*_occurrences(text, title, recognised), *_quoted(text, recognised), *_opening(text)]
+    spans = [span if span.kind == "work" and span in certain
+             else replace(span, kind=told_kind(text, replace(
+                 span, kind="name" if span.kind == "work" else span.kind)) or span.kind)
+             for span in without_overlaps(*([s for s in layer if not any(shut[s.start : s.end])]
+                                            for layer in (certain, pieces)))]
+    return _agree(text, [_with_article(text, span) for span in spans
+                         if span in certain or text[span.start : span.end] in title.split()
+                         or not _is_junk(text, doc, span)])
+
+
+def _honoured(text: str, start: int, end: int) -> bool:
+    """Return True for a name after or with an honorific: "Dr Blum"."""
+    before = text[:start].rstrip().rpartition(" ")[2].rpartition("\n")[2]
+    first, _, rest = text[start:end].partition(" ")
+    honorific = before.lower().rstrip(".") in _HONORIFICS or (rest and first.lower().rstrip(".") in _HONORIFICS)
+    return bool(honorific) and not told_by_name(text[start:end])  # Lady Margaret Hall
+
+
+def _occurrences(text: str, title: str, recognised: Sequence[Span]) -> Iterator[Span]:
+    """Where a text says its title: with a capital, or defined ("An aircraft carrier is a warship")."""
+    if not title:
+        return
+    for match in re.finditer(rf"(?<!\w){re.escape(title)}(?!\w)", text, re.IGNORECASE):
+        half = len(title) / 2  # a piece of the title may be of another kind: "Education in Norway"
+        kind = next((span.kind for span in recognised if match.start() <= span.start and span.end <= match.end()
+                     and span.end - span.start >= half), "")
+        defined = _IS_A.match(text, match.end()) is not None
+        several = " " in title and match[0] == title and any(part[0].isupper() for part in title.split()[1:])
+        if defined or several or (kind and match[0] == title):
+            yield Span(*match.span(), kind or "name")
+
+
+def _quoted(text: str, recognised: Sequence[Span]) -> Iterator[Span]:
+    """Titles in quotation marks: each longer word has a capital, and no sentence ends in them."""
+    for match in _QUOTED.finditer(text):
+        parts = _WORD.findall(match[1])
+        said = match[1].rstrip(",")
+        titled = all(part[0].isupper() or part[0].isdigit() or part.lower() in _SMALL for part in parts)
+        start, end = match.start(1), match.start(1) + len(said)
+        inside = any(span.start < start and span.end > end for span in recognised) or (
+            _NICKNAME.search(text, max(0, start - 30), end + 3) is not None)  # Edward "Ed" Smith
+        if titled and parts and len(parts) <= _LONGEST_NAME and not inside and not said.endswith((".", "!", "?")):
+            called = _CALLED.search(text, max(0, start - 30), start) is not None
+            yield Span(start, end, "name" if called else "work")
+
+
+def _opening(text: str) -> Iterator[Span]:
+    """The name that a text begins with and defines: "Peter of the Hill (1950) is a film"."""
+    match = _DEFINED.match(text)
+    if match is None:
+        return
+    parts = _WORD.findall(match["name"])
+    named = all(part[0].isupper() or part[0].isdigit() or part in _SMALL for part in parts) and parts[-1] not in _SMALL
+    span = Span(*match.span("name"), "name")
+    if named and parts[0].lower() not in _NO_NAMES | _DETERMINERS and (kind := told_kind(text, span)):
+        start, end = (_clean(text, span.start, span.end, kind) if kind == "person" else None) or (span.start, span.end)
+        yield Span(start, end, kind)
+
+
+def _with_article(text: str, span: Span) -> Span:
+    """The span with the article that belongs to a title, and to no other name."""
+    if span.kind == "work":
+        before = text[max(0, span.start - 4) : span.start]
+        titled = before == "The " and not text.startswith(_PERIODICALS, span.start)
+        return replace(span, start=span.start - len(before)) if titled else span
+    article = _ARTICLE.match(text, span.start, span.end)
+    return replace(span, start=article.end()) if article else span
+
+
+def _clean(text: str, start: int, end: int, kind: str) -> tuple[int, int] | None:
+    """The name without articles, possessives and marks at its ends; None where nothing of a name is left."""
+    said = text[start:end]
+    for opening, closing in ("()", "[]", "“”"):
+        if said.count(opening) != said.count(closing):
+            cut = min((at for mark in (opening, closing) if (at := said.find(mark)) >= 0), default=len(said))
+            said = said[:cut]
+    if kind != "work":
+        said = _LIST.split(said, maxsplit=1)[0]
+    if _MARKUP.search(said.strip(_EDGES)) or "\n\n" in said:
+        return None
+    trimmed, before = said, ""
+    while trimmed != before:
+        before = trimmed
+        start, trimmed = start + len(trimmed) - len(trimmed.lstrip(_EDGES)), trimmed.strip(_EDGES)
+        cut = _cut_at_start(trimmed, kind)
+        start, trimmed = start + cut, _JOINED.sub("", _OWNER.sub("", trimmed[cut:]))
+        head, _, last = trimmed.rpartition(" ")
+        trimmed = head if last in _SMALL else trimmed
+    if said.rstrip().endswith(f"{trimmed}.") and _ABBREVIATED.search(trimmed):
+        trimmed += "."
+    return (start, start + len(trimmed)) if trimmed else None
+
+
+def _cut_at_start(name: str, kind: str) -> int:
+    """How many characters of an article, a preposition or a person's role a name begins with."""
+    article = _ARTICLE.match(name) if kind != "work" or name.startswith(("the ", "a ")) else None
+    if article:
+        return article.end()
+    first = _WORD.match(name)
+    if first is None or first.end() == len(name):
+        return 0
+    role = kind == "person" and first[0].rstrip(".").lower() in (ROLES | _HONORIFICS) - {"dean"}  # Dean Blum
+    return first.end() if role or first[0] in PREPOSITIONS or first[0] in _SMALL else 0
+
+
+def _is_junk(text: str, doc: "Doc", span: Span) -> bool:
+    """Return True for words that are no name: common words, calendar words, pronouns, sentence-case words."""
+    said = text[span.start : span.end]
+    parts = _WORD.findall(said)
+    if not parts or len(said) < 2 or not any(c.isalpha() for c in said):  # noqa: PLR2004 - a letter names nothing
+        return True
+    cased = said.upper() != said.lower()
+    if (cased and not (any(c.isupper() for c in parts[0]) or parts[0][0].isdigit())) or (
+            span.kind == "person" and any(c.isdigit() for c in said)):
+        return True
+    number = parts[0].isdigit() and span.kind not in {"event", "work"}
+    small = span.kind == "person" and any(part.islower() and part not in _SMALL | _PARTICLES for part in parts)
+    if number or small or parts[0] in {"Best", "Most", "Men's", "Women's"} or _SYMBOL.search(said):
+        return True
+    lowered = [part.lower().rstrip(".") for part in parts]
+    common = said not in {"US", "IT"} and all(
+        part in _NO_NAMES or part[0].isdigit() or doc.vocab[part].is_stop for part in lowered)
+    too_long = len(parts) > _LONGEST_NAME and span.kind not in {"work", "event"}
+    return common or too_long or (len(parts) == 1 and _is_common_word(text, span))
+
+
+def _is_common_word(text: str, span: Span) -> bool:
+    """Return True for a single word that has its capital from where it stands, or that a recogniser guessed."""
+    said, before = text[span.start : span.end], text[: span.start].rstrip(" \t\"“'(*-•")
+    opens = not before or before[-1] in _OPENING
+    if opens and re.search(rf"(?<![\w.]){re.escape(said.lower())}s?\b", text):
+        return True
+    if any(c.isupper() for c in said[1:]) or span.kind not in _SINGLE:
+        return False
+    last = before.rpartition(" ")[2].lower().rstrip(".")
+    once = len(re.findall(rf"(?<!\w){re.escape(said)}(?!\w)", text)) == 1
+    return last in {"the", "a", "an", "this"} or (once and last not in ROLES | _HONORIFICS)
+
+
+def _agree(text: str, spans: Sequence[Span]) -> list[Span]:
+    """Give the places of one name the kind that most of them have; a surname the kind of the person's full name."""
+    counts: dict[str, Counter[str]] = {}
+    for span in spans:
+        counts.setdefault(name_of(text, span), Counter())[span.kind] += 1
+    surnames = {name.rpartition(" ")[2] for name, kinds in counts.items() if kinds["person"] and " " in name}
+    agreed = {name: "person" if name in surnames else kinds.most_common(1)[0][0] for name, kinds in counts.items()}
+    kinds = [agreed[name_of(text, span)] for span in spans]
+    for at in range(1, len(spans) - 1):  # Benin, Burkina Faso, Ghana
+        joints = {text[a.end : b.start] for a, b in pairwise(spans[at - 1 : at + 2])}
+        if joints <= {", "} and kinds[at - 1] == kinds[at + 1] == "location":
+            kinds[at] = "location"
+        if joints <= {", ", " and ", ", and "} and len(joints) > 1 and kinds[at - 1] == kinds[at] == "location":
+            kinds[at + 1] = "location"  # Karnataka, Telangana and Andhra Pradesh
+    return [replace(span, kind=kind) for span, kind in zip(spans, kinds, strict=True)]

@@ -1,0 +1,113 @@
+"""The facts that sentences of a sure form state; the forms are data in `patterns.py`."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from ...schemas.graph_schema import GraphSchema
+from ...schemas.naming import label_key
+from .patterns import CHINESE, ENGLISH, Pattern
+from .spans import VALUES
+
+_KINDS = ("person", "organization", "location", "event", "work", "product", "date", "number", "name", "award")
+_CHARACTERS = {kind: chr(0xE000 + number) for number, kind in enumerate(_KINDS)}
+_OPENED, _CLOSED = frozenset("\"“«"), frozenset("\"”»")
+_ANY_NAME = "".join(character for kind, character in _CHARACTERS.items() if kind not in VALUES)
+_PLACEHOLDER = re.compile(r"<(?P<kinds>[a-z|]+)(?: (?P<end>head|tail))?>")
+_SUBJECT = re.compile(
+    r"(?P<person>He|She)(?= )|(?P<owner>His|Her|Its|(?P<people>The|Its)(?= population))(?= )"
+    r"|(?P<thing>It|The (?:film|album|song|company|town|village|city|river|school|novel|book|series|band|journal|"
+    r"organi[sz]ation|university|county|magazine|station|club|team|municipality|community|district|island|lake))(?= )"
+    r"|(?P<company>(?:本|该)?公司|(?:本|该)?集团)")
+
+
+class Mention(NamedTuple):
+    """A name or value at characters `start` to `end`; `name` is the full name or the value's own words."""
+
+    start: int
+    end: int
+    kind: str
+    name: str
+
+
+class Stated(NamedTuple):
+    """A fact and the sentence that states it; `label` is the schema's."""
+
+    head: str
+    label: str
+    tail: str
+    start: int
+    end: int
+
+
+class FactForms:
+    """The forms of the relations and attributes that a schema has."""
+
+    def __init__(self, schema: GraphSchema, patterns: Sequence[Pattern] = (*ENGLISH, *CHINESE)) -> None:
+        """Compile the patterns whose relation or attribute the schema has; an open one has all."""
+        elements = (*schema.relation_types, *schema.attribute_types)
+        known = {label_key(name): element.name for element in reversed(elements) for name in element.all_names()}
+        self._forms: list[tuple[str, re.Pattern[str]]] = []
+        for pattern in patterns:
+            label = next((known[key] for says in pattern.says if (key := label_key(says)) in known),
+                         pattern.says[0] if schema.open else "")
+            if label:
+                self._forms.append((label, _compile(pattern.form)))
+
+    def find(self, text: str, mentions: Sequence[Mention], sentences: Sequence[tuple[int, int]],
+             subject: Mention | None) -> Iterator[Stated]:
+        """Find the facts of a text.
+
+        Args:
+            text: the text.
+            mentions: its names and values, ascending.
+            sentences: (start, end) of its sentences.
+            subject: what the text is about; pronouns and "the company" at the beginning of a sentence stand for it.
+        """
+        for start, end in sentences:
+            if text[end - 1] in "?？":
+                continue
+            typed, names = _typed(text, start, end, mentions, subject)
+            for label, form in self._forms:
+                for match in form.finditer(typed):
+                    yield Stated(names[match.start("head")], label, names[match.start("tail")], start, end)
+
+
+def _compile(form: str) -> re.Pattern[str]:
+    return re.compile(_PLACEHOLDER.sub(_character_class, form))
+
+
+def _character_class(match: re.Match[str]) -> str:
+    kinds = match["kinds"].split("|")
+    found = f"[{''.join(_ANY_NAME if kind == 'name' else _CHARACTERS[kind] for kind in kinds)}]"
+    return f"(?P<{match['end']}>{found})" if match["end"] else found
+
+
+def _typed(text: str, start: int, end: int, mentions: Sequence[Mention],
+           subject: Mention | None) -> tuple[str, Mapping[int, str]]:
+    """A sentence with one character for each mention, and the name at each of these places."""
+    parts: list[str] = []
+    names: dict[int, str] = {}
+    at = start
+    opening = _SUBJECT.match(text, start, end) if subject is not None else None
+    if opening is not None and subject is not None and _stands_for(opening, subject):
+        names[0] = subject.name
+        parts += [_CHARACTERS[subject.kind], *("'s" if opening["owner"] else "")]
+        at = opening.end()
+    # Quotation marks around a name are no part of the form.
+    for mention in mentions:
+        if at <= mention.start and mention.end <= end:
+            before, after = text[mention.start - 1 : mention.start], text[mention.end : mention.end + 1]
+            quoted = before in _OPENED and after in _CLOSED
+            parts += [*text[at : mention.start - quoted].replace("\n", " "), _CHARACTERS[mention.kind]]
+            names[len(parts) - 1] = mention.name
+            at = mention.end + quoted
+    return "".join([*parts, text[at:end].replace("\n", " ")]), names
+
+
+def _stands_for(opening: re.Match[str], subject: Mention) -> bool:
+    if opening["person"] or opening["owner"] in {"His", "Her"}:
+        return subject.kind == "person"
+    if opening["company"]:
+        return subject.kind == "organization"
+    return subject.kind != "person"

@@ -1,0 +1,64 @@
+"""Which names of a chunk are entities: those whose surroundings bear out what a recogniser takes them for.
+
+A finder may mark a doubtful name in a quote, where a reader sees it. In the graph it would be an entity of a wrong
+type, so a name that is said once, and that neither its own words nor its neighbours explain, is left out.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from ...text.scripts import is_han
+from .lexicon import words
+from .name_words import PREPOSITIONS, ROLES
+from .typed_span import Span
+
+_LEADS_TO_PLACE = PREPOSITIONS | words("between outside inside throughout north south east west")
+_OFTEN = frozenset({"organization", "location", "event", "work"})
+"""The kinds that two places bear out."""
+_LEADS_TO_BODY = words("by at for from joined of with under against")
+_NUMBERED = re.compile(r"[A-Z]{1,3}-?\d{1,4}")
+"""Roads, trains and the like."""
+_LAST_WORD = re.compile(r"\w{1,20}$")
+_JOINED = re.compile(r"(?:,|,? and|,? or) $")
+_QUOTED = re.compile(r"[\"“«]$")
+_LISTED = re.compile(r"[\"”][,;]? (?:and |or )?[\"“]$|^[\"”](?: \(|[,;]? (?:and |or )?[\"“])")
+_AROUND = 40
+
+
+def sure_names(text: str, names: Mapping[str, Sequence[Span]]) -> set[str]:
+    """Return the names that their surroundings bear out.
+
+    Args:
+        text: the chunk's text.
+        names: each name with its places; those without a place are not looked at.
+    """
+    places = {span.end for spans in names.values() for span in spans if span.kind == "location"}
+    return {name for name, spans in names.items() if any(
+        _is_sure(text, span, places) or (len(spans) > 1 and span.kind in _OFTEN
+                                          and not _NUMBERED.fullmatch(name)) for span in spans)}
+
+
+def _is_sure(text: str, span: Span, places: set[int]) -> bool:
+    said = text[span.start : span.end]
+    if is_han(said[0]) or is_han(said[-1]):
+        return span.kind != "name"
+    before = text[max(0, span.start - _AROUND) : span.start]
+    last = _LAST_WORD.search(before.rstrip(" ("))
+    leading = last[0].lower() if last else ""
+    match span.kind:
+        case "person":
+            return " " in said or leading in ROLES
+        case "location":
+            joined = _JOINED.search(before)
+            listed = joined is not None and span.start - len(joined[0]) in places
+            return leading in _LEADS_TO_PLACE or (leading == "the" and " " in said) or listed or (
+                text.startswith(("'s", "’s"), span.end))
+        case "organization":
+            body = " " in said and leading in _LEADS_TO_BODY
+            return leading == "the" or body
+        case "work":
+            quoted = _QUOTED.search(before) is not None
+            listed = _LISTED.search(before) is not None or _LISTED.match(text, span.end) is not None
+            return quoted and (" " in said or listed)
+    return False
+

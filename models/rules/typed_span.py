@@ -1,0 +1,42 @@
+"""A typed part of a text, and lists of them."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...text.scripts import CJK
+
+VALUES = frozenset({"date", "number"})
+"""The kinds that are values and no names."""
+
+_HAN = re.compile(f"[{CJK}]")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Characters `start` to `end` of a text and what they are.
+
+    `kind` is "person", "organization", "location", "event", "work", "product", "award", "date", "number", or "name" for
+    a name of unknown type.
+    """
+
+    start: int
+    end: int
+    kind: str
+
+
+def name_of(text: str, span: Span) -> str:
+    """Return the words of a span with white space collapsed, as names are stored."""
+    words = text[span.start : span.end]
+    return " ".join(words.split()) if not _HAN.search(words) else "".join(words.split("\n"))
+
+
+def without_overlaps(*layers: Sequence[Span]) -> list[Span]:
+    """Return the spans of all layers, ascending; of two that overlap the one of the earlier layer."""
+    kept: list[Span] = []
+    taken = bytearray(max((span.end for layer in layers for span in layer), default=0))
+    for span in (span for layer in layers for span in layer):
+        if not any(taken[span.start : span.end]):
+            taken[span.start : span.end] = b"\1" * (span.end - span.start)
+            kept.append(span)
+    return sorted(kept, key=lambda span: span.start)

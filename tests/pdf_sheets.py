@@ -1,0 +1,59 @@
+"""PDF files with tables and with what looks like them, and what is read of them."""
+
+import io
+from collections.abc import Sequence
+
+from banyan.ingest.limits import Limits
+from banyan.ingest.readers.pdf_files import read_pdf
+from banyan.text.table_rows import find_rows
+from fpdf import FPDF
+from pypdf import PdfReader
+
+PRODUCTS = [("Product", "Price (EUR)", "Maker"), ("D100", "10", "Acme"), ("D200", "20", "Bolt Works")]
+ROWS = "| Product: D100 | Price: 10 EUR | Maker: Acme |\n| Product: D200 | Price: 20 EUR | Maker: Bolt Works |"
+PROSE = ("Banyan trees grow in the forests of Asia, where their roots hang down from the branches until they reach "
+         "the ground. There they become trunks, and one tree covers the area of a small village with its shade. ")
+
+
+def sheet() -> FPDF:
+    file = FPDF()
+    file.set_font("helvetica", size=11)
+    file.add_page()
+    return file
+
+
+def text_of(file: FPDF) -> str:
+    return read_pdf(bytes(file.output()), Limits()).text
+
+
+def rows_of(file: FPDF) -> list[str]:
+    text = text_of(file).replace("\f", "\n")
+    return [text[row.start:row.end] for row in find_rows(text)]
+
+
+def write_table(file: FPDF, rows: Sequence[Sequence[str]], **options) -> None:
+    with file.table(**options) as table:
+        for row in rows:
+            table.row(row)
+
+
+def plain_text(file: FPDF) -> str:
+    return "\f".join(page.extract_text() for page in PdfReader(io.BytesIO(bytes(file.output()))).pages)
+
+
+MODELS = [("Model", "Recall", "Time (s)"), ("Sparse", "57.3", "1.2"), ("Dense text", "60.1", "12.7"),
+          ("Graph", "7", "3")]
+MODEL_ROWS = ["| Model: Sparse | Recall: 57.3 | Time (s): 1.2 |",
+              "| Model: Dense text | Recall: 60.1 | Time (s): 12.7 |", "| Model: Graph | Recall: 7 | Time (s): 3 |"]
+
+
+def place(file: FPDF, rows: Sequence[Sequence[str]], top: float = 40, lefts: Sequence[float] = (20, 60, 100, 140),
+          pitch: float = 6) -> None:
+    for number, row in enumerate(rows):
+        for left, text in zip(lefts, row, strict=False):
+            file.text(left, top + number * pitch, text)
+
+
+def rules(file: FPDF, *tops: float, left: float = 18, right: float = 160) -> None:
+    for top in tops:
+        file.line(left, top, right, top)

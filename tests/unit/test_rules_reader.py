@@ -1,0 +1,114 @@
+"""Reading without a model: entities with whole names, facts of sure forms and key-value lines, and no junk."""
+
+import time
+
+import pytest
+from banyan.models.rules.reader import RulesReader
+from banyan.schemas.extraction import Extraction, ExtractionRequest
+from banyan.schemas.formats.loading import load_schema
+
+
+@pytest.fixture(scope="module")
+def reader() -> RulesReader:
+    return RulesReader()
+
+
+def read(reader: RulesReader, text: str, title: str = "", heading: str = "",
+         schema: str = "encyclopedia") -> Extraction:
+    return reader.extract(ExtractionRequest(text=text, title=title, heading=heading), load_schema(schema))
+
+
+def entities(extraction: Extraction) -> dict[str, str]:
+    return {entity.name: entity.type for entity in extraction.entities}
+
+
+def facts(extraction: Extraction) -> set[tuple[str, str, str]]:
+    return {(t.head, t.relation, t.tail) for t in extraction.triples} | {
+        (a.entity, a.attribute, a.value) for a in extraction.attributes}
+
+
+def test_entities_have_the_types_of_the_schema(reader: RulesReader) -> None:
+    found = entities(read(reader, "Marie Curie was born in Warsaw. She was given the Nobel Prize in 1903. "
+                                  "\"The Blue Lamp\" is a 1950 film about her."))
+    assert found == {"Marie Curie": "Person", "Warsaw": "Location", "Nobel Prize": "Award", "The Blue Lamp": "Work"}
+
+
+def test_pronouns_and_short_names_stand_for_what_the_document_is_about(reader: RulesReader) -> None:
+    found = read(reader, "Keller studied at the University of Oslo. She was born in Germany.", title="Ada Keller")
+    assert facts(found) == {("Ada Keller", "educated_at", "University of Oslo"), ("Ada Keller", "born_in", "Germany")}
+    assert "Keller" not in entities(found)
+
+
+def test_a_pronoun_does_not_stand_for_a_thing(reader: RulesReader) -> None:
+    found = read(reader, "Acme Corporation makes pumps. She was born in Germany.", title="Acme Corporation")
+    assert facts(found) == set()
+
+
+def test_the_company_of_a_chinese_report_is_that_of_its_title(reader: RulesReader) -> None:
+    text = "公司的营业收入为20亿元。华夏娱乐于2019年发展迅速。"
+    found = read(reader, text, title="华夏娱乐有限公司 财务报告", schema="finance")
+    assert ("华夏娱乐有限公司", "revenue", "20亿元") in facts(found)
+    assert entities(found) == {"华夏娱乐有限公司": "Company"}
+
+
+def test_lines_of_keys_and_values_describe_what_the_heading_names(reader: RulesReader) -> None:
+    text = "Capacity: 40 people\nFloor: 3\n\n### Contact\nPhone: 0123 456\nFax: 0123 457\n"
+    found = read(reader, text, title="House guide", heading="House guide > Meeting Room Aurora", schema="general")
+    assert facts(found) == {("Meeting Room Aurora", "Capacity", "40 people"), ("Meeting Room Aurora", "Floor", "3"),
+                            ("Meeting Room Aurora", "Phone", "0123 456"), ("Meeting Room Aurora", "Fax", "0123 457")}
+
+
+@pytest.mark.parametrize("text", [
+    "Note: the room is closed.\nWarning: wet floor.\n",
+    "From: Ada Blum\nTo: Karl Blum\nSubject: the pump\n",
+    "Capacity: 40 people\n",
+    "Reason: the pump leaked. It was repaired. Nobody was hurt.\nResult: it works. We are glad.\n",
+])
+def test_lines_that_are_no_keys_and_values(reader: RulesReader, text: str) -> None:
+    assert read(reader, text, heading="Meeting Room Aurora", schema="general").attributes == ()
+
+
+@pytest.mark.parametrize(("text", "junk"), [
+    ("HARBOUR STATION LOG\n\nThe pump was checked by Anna Keller.\n", "HARBOUR STATION LOG"),
+    ("The pump was checked by Anna Keller.\n\nThanks again and Best Regards,\nTeam Harbour Prize\n", "Best Regards"),
+    ("<ul><li><a href='#'>Home</a></li><li>Products</li></ul>\n\nThe pump was checked by Anna Keller.\n", "Products"),
+    ("Home | Pump Catalogue | Harbour News | Contact\n\nThe pump was checked by Anna Keller.\n", "Pump Catalogue"),
+    ("| Pump: Nile Queen | Price: 40 |\n\nThe pump was checked by Anna Keller.\n", "Nile Queen"),
+    ("The pumps were checked by Anna Keller. Delivered on Monday: two Valves.\n", "Valves"),
+])
+def test_headings_closings_navigation_and_markup_give_no_entities(reader: RulesReader, text: str, junk: str) -> None:
+    found = entities(read(reader, text))
+    assert "Anna Keller" in found
+    assert not [name for name in found if junk in name or "\n" in name or "|" in name or "<" in name]
+
+
+def test_prose_gives_no_labels_that_the_schema_does_not_have(reader: RulesReader) -> None:
+    schema = load_schema("encyclopedia")
+    known = {e.name for e in (*schema.entity_types, *schema.relation_types, *schema.attribute_types)}
+    found = read(reader, "Karl Blum left Acme Corporation in 1970. The number of pumps was 40. Ada Blum was king of "
+                         "Oslo and gave Karl Blum a red lamp.")
+    assert {*(e.type for e in found.entities), *(a.attribute for a in found.attributes)} <= known
+    assert found.triples == ()
+
+
+def test_an_extraction_does_not_depend_on_what_was_read_before(reader: RulesReader) -> None:
+    text = "Ada Blum (born 3 May 1901) is a painter from Oslo. Blum married Paul Weiss in Bergen, Norway."
+    before = read(reader, text)
+    read(reader, "Weiss is a town in Germany. Bergen is a company.")
+    assert read(reader, text) == before == read(RulesReader(), text)
+    for fact in (*before.triples, *before.attributes):
+        assert fact.evidence in text
+
+
+@pytest.mark.parametrize("part", [
+    "Ada Blum (born 3 May 1901) ", "Ada Blum, ", "\"Ada\" ", "Key: value\n", "University of ", "is a ",
+    "北方公司的", "(", "| "])
+def test_the_time_grows_with_the_text(reader: RulesReader, part: str) -> None:
+    def seconds(characters: int) -> float:
+        text = (part * characters)[:characters]
+        began = time.process_time()
+        read(reader, text)
+        return time.process_time() - began
+
+    seconds(1000)
+    assert seconds(16_000) < 12 * max(0.05, seconds(4000))

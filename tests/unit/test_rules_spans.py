@@ -1,0 +1,75 @@
+"""Typed spans: whole names with clean boundaries, and no names in lines that are no sentences."""
+
+from itertools import pairwise
+
+import pytest
+from banyan.models.parsing.parser import Parser
+from banyan.models.rules.spans import Span, find_spans, name_of
+
+
+@pytest.fixture(scope="module")
+def parser() -> Parser:
+    return Parser()
+
+
+def spans(text: str, parser: Parser) -> list[tuple[str, str]]:
+    return [(name_of(text, span), span.kind) for span in find_spans([text], parser)[0]]
+
+
+def names(text: str, parser: Parser) -> list[str]:
+    return [name for name, kind in spans(text, parser) if kind not in {"date", "number"}]
+
+
+@pytest.mark.parametrize(("text", "expected"), [
+    ("Steven Spielberg directed it in New York's John F. Kennedy Airport.",
+     [("Steven Spielberg", "person"), ("New York", "location"), ("John F. Kennedy Airport", "location")]),
+    ("The Roman Catholic Diocese of La Ceiba lies in Honduras.",
+     [("Roman Catholic Diocese of La Ceiba", "organization"), ("Honduras", "location")]),
+    ("Elia Hernández Núñez (born 20 June 1962) is a Mexican politician.",
+     [("Elia Hernández Núñez", "person"), ("20 June 1962", "date")]),
+    ("Wenne is a river of Germany.", [("Wenne", "location"), ("Germany", "location")]),
+    ("She wrote the novel \"The Rivers of Oslo\" and was paid 300 kg.",
+     [("The Rivers of Oslo", "work"), ("300 kg", "number")]),
+    ("爱康医疗集团于2019年1月收购了华瑞生物医药有限公司。",
+     [("爱康医疗集团", "organization"), ("2019年1月", "date"), ("华瑞生物医药有限公司", "organization")]),
+    ("鲁迅写了小说《狂人日记》。", [("鲁迅", "person"), ("狂人日记", "work")]),
+])
+def test_names_have_whole_boundaries_and_kinds(text: str, expected: list[tuple[str, str]], parser: Parser) -> None:
+    assert spans(text, parser) == expected
+
+
+@pytest.mark.parametrize("text", [
+    "INCIDENT LOG HARBOUR STATION\n",
+    "# Getting Started with Lisbon\n",
+    "Home | Products | About Us | Contact\n",
+    "Home > Products > Pumps > Model A\n",
+    "Kind regards,\n",
+    "Yours sincerely,\n",
+    "Dear Mrs Keller,\n",
+    "| Product: Nile Pump | Price: 40 |\n",
+    "<nav><a href='/oslo'>Oslo Office</a></nav>\n",
+])
+def test_lines_that_are_no_sentences_hold_no_names(text: str, parser: Parser) -> None:
+    assert names(f"{text}\nThe pump was sold to Anna Keller in Berlin.\n", parser) == ["Anna Keller", "Berlin"]
+
+
+def test_a_wrapped_name_has_no_line_break_and_a_list_is_not_one_name(parser: Parser) -> None:
+    wrapped = ("The contract for the new pumping station was finally signed by the mayor of New\n"
+               "York and by Anna Keller, who had negotiated it for more than two long years.")
+    assert "New York" in names(wrapped, parser)
+    assert not [name for name in names("Offices:\n- Berlin\n- Oslo\n- New Delhi\n", parser) if "\n" in name]
+
+
+def test_articles_possessives_and_markup_are_no_part_of_names(parser: Parser) -> None:
+    found = names("The **Nobel Foundation**'s office and the University of Oslo's library are in Sweden.", parser)
+    assert found == ["Nobel Foundation", "University of Oslo", "Sweden"]
+
+
+def test_spans_ascend_without_overlaps_and_do_not_depend_on_other_texts(parser: Parser) -> None:
+    texts = ["Marie Curie was born in Warsaw on 7 November 1867.", "屠呦呦1930年出生于浙江省宁波市。",
+             "On 3 May 2021 Acme Corporation paid 4.5 million USD to the City of Oslo."]
+    together = find_spans(texts, parser)
+    assert together == [find_spans([text], parser)[0] for text in texts]
+    for found in together:
+        assert all(isinstance(span, Span) for span in found)
+        assert all(a.end <= b.start for a, b in pairwise(found))
