@@ -62,7 +62,7 @@ def reindex(kb: KnowledgeBase, reasoner: Reasoner) -> None:
     kb.resolution.resolve()
     kb.vector_synchroniser.rebuild()
     kb.reliability.measure()
-    kb.tree.build(reasoner.summarise)
+    kb.tree.build(reasoner.summarise, whole=True)
     kb.save_graph()
     kb.save_index()
 

@@ -144,6 +144,11 @@ class KnowledgeGraph:
         return Triple(id=triple_id(head, relation, tail), head=self.entity(head), relation=relation,
                       tail=self.entity(tail), confidence=max(entry[2] for entry in support.values()))
 
+    def statement(self, key: EdgeKey) -> str:
+        """A triple in words; see `Triple.text`."""
+        head, relation, tail = key
+        return f"{self.name(head)} {relation_text(relation)} {self.name(tail)}"
+
     def triple_support(self, key: EdgeKey) -> list[str]:
         """The chunks that support a triple, sorted."""
         head, relation, tail = key

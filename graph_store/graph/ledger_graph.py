@@ -35,6 +35,7 @@ class LedgerGraph:
         self._schemas = schemas
         self._loading = threading.RLock()
         self._made_of: tuple[GraphState, int] | None = None
+        self._mentions: KnowledgeGraph | None = None
         self._graph: ResolvedGraph | None = None
 
     @property
@@ -46,34 +47,43 @@ class LedgerGraph:
     @property
     def is_loaded(self) -> bool:
         """Whether the graph is in memory."""
-        return self._graph is not None
+        return self._mentions is not None
 
     @property
     def graph(self) -> ResolvedGraph:
         """The graph, loaded when it is first asked for."""
         with self._loading:
             if self._graph is None:
-                self._made_of = self._now(), self._schemas.version()
-                self._graph = self.resolved(self.load_mentions())
+                mentions, position = self.mentions, self.state.position
+                self._made_of = GraphState(position, self._entities.number()), self._schemas.version()
+                self._graph = self.resolved(mentions)
             return self._graph
+
+    @property
+    def mentions(self) -> KnowledgeGraph:
+        """The graph of the rows, in which every name and type is a node of its own."""
+        with self._loading:
+            if self._mentions is None:
+                self._made_of = self._now(), self._schemas.version()
+                self._mentions = self.load_mentions()
+            return self._mentions
 
     def refresh(self) -> None:
         """Let go of a graph that the ledger has gone beyond; of one with other aliases alone, the mentions are kept."""
         with self._loading:
-            made_of, graph = self._made_of, self._graph
-            now = self._now(), self._schemas.version()
-            if made_of is None or graph is None or made_of == now:
+            made_of, now = self._made_of, (self._now(), self._schemas.version())
+            if made_of is None or made_of == now:
                 return
             if made_of[0].position != now[0].position:
                 self.unload()
-            elif made_of[0] != now[0] or self._edits.in_force():
-                self._graph, self._made_of = self.resolved(graph.mentions), now
             else:
+                if made_of[0] != now[0] or self._edits.in_force():
+                    self._graph = None
                 self._made_of = now
 
     def unload(self) -> None:
         """Let go of the graph."""
-        self._graph = self._made_of = None
+        self._graph = self._mentions = self._made_of = None
 
     @at_rest()
     def load_mentions(self) -> KnowledgeGraph:

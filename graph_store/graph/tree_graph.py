@@ -78,8 +78,8 @@ class Sources:
 
 
 def _entity(graph: KnowledgeGraph, node: str, sources: Sources) -> dict[str, Any]:
-    entity, attributes = graph.entity(node), graph.network.nodes[node]["attributes"]
-    return {"kind": "entity", "name": entity.name, "type": entity.type, "names": graph.names(node),
+    kind, attributes = graph.network.nodes[node]["type"], graph.network.nodes[node]["attributes"]
+    return {"kind": "entity", "name": graph.name(node), "type": kind, "names": graph.names(node),
             "documents": sources.documents(graph.entity_support(node)),
             "attributes": {name: {value: sources.of(support) for value, support in sorted(values.items())}
                            for name, values in sorted(attributes.items())}}

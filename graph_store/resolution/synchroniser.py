@@ -30,7 +30,7 @@ class ResolutionSynchroniser:
 
     def find(self, ask: Ask | None = None, reasoner: str = "") -> dict[str, AliasRow]:
         """The aliases, by entity id, as the ledger has it now (see `Resolver.find`)."""
-        return self._resolver.find(self._graph.graph.mentions, self._schemas.current(), self._reliability.current(),
+        return self._resolver.find(self._graph.mentions, self._schemas.current(), self._reliability.current(),
                                    ask, reasoner)
 
     def resolve(self, ask: Ask | None = None, reasoner: str = "") -> None:

@@ -69,9 +69,29 @@ def view_communities(graph: KnowledgeGraph, vectors: VectorStore, view: View, se
             for c in described(graph, ids, data, labels, 0, settings)]
 
 
-def graph_features(graph: KnowledgeGraph, vectors: VectorStore) -> EntityFeatures:
-    """Compute what detection reads of the entities, in the order of their ids."""
-    ids, edges = graph.entity_ids(), graph.edges()
+def graph_features(graph: KnowledgeGraph, vectors: VectorStore, chosen: Sequence[str] | None = None,
+                   sample: Sequence[str] = ()) -> EntityFeatures:
+    """Compute what detection reads of entities and of the triples between them.
+
+    Args:
+        graph: the graph.
+        vectors: with the vectors of the entities and relations.
+        chosen: the entities, in order; None: all, in the order of their ids.
+        sample: others by which it is known what all entities have in common.
+    """
+    own = graph.entity_ids() if chosen is None else chosen
+    data = _features_of(graph, vectors, [*own, *sample], graph.edges() if chosen is None else _between(graph, own))
+    return data.first(len(own)) if sample else data
+
+
+def _between(graph: KnowledgeGraph, ids: Sequence[str]) -> list[EdgeKey]:
+    here = set(ids)
+    return sorted((head, relation, tail) for head, tail, relation in graph.network.out_edges(ids, keys=True)
+                  if tail in here)
+
+
+def _features_of(graph: KnowledgeGraph, vectors: VectorStore, ids: Sequence[str], edges: Sequence[EdgeKey],
+                 ) -> EntityFeatures:
     relations = sorted({relation for _, relation, _ in edges})
     row = {entity: number for number, entity in enumerate(ids)}
     kind = {relation: number for number, relation in enumerate(relations)}
@@ -88,7 +108,7 @@ def described(graph: KnowledgeGraph, ids: Sequence[str], data: EntityFeatures, l
     if not len(labels):
         return []
     scores = affinity(data, labels, settings)
-    return sorted((_identified(graph, _community([ids[i] for i in group], scores[group], level, settings.keywords))
+    return sorted((identified(graph, _community([ids[i] for i in group], scores[group], level, settings.keywords))
                    for group in groups(labels)), key=lambda community: community.id)
 
 
@@ -98,7 +118,7 @@ def _community(members: list[str], scores: Scores, level: int, keywords: int) ->
                      cohesion=round(float(scores.mean(dtype=np.float64)), _DECIMALS))
 
 
-def _identified(graph: KnowledgeGraph, community: Community) -> Community:
+def identified(graph: KnowledgeGraph, community: Community) -> Community:
     """A community with the id that its digest makes."""
     told, level = _digest(graph, community), community.level
     # A community and the only one within it are described from the same: above the first level the level tells.
@@ -115,9 +135,9 @@ def digests(graph: KnowledgeGraph, communities: Sequence[Community]) -> list[Com
 
 def _digest(graph: KnowledgeGraph, community: Community) -> CommunityDigest:
     leading = islice(_facts(graph, community), _DIGEST_FACTS)
-    kinds = Counter(graph.entity(entity).type for entity in community.keywords)
+    kinds = Counter(graph.network.nodes[entity]["type"] for entity in community.keywords)
     return CommunityDigest(keywords=tuple(graph.name(entity) for entity in community.keywords),
-                           facts=tuple(graph.triple(edge).text() for edge in leading),
+                           facts=tuple(graph.statement(edge) for edge in leading),
                            kind=min(kinds, key=lambda kind: (-kinds[kind], kind), default=""))
 
 

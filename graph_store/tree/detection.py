@@ -30,12 +30,12 @@ from scipy import sparse
 
 from ...runtime.one_thread import one_thread
 from .clusters import Labels, groups, initial_clusters, renumbered
-from .features import EntityFeatures, features, shares, unit
+from .features import EntityFeatures, features, only_shared, unit
 from .fusion import adjacent, merge, move
 from .scores import Perception, Scores, phi
 
 __all__ = ["CommunitySettings", "EntityFeatures", "Labels", "Scores", "affinity", "detect", "features", "groups",
-           "hierarchy"]
+           "hierarchy", "refine"]
 
 # The share of the entities that may still move when fusion has ended: some fit two communities alike, and
 # what they do changes the community, which they then fit less.
@@ -57,6 +57,8 @@ class CommunitySettings:
         max_children: communities within one of the next level: their summaries, of about 100 tokens each,
             are what that one is summarised from.
         keywords: entities that stand for a community.
+        update_above: entities from which a changed graph is clustered anew only around the changes.
+        drift: share of the entities that may so come and go before all are clustered anew.
     """
 
     semantic_weight: float = 0.5
@@ -68,6 +70,8 @@ class CommunitySettings:
     max_members: int = 200
     max_children: int = 20
     keywords: int = 5
+    update_above: int = 5000
+    drift: float = 0.1
 
 
 def detect(data: EntityFeatures, settings: CommunitySettings) -> Labels:
@@ -86,11 +90,31 @@ def detect(data: EntityFeatures, settings: CommunitySettings) -> Labels:
     with one_thread():
         labels = initial_clusters(data.representations, settings.entities_per_cluster, settings.max_clusters,
                                   settings.max_members)
-        active = np.ones(len(labels), bool)
-        for _ in range(settings.max_iterations):
-            labels, active, moved, merged = _round(data, labels, active, settings)
-            if not merged and moved <= _SETTLED * len(labels):
-                break
+        return _fused(data, labels, np.ones(len(labels), bool), settings)
+
+
+def refine(data: EntityFeatures, labels: Labels, active: NDArray[np.bool_], settings: CommunitySettings) -> Labels:
+    """Fit a partition of a graph that has changed in places; what is far from the changes stays.
+
+    Args:
+        data: n entities in an order that depends on their content alone.
+        labels: their communities; a new entity is one of its own.
+        active: who may move at first, shape (n,).
+        settings: the constants.
+
+    Returns:
+        As `detect`.
+    """
+    with one_thread():
+        return _fused(data, renumbered(labels), active, settings)
+
+
+def _fused(data: EntityFeatures, labels: Labels, active: NDArray[np.bool_], settings: CommunitySettings) -> Labels:
+    """Move and merge until little changes."""
+    for _ in range(settings.max_iterations):
+        labels, active, moved, merged = _round(data, labels, active, settings)
+        if moved + merged <= _SETTLED * len(labels):
+            break
     return renumbered(labels)
 
 
@@ -153,6 +177,14 @@ def _grouped(data: EntityFeatures, labels: Labels) -> EntityFeatures:
     between = links.row != links.col
     return EntityFeatures(
         unit(np.asarray(members @ data.representations, np.float32)),
-        shares(sparse.csr_array(members @ data.neighbourhoods)),
+        *_joint_neighbourhoods(data, members),
         sparse.csr_array((links.data[between], (links.row[between], links.col[between])), shape=links.shape),
         sparse.csr_array(members @ data.mentions))
+
+
+def _joint_neighbourhoods(data: EntityFeatures, members: sparse.csr_array,
+                          ) -> tuple[sparse.csr_array, NDArray[np.float32]]:
+    mass = members @ data.mass
+    joint = sparse.csr_array(sparse.diags_array(1.0 / np.maximum(mass, 1.0)).astype(np.float32)
+                             @ (members @ data.neighbourhoods))
+    return only_shared(joint), np.asarray(mass > 0, np.float32)

@@ -27,13 +27,15 @@ class EntityFeatures:
     Attributes:
         representations: rows of unit length, shape (n, 3d) or reduced.
         neighbourhoods: shares of (relation, other end) and of passages in an entity's triples and mentions, shape
-            (n, columns); rows sum to 1 or 0.
+            (n, columns); columns that only one entity has are left out.
+        mass: what rows of `neighbourhoods` would sum to with all columns, 1 or 0, shape (n,).
         links: the number of triples between two different entities, shape (n, n), symmetric.
         mentions: how often each passage mentions an entity, shape (n, passages).
     """
 
     representations: Vectors
     neighbourhoods: sparse.csr_array
+    mass: NDArray[np.float32]
     links: sparse.csr_array
     mentions: sparse.csr_array
 
@@ -41,6 +43,19 @@ class EntityFeatures:
     def squares(self) -> NDArray[np.float32]:
         """The squared length of each representation, shape (n,)."""
         return np.asarray(np.einsum("ij,ij->i", self.representations, self.representations), np.float32)
+
+    def first(self, n: int) -> "EntityFeatures":
+        """Return what there is of the first entities alone."""
+        return EntityFeatures(self.representations[:n], self.neighbourhoods[:n], self.mass[:n],
+                              sparse.csr_array(self.links[:n, :n]), self.mentions[:n])
+
+    @cached_property
+    def _shared_mentions(self) -> tuple[sparse.csr_array, sparse.dia_array]:
+        """Mentions divided among all that their passage mentions, and the entities' own parts on a diagonal."""
+        size = np.asarray(self.mentions.sum(axis=0)).ravel()
+        shared = sparse.csr_array(self.mentions @ sparse.diags_array(1.0 / np.maximum(size, 1.0)).astype(np.float32))
+        own = np.asarray(shared.multiply(self.mentions).sum(axis=1), np.float32).ravel()
+        return shared, sparse.diags_array(own)
 
     def links_to(self, groups: sparse.csr_array) -> sparse.csr_array:
         """Count what links each entity to each group.
@@ -54,11 +69,8 @@ class EntityFeatures:
         Returns:
             Shape (n, k), without stored zeros.
         """
-        n = len(self.representations)
-        size = np.asarray(self.mentions.sum(axis=0)).ravel()
-        shared = sparse.csr_array(self.mentions @ sparse.diags_array(1.0 / np.maximum(size, 1.0)).astype(np.float32))
-        own = np.asarray(shared.multiply(self.mentions).sum(axis=1), np.float32).ravel()
-        beside = shared @ (self.mentions.T @ groups) - sparse.diags_array(own, shape=(n, n)) @ groups
+        shared, own = self._shared_mentions
+        beside = shared @ (self.mentions.T @ groups) - own @ groups
         found = sparse.csr_array(self.links @ groups + beside)
         found.data[found.data < _NOTHING] = 0.0
         found.eliminate_zeros()
@@ -111,7 +123,7 @@ def _features(vectors: Vectors, relation_vectors: Vectors, triples: Sequence[tup
               _CONTEXT_WEIGHT * _centred(shares(neighbours) @ vectors))
     different = entities != others
     return EntityFeatures(
-        unit(np.concatenate(blocks, axis=1)), shares(sparse.csr_array(sparse.hstack([ends, mentioned]))),
+        unit(np.concatenate(blocks, axis=1)), *shared_columns(sparse.csr_array(sparse.hstack([ends, mentioned]))),
         _counts(entities[different], others[different], (n, n)), mentioned)
 
 
@@ -120,6 +132,17 @@ def shares(counts: sparse.csr_array) -> sparse.csr_array:
     total = np.asarray(counts.sum(axis=1)).ravel()
     divided = sparse.diags_array(1.0 / np.where(total > 0, total, 1.0)).astype(np.float32) @ counts
     return sparse.csr_array(divided)
+
+
+def shared_columns(counts: sparse.csr_array) -> tuple[sparse.csr_array, NDArray[np.float32]]:
+    """Return the shares of the columns that several rows have, and what all shares of each row sum to."""
+    return only_shared(shares(counts)), np.asarray(np.diff(counts.indptr) > 0, np.float32)
+
+
+def only_shared(rows: sparse.csr_array) -> sparse.csr_array:
+    """Return the columns that several rows have."""
+    several = np.bincount(rows.indices, minlength=rows.shape[1]) > 1
+    return sparse.csr_array(rows[:, np.flatnonzero(several)])
 
 
 def unit(rows: Vectors) -> Vectors:

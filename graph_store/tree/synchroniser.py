@@ -13,6 +13,7 @@ from ..ledger.database import Database
 from ..vectors.store import VectorStore
 from .description import digests, find_tree, view_communities
 from .detection import CommunitySettings
+from .local_update import update_tree
 from .view_attributes import by_attribute, by_relation
 from .view_groups import View
 from .view_modularity import by_modularity
@@ -65,24 +66,28 @@ class TreeSynchroniser:
         elif self._communities.undescribed():
             self.describe(summarise)
 
-    def build(self, summarise: Summarise, settings: CommunitySettings | None = None) -> int:
+    def build(self, summarise: Summarise, settings: CommunitySettings | None = None, *, whole: bool = False) -> int:
         """Find the communities of the graph, then describe the new ones.
 
         Args:
             summarise: describes communities; called for some at a time.
             settings: constants of the detection.
+            whole: find all communities, even if little of a large graph has changed.
 
         Returns:
             How many communities there are on the finest level.
         """
-        self._find(settings or CommunitySettings())
+        self._find(settings or CommunitySettings(), whole=whole)
         self.describe(summarise)
         return self._communities.count()
 
     @at_rest()
-    def _find(self, settings: CommunitySettings) -> None:
-        state = self._graph.state
-        communities = find_tree(self._graph.graph, self._vectors, settings)
+    def _find(self, settings: CommunitySettings, *, whole: bool) -> None:
+        graph, state = self._graph.graph, self._graph.state
+        before, drift = ([], 0) if whole else self._before(settings)
+        communities = update_tree(graph, self._vectors, settings, before) if before else []
+        if not communities or _needs_a_level(communities, settings):
+            communities, drift = find_tree(graph, self._vectors, settings), 0
         views = self._views(settings)
         with self._db.transaction():
             self._communities.replace(communities)
@@ -91,7 +96,18 @@ class TreeSynchroniser:
                 self._communities.replace(grouped, name)
             self._db.set_meta("tree_position", str(state.position))
             self._db.set_meta("tree_resolution", str(state.resolution))
+            self._db.set_meta("tree_drift", str(drift))
             self._revise()
+
+    def _before(self, settings: CommunitySettings) -> tuple[list[Community], int]:
+        """Return the tree to go on from and how many entities came or went since it was whole; empty for none."""
+        entities = self._graph.graph.network.nodes
+        if len(entities) <= settings.update_above:
+            return [], 0
+        before = self._communities.all(level=None)
+        known = {entity for community in before if community.level == 0 for entity in community.members}
+        drift = int(self._db.get_meta("tree_drift") or 0) + len(known ^ set(entities))
+        return (before, drift) if drift <= settings.drift * len(entities) else ([], 0)
 
     def _views(self, settings: CommunitySettings) -> dict[str, list[Community]]:
         """The views that were built, of the graph as it is now; one whose attribute or relation is gone ends."""
@@ -138,3 +154,8 @@ class TreeSynchroniser:
             self._communities.replace(communities, spec.view)
             self._revise()
         return self._communities.all(spec.view)
+
+
+def _needs_a_level(communities: Sequence[Community], settings: CommunitySettings) -> bool:
+    """Return True if there are so many on the finest level, which is the only one, that others belong above it."""
+    return not any(community.level for community in communities) and len(communities) > settings.max_clusters

@@ -147,8 +147,9 @@ class VectorSynchroniser:
         wanted = [_entities(graph, graph.entity_ids()), *_edges(graph, graph.edges()),
                   self._chunks(self._documents.done())]
         for kind, ids, texts in wanted:
-            self.store.put(kind, ids, texts)
-            self.store.drop(kind, self.store.ids(kind) - set(ids))
+            there = self.store.ids(kind)
+            self.store.put_new(kind, {key: text for key, text in zip(ids, texts, strict=True) if key not in there})
+            self.store.drop(kind, there - set(ids))
         self.store.collections.drop_other_models()
         if not self.is_local and self._layout.vectors.exists():
             shutil.rmtree(self._layout.vectors, ignore_errors=True)

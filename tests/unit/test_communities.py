@@ -222,9 +222,9 @@ def test_a_community_keeps_its_description_while_what_it_is_made_from_stays(base
         community = kb.communities.all()[0]
         joined = community.model_copy(update={"members": tuple(sorted((*community.members, "far")))})
         kb.graph.network.add_node("far", type="thing", names={"Far": {}}, attributes={})
-        assert tree._identified(kb.graph, joined).id == community.id
+        assert tree.identified(kb.graph, joined).id == community.id
         other = community.model_copy(update={"keywords": community.keywords[1:]})
-        assert tree._identified(kb.graph, other).id != community.id
+        assert tree.identified(kb.graph, other).id != community.id
         kb.communities.replace([joined, *kb.communities.all()[1:]])
         assert kb.communities.all()[0].members == joined.members
         assert kb.communities.undescribed() == []

@@ -77,9 +77,9 @@ def test_an_entity_is_seen_from_itself_whether_it_is_head_or_tail():
 
 def test_a_neighbourhood_counts_relations_with_their_ends_and_passages():
     data = features(vectors_of(3), vectors_of(2, 1), [(0, 0, 1), (0, 0, 1), (0, 1, 2), (2, 1, 2)], [(0, 0), (2, 0)])
-    # Columns: relation 0 with 0 and 1, relation 1 with 0 and 2, the passage.
-    assert data.neighbourhoods.toarray() == pytest.approx(np.array([
-        [0, 1 / 2, 0, 1 / 4, 1 / 4], [1, 0, 0, 0, 0], [0, 0, 1 / 3, 1 / 3, 1 / 3]]))
+    # Of the columns (relation 0 with 0 and 1, relation 1 with 0 and 2, the passage) two belong to several entities.
+    assert data.neighbourhoods.toarray() == pytest.approx(np.array([[1 / 4, 1 / 4], [0, 0], [1 / 3, 1 / 3]]))
+    assert data.mass.tolist() == [1, 1, 1]
     assert data.links.toarray().tolist() == [[0, 2, 1], [2, 0, 0], [1, 0, 0]]
     assert np.linalg.norm(data.representations, axis=1) == pytest.approx(1)
 

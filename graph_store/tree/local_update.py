@@ -1,0 +1,99 @@
+"""The tree of a large graph that has changed in places: what is far from a change keeps its community.
+
+New entities, and the communities of those that share a triple or a passage with one, are fitted to each other by
+`detection.refine`; the cost is that of what changed. On the levels above each community keeps its parent, and one that
+is new gets the parent that most of its members, or else of what is beside them, had. How far this may lead from
+detecting all communities anew is bounded by `CommunitySettings.drift`.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from heapq import nsmallest
+
+import numpy as np
+
+from ..graph.knowledge_graph import KnowledgeGraph
+from ..ledger.communities import Community
+from ..vectors.store import VectorStore
+from .description import described, graph_features, identified
+from .detection import CommunitySettings, refine
+
+_SAMPLE = 1000
+"""Entities by which it is known what all have in common. Ids are hashes, so those that sort first are a sample."""
+
+
+def update_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySettings, before: Sequence[Community],
+                ) -> list[Community]:
+    """Fit the tree of the graph as it was to what it is now; there are as many levels as before.
+
+    Args:
+        graph: the graph.
+        vectors: with the vectors of all its entities and relations.
+        settings: the constants of the detection.
+        before: the communities of all levels, as they were.
+
+    Returns:
+        As `description.find_tree`.
+    """
+    finest = [community for community in before if community.level == 0]
+    of = {entity: community for community in finest for entity in community.members}
+    near = {entity: _beside(graph, entity) for entity in graph.network if entity not in of}
+    concerned = {of[entity].id for others in near.values() for entity in others if entity in of}
+    concerned.update(community.id for entity, community in of.items() if entity not in graph.network)
+    found = _regrouped(graph, vectors, settings, near, [c for c in finest if c.id in concerned])
+    levels = [[identified(graph, c) for c in finest if c.id not in concerned] + [
+        c.model_copy(update={"parent": _parent_of(c.members, of, near)}) for c in found]]
+    for level in range(1, 1 + max(community.level for community in before)):
+        known = {community.id: community for community in before if community.level == level}
+        levels[-1], above = _with_parents(graph, levels[-1], known, level, settings)
+        levels.append(above)
+    return [community for level in levels for community in sorted(level, key=lambda c: c.id)]
+
+
+def _beside(graph: KnowledgeGraph, entity: str) -> set[str]:
+    """Return the entities that share a triple or a passage with one."""
+    return graph.neighbours(entity).union(*(graph.mentioned(chunk) for chunk in graph.entity_support(entity)))
+
+
+def _regrouped(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySettings, near: Mapping[str, set[str]],
+               concerned: Sequence[Community]) -> list[Community]:
+    """Return the communities of new entities and of the members of some communities, by id."""
+    number = {entity: label for label, community in enumerate(concerned) for entity in community.members
+              if entity in graph.network}
+    ids = sorted({*number, *near})
+    if not ids:
+        return []
+    data = graph_features(graph, vectors, ids, nsmallest(_SAMPLE, graph.network.nodes - set(ids)))
+    fresh = len(concerned) + np.arange(len(ids))
+    labels = np.array([number.get(entity, fresh[row]) for row, entity in enumerate(ids)], np.intp)
+    beside = set(near).union(*near.values())
+    labels = refine(data, labels, np.array([entity in beside for entity in ids]), settings)
+    return described(graph, ids, data, labels, 0, settings)
+
+
+def _parent_of(members: Iterable[str], of: Mapping[str, Community], near: Mapping[str, set[str]]) -> str:
+    """Return the parent that most members had, or else most of what is beside them; empty where there is none."""
+    votes = (Counter(of[entity].parent for entity in members if entity in of)
+             or Counter(of[end].parent for entity in members for end in near[entity] if end in of))
+    return min(votes, key=lambda parent: (-votes[parent], parent), default="")
+
+
+def _with_parents(graph: KnowledgeGraph, children: Sequence[Community], known: Mapping[str, Community], level: int,
+                  settings: CommunitySettings) -> tuple[list[Community], list[Community]]:
+    """Return communities with the ids that their parents have now, and these; those without one share a new one."""
+    by_parent: dict[str, list[Community]] = {}
+    for child in children:
+        by_parent.setdefault(child.parent, []).append(child)
+    new = Community(id="", members=(), keywords=(), level=level)
+    parents = {key: _joined(graph, known.get(key, new), own, settings) for key, own in by_parent.items()}
+    return [child.model_copy(update={"parent": parents[child.parent].id}) for child in children], [*parents.values()]
+
+
+def _joined(graph: KnowledgeGraph, before: Community, children: Sequence[Community], settings: CommunitySettings,
+            ) -> Community:
+    """Return a community of the members of others; it keeps those of its keywords that are among these."""
+    members = {entity for child in children for entity in child.members}
+    largest = sorted(children, key=lambda c: (-len(c.members), c.id))
+    wanted = dict.fromkeys((*before.keywords, *(keyword for child in largest for keyword in child.keywords)))
+    keywords = [entity for entity in wanted if entity in members][:settings.keywords]
+    return identified(graph, before.model_copy(update={"members": tuple(sorted(members)), "keywords": tuple(keywords)}))
