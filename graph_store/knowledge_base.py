@@ -20,7 +20,7 @@ from .evolution.control import SchemaControl
 from .graph import graph_file
 from .graph.ledger_graph import LedgerGraph
 from .graph.resolved_graph import ResolvedGraph
-from .graph.tree_graph import TreeGraph, tree_graph
+from .graph.tree_graph import NodeLink, TreeGraph, node_link
 from .index.contents import Source
 from .index.store import Index, IndexStore
 from .layout import Layout
@@ -59,9 +59,8 @@ class Counts(NamedTuple):
 class KnowledgeBase:
     """One knowledge base, open. Reading needs no lock; writing is done inside `writing()`.
 
-    In the ledger: `documents`, `extractions`, `schemas`, `schema_control`, `entities` (aliases and decisions),
-    `edits`, `communities`, `calls`. Derived from it: `graph`, `vectors`, `tree`, and what keeps them up
-    (`ledger_graph`, `vector_synchroniser`, `resolution`, `reliability`; see `derive` for the order).
+    In the ledger: `documents`, `extractions`, `schemas`, `schema_control`, `entities` (aliases and decisions), `edits`,
+    `communities`, `calls`. Derived (see `derive`): `graph`, `vectors`, `tree`, `resolution`, `reliability`.
     """
 
     def __init__(self, layout: Layout, embedder: Embedder, *, create: bool = False,
@@ -129,7 +128,7 @@ class KnowledgeBase:
 
         Args:
             home: the folder of knowledge bases.
-            name: which.
+            name: its name.
             embedder: the embedding model.
             server: holds its vectors; None: its folder does.
             database: holds its ledger; None: its folder does.
@@ -156,7 +155,7 @@ class KnowledgeBase:
     def is_made_up(self) -> bool:
         """Whether the derived files of this home folder are of what the ledger has."""
         return self.is_mapped() and not (self.extractions.position() and (
-            not graph_file.is_of(self.layout.graph, self._graph_state()) or self.vector_synchroniser.is_behind()))
+            self._is_graph_due() or self.vector_synchroniser.is_behind()))
 
     def is_mapped(self) -> bool:
         """Whether what retrieval reads is in files of this state; so it is where there is nothing to read."""
@@ -172,7 +171,7 @@ class KnowledgeBase:
             self.make_up_vectors()
             self._make_up_own()
             return
-        if not graph_file.is_of(self.layout.graph, self._graph_state()) or self.vector_synchroniser.is_behind():
+        if self._is_graph_due() or self.vector_synchroniser.is_behind():
             with self.writing():
                 self.vector_synchroniser.sync()
                 self.save_graph()
@@ -220,8 +219,6 @@ class KnowledgeBase:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    # Writing.
 
     def acquire(self) -> None:
         """Become the one writer; may be nested.
@@ -311,8 +308,7 @@ class KnowledgeBase:
 
     def counts(self) -> Counts:
         """How much there is, from the index's header where it is of this state; otherwise the graph is loaded."""
-        noted = self._index_store.counts(self.version())
-        if noted is not None:
+        if (noted := self._index_store.counts(self.version())) is not None:
             return Counts(*noted)
         network = self.graph.network
         return Counts(network.number_of_nodes(), network.number_of_edges(), self.graph.count_attributes())
@@ -325,14 +321,13 @@ class KnowledgeBase:
     @cached_property
     def tree(self) -> "TreeSynchroniser":
         """What keeps the communities."""
-        # Readers have no use for it, and the sparse matrices it comes with take a tenth of a second.
-        from .tree.synchroniser import TreeSynchroniser  # noqa: PLC0415
+        from .tree.synchroniser import TreeSynchroniser  # noqa: PLC0415  (a tenth of a second; readers do not need it)
 
         return TreeSynchroniser(self.database, self.ledger_graph, self.vectors, self.communities,
                                 self.schemas.current)
 
     def tree_graph(self) -> TreeGraph:
-        """The graph with its tree as a NetworkX graph of plain values, for others; see `graph.tree_graph`.
+        """The graph with its tree as a NetworkX graph of plain values, for others; see `node_link`.
 
         Of the whole it notes `name`, `schema`, `schema_version`, `documents` (how many) and `current` (whether the
         tree reflects the facts as they are).
@@ -342,44 +337,51 @@ class KnowledgeBase:
             found = graph_file.read(self.layout.graph, state)
         except graph_file.GraphFileDamagedError as error:
             _LOG.warning("%s; it is made again from the ledger", error)
-            found = self.fresh_tree_graph()
+            found = None
             with suppress(Timeout, OSError), self._files:  # a writer is at it, or nobody may write
-                graph_file.save(self.layout.graph, state, found)
+                graph_file.save(self.layout.graph, state, self._node_link())
         if found is None:
             return self.fresh_tree_graph()
         found.graph["name"] = self.layout.name  # a folder that was copied has the other one's
         return found
 
+    @at_rest()
     def fresh_tree_graph(self) -> TreeGraph:
         """Make the graph that `tree_graph` returns from the ledger, whatever is in its file."""
+        return self._node_link().graph()
+
+    def _node_link(self) -> NodeLink:
         version = self.schemas.version()
         about = {"name": self.layout.name, "schema": self.schemas.current().name if version else "",
                  "schema_version": version, "documents": self.documents.count_documents(),
                  "current": not self.tree.is_behind()}
-        return tree_graph(self.graph, self.documents.chunks(), self.communities.all(level=None), about)
+        return node_link(self.graph, self.documents.chunks(), self.communities.all(level=None), about)
 
     def _graph_state(self) -> list[int]:
         """Numbers of which one differs where the graph's file would."""
         return [*self.version(), self.documents.count_documents()]
 
+    @at_rest()
     def save_graph(self) -> None:
-        """Write the graph's file, if it is of another state.
+        """Write the graph's file, if it is due.
 
         Raises:
             OSError: it cannot be written; the old one is unchanged.
         """
-        state = self._graph_state()
-        if not graph_file.is_of(self.layout.graph, state):
-            graph_file.save(self.layout.graph, state, self.fresh_tree_graph())
+        if self._is_graph_due():
+            graph_file.save(self.layout.graph, self._graph_state(), self._node_link())
+
+    def _is_graph_due(self) -> bool:
+        return graph_file.is_due(self.layout.graph, self._graph_state(), lambda: self.counts().triples)
 
     def refresh(self) -> None:
-        """Bring the graph, if it is in memory, up to the ledger."""
+        """Let go of a graph in memory that the ledger has gone beyond."""
         if self.vector_synchroniser.moved():
             self.ledger_graph.unload()
         self.ledger_graph.refresh()
 
     def version(self) -> Version:
-        """Changes whenever facts, vectors, communities or schema do, or everything was reindexed or restored."""
+        """Changes whenever facts, vectors, communities or schema do, or all was reindexed or restored."""
         return version_of(self.database)
 
     def freeze(self) -> None:

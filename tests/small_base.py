@@ -10,8 +10,10 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
+import networkx as nx
 from banyan.graph_store import derive
 from banyan.graph_store.derive import embed_facts
+from banyan.graph_store.graph.tree_graph import NodeLink
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.layout import Layout
 from banyan.ingest.chunking import chunk_document
@@ -115,3 +117,9 @@ def people(home: Path, name: str, embedder: Embedder, schema: GraphSchema | None
     """The knowledge base of PEOPLE."""
     made = _made(embedder, (schema or open_schema()).model_dump_json())
     copied(Layout.of(made, "people"), Layout.of(home, name))
+
+
+def node_link_of(network: "nx.MultiDiGraph[str]") -> NodeLink:
+    """Return a graph as it is written."""
+    data = nx.node_link_data(network, edges="edges")
+    return NodeLink(data["graph"], data["nodes"], data["edges"])

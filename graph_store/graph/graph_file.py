@@ -5,31 +5,33 @@ and a checksum. The file is derived from the ledger, so one that is missing, cut
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, cast
 
 import orjson
 
 from ...runtime.whole_file import whole_file
-from .tree_graph import TreeGraph
+from .tree_graph import NodeLink, TreeGraph
 
 _FORMAT = "banyan-graph-1"
+_LARGE = 50_000
+"""Triples from which the file may be of an earlier state: about 40 MB."""
 
 
 class GraphFileDamagedError(ValueError):
     """The file is not what was written; the ledger has all that is needed to make it again."""
 
 
-def save(path: Path, state: Sequence[int], network: TreeGraph) -> None:
+def save(path: Path, state: Sequence[int], graph: NodeLink) -> None:
     """Write the graph of a state: a reader sees the old file or the new one.
 
     Raises:
         OSError: the disk is full or not writable; the old file is unchanged.
     """
-    import networkx as nx  # noqa: PLC0415  (see `KnowledgeGraph`)
-
-    body = orjson.dumps(nx.node_link_data(network, edges="edges"))[1:] + b"\n"
+    about = orjson.dumps({"directed": True, "multigraph": True, "graph": graph.about})[1:-1]
+    nodes, edges = b",".join(map(orjson.dumps, graph.nodes)), b",".join(map(orjson.dumps, graph.edges))
+    body = b'%s,"nodes":[%s],"edges":[%s]}\n' % (about, nodes, edges)
     header = orjson.dumps({"banyan": {"format": _FORMAT, "state": list(state), "sha256": _checksum(state, body)}})
     with whole_file(path) as file:
         file.write(header[:-1] + b",\n" + body)
@@ -50,12 +52,22 @@ def state_of(path: Path) -> list[int]:
         raise GraphFileDamagedError(f"{path} is damaged: {error}") from error
 
 
-def is_of(path: Path, state: Sequence[int]) -> bool:
-    """Return True if there is a file that says it is of a state."""
+def is_due(path: Path, state: Sequence[int], triples: Callable[[], int]) -> bool:
+    """Return True if the graph of a state is to be written.
+
+    A large one is written only after a tenth of its documents came or went: the bytes written stay proportional to what
+    is added.
+
+    Args:
+        path: the file.
+        state: the state of the knowledge base; the last number is that of its documents.
+        triples: counts those of the graph; called where the file is of another state.
+    """
     try:
-        return state_of(path) == list(state)
+        then = state_of(path)
     except GraphFileDamagedError:
-        return False
+        return True
+    return then != list(state) and (not then or triples() <= _LARGE or 10 * abs(state[-1] - then[-1]) > state[-1])
 
 
 def read(path: Path, state: Sequence[int]) -> "TreeGraph | None":

@@ -7,7 +7,7 @@ Nodes (kind "entity"): `type`; `names` {name: {chunk: span}}; `attributes` {attr
 Edges, keyed by relation: `support` {chunk: (start, end, confidence)}. Spans are (start, end) in the chunk.
 """
 
-from typing import Any, Protocol
+from typing import Any
 
 from ...schemas.documents import Frozen
 from ...schemas.naming import canonical_name, entity_id, triple_id
@@ -39,18 +39,6 @@ class Triple(Frozen):
         return f"{self.head.name} {self.relation.replace('_', ' ')} {self.tail.name}"
 
 
-class Place(Protocol):
-    """Where the words that support something stand in their chunk: a span, or a row with one."""
-
-    @property
-    def start(self) -> int:
-        """The first character."""
-
-    @property
-    def end(self) -> int:
-        """The character after the last."""
-
-
 class KnowledgeGraph:
     """Entities and triples with their support. Not safe for writing from several threads."""
 
@@ -65,24 +53,24 @@ class KnowledgeGraph:
     def of_rows(cls, rows: AdmittedRows) -> "KnowledgeGraph":
         """Make the graph of some of the ledger's rows."""
         graph = cls()
-        for row in rows.mentions:
-            graph._mention(row.chunk, (row.name, row.type), row)
-        for row in rows.facts:
-            graph._state(row.chunk, (row.head, row.head_type), row.relation, (row.tail, row.tail_type),
-                         row, row.confidence)
-        for row in rows.values:
-            graph._describe(row.chunk, (row.entity, row.entity_type), row.attribute, row.value, row)
+        for chunk, _, name, kind, start, end in rows.mentions:
+            graph._mention(chunk, (name, kind), [start, end])
+        for chunk, _, head, head_type, relation, tail, tail_type, start, end, confidence in rows.facts:
+            graph._state(chunk, (head, head_type), relation, (tail, tail_type), [start, end, confidence])
+        for chunk, _, entity, kind, attribute, value, _, start, end, _ in rows.values:
+            graph._describe(chunk, (entity, kind), attribute, value, [start, end])
         return graph
 
     def add(self, chunk_id: str, contribution: Contribution) -> None:
         """Add what a chunk contributes, of which nothing is there yet."""
         for mention in contribution.mentions:
-            self._mention(chunk_id, (mention.name, mention.type), mention.span)
+            self._mention(chunk_id, (mention.name, mention.type), [mention.span.start, mention.span.end])
         for fact in contribution.facts:
-            self._state(chunk_id, (fact.head, fact.head_type), fact.relation, (fact.tail, fact.tail_type), fact.span,
-                        fact.confidence)
+            self._state(chunk_id, (fact.head, fact.head_type), fact.relation, (fact.tail, fact.tail_type),
+                        [fact.span.start, fact.span.end, fact.confidence])
         for value in contribution.attributes:
-            self._describe(chunk_id, (value.entity, value.entity_type), value.attribute, value.value, value.span)
+            self._describe(chunk_id, (value.entity, value.entity_type), value.attribute, value.value,
+                           [value.span.start, value.span.end])
 
     def _id(self, named: tuple[str, str]) -> str:
         found = self._ids.get(named)
@@ -90,23 +78,24 @@ class KnowledgeGraph:
             found = self._ids[named] = entity_id(*named)
         return found
 
-    def _mention(self, chunk_id: str, named: tuple[str, str], place: Place) -> None:
+    def _mention(self, chunk_id: str, named: tuple[str, str], place: list[int]) -> None:
         entity, (name, kind) = self._id(named), named
         if entity not in self.network:
             self.network.add_node(entity, kind="entity", type=kind, names={}, attributes={})
-        self.network.nodes[entity]["names"].setdefault(name, {})[chunk_id] = [place.start, place.end]
+        self.network.nodes[entity]["names"].setdefault(name, {})[chunk_id] = place
         self._by_chunk.setdefault(chunk_id, set()).add(entity)
 
-    def _state(self, chunk_id: str, head: tuple[str, str], relation: str, tail: tuple[str, str], place: Place,
-               confidence: float) -> None:
+    def _state(self, chunk_id: str, head: tuple[str, str], relation: str, tail: tuple[str, str],
+               support: list[float]) -> None:
         ends = self._id(head), self._id(tail)
         if not self.network.has_edge(*ends, relation):
             self.network.add_edge(*ends, relation, support={})
-        self.network.edges[*ends, relation]["support"][chunk_id] = [place.start, place.end, confidence]
+        self.network.edges[*ends, relation]["support"][chunk_id] = support
 
-    def _describe(self, chunk_id: str, named: tuple[str, str], attribute: str, value: str, place: Place) -> None:
+    def _describe(self, chunk_id: str, named: tuple[str, str], attribute: str, value: str,
+                  place: list[int]) -> None:
         values = self.network.nodes[self._id(named)]["attributes"].setdefault(attribute, {})
-        values.setdefault(value, {})[chunk_id] = [place.start, place.end]
+        values.setdefault(value, {})[chunk_id] = place
 
     def entity_ids(self) -> list[str]:
         """All entities' ids, sorted."""

@@ -4,7 +4,7 @@ Derived from the ledger and the graph. What is embedded for an id is a function 
 that is there needs no second look, and writing it twice changes nothing.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -77,13 +77,9 @@ class VectorStore:
             CallCancelled: the run was cancelled; some may be stored.
         """
         text = dict(zip(ids, texts, strict=True))
-        self.put_new(kind, {key: text[key] for key in self.missing(kind, list(text))}, embedder)
-
-    def put_new(self, kind: Kind, texts: Mapping[str, str], embedder: Embedder | None = None) -> None:
-        """Embed and store texts by id, of which none has a vector yet; see `put`."""
-        for page in _pages(list(texts)):
+        for page in _pages(self.missing(kind, list(text))):
             current().check()
-            self._upsert(kind, page, (embedder or self._embedder).encode([texts[key] for key in page]))
+            self._upsert(kind, page, (embedder or self._embedder).encode([text[key] for key in page]))
 
     def _upsert(self, kind: Kind, ids: list[str], vectors: Vectors) -> None:
         rows = cast("list[Sequence[float]]", vectors)

@@ -1,7 +1,7 @@
 """The vectors of a knowledge base, kept up with its graph."""
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from ...models.embedding.embedder import Embedder
 from ...schemas.naming import relation_id, triple_id
@@ -14,7 +14,7 @@ from ..ledger.documents import Documents
 from ..ledger.extractions import Extractions
 from ..ledger.version import begin_epoch, epoch
 from .place import collections_of
-from .store import Put, VectorStore
+from .store import Kind, Put, VectorStore
 
 
 class VectorSynchroniser:
@@ -143,17 +143,25 @@ class VectorSynchroniser:
 
     def _compare(self) -> None:
         """Embed and drop what the ids of graph and store differ in."""
-        graph = self._graph.graph
-        wanted = [_entities(graph, graph.entity_ids()), *_edges(graph, graph.edges()),
-                  self._chunks(self._documents.done())]
-        for kind, ids, texts in wanted:
-            there = self.store.ids(kind)
-            self.store.put_new(kind, {key: text for key, text in zip(ids, texts, strict=True) if key not in there})
-            self.store.drop(kind, there - set(ids))
+        graph, edges = self._graph.graph, self._graph.graph.edges()
+        triples = {triple_id(*edge): edge for edge in edges}
+        relations = {relation_id(relation): relation for relation in sorted({edge[1] for edge in edges})}
+        self.store.put(*_entities(graph, self._drop_others("entities", graph.entity_ids())))
+        new = self._drop_others("triples", triples)
+        self.store.put("triples", new, [graph.triple_text(triples[key]) for key in new])
+        new = self._drop_others("relations", relations)
+        self.store.put("relations", new, [relation_text(relations[key]) for key in new])
+        self.store.put(*self._chunks(self._drop_others("chunks", self._documents.done())))
         self.store.collections.drop_other_models()
         if not self.is_local and self._layout.vectors.exists():
             shutil.rmtree(self._layout.vectors, ignore_errors=True)
         self._suspect = False
+
+    def _drop_others(self, kind: Kind, ids: Iterable[str]) -> list[str]:
+        """Drop the vectors of all other ids; return the ids that have none yet."""
+        there, wanted = self.store.ids(kind), list(ids)
+        self.store.drop(kind, there.difference(wanted))
+        return [key for key in wanted if key not in there]
 
     def _chunks(self, ids: Sequence[str]) -> Put:
         chunks = self._documents.chunks(ids)

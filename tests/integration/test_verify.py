@@ -185,7 +185,7 @@ def test_a_graphs_file_that_is_not_the_ledgers_is_named(kb):
     kb.save_graph()
     state, other = graph_file.load(kb.layout.graph)
     other.remove_node(kb.graph.entity_ids()[0])
-    graph_file.save(kb.layout.graph, state, other)
+    graph_file.save(kb.layout.graph, state, small_base.node_link_of(other))
     assert "the graph's file is not what the ledger's rows give" in whats(kb)
 
 

@@ -121,7 +121,7 @@ def saved(tmp_path_factory):
     path = tmp_path_factory.mktemp("graph") / "graph.json"
     network = nx.MultiDiGraph(name="北京\n")
     network.add_edge("a", "b", "r", kind="triple", sources=[{"start": 1}])
-    graph_file.save(path, [1, 2], network)
+    graph_file.save(path, [1, 2], small_base.node_link_of(network))
     return path, network
 
 
@@ -173,7 +173,7 @@ def test_a_graph_that_cannot_be_written_leaves_the_old_one(saved, monkeypatch):
 
     monkeypatch.setattr("os.fsync", full)
     with pytest.raises(OSError, match="No space"):
-        graph_file.save(path, [3], nx.MultiDiGraph())
+        graph_file.save(path, [3], small_base.node_link_of(nx.MultiDiGraph()))
     assert path.read_bytes() == before
     assert [entry.name for entry in path.parent.iterdir()] == ["graph.json"]
 
@@ -223,12 +223,28 @@ def test_the_file_is_read_while_it_is_of_this_state_and_written_once_for_it(home
         assert len(saves) == 1
         marked = kb.fresh_tree_graph()
         marked.graph["schema"] = "from the file"
-        original(kb.layout.graph, saves[0], marked)
+        original(kb.layout.graph, saves[0], small_base.node_link_of(marked))
         assert kb.tree_graph().graph["schema"] == "from the file"
         fill(kb, [5])
         assert kb.tree_graph().graph["schema"] == "open"
         small_base.finish(kb)
         assert len(saves) == 2
+
+
+def test_a_large_file_is_written_after_a_tenth_of_the_documents_changed(home, monkeypatch):
+    monkeypatch.setattr(graph_file, "_LARGE", 1)
+    with home() as kb:
+        fill(kb, range(40))
+        small_base.finish(kb)
+        written = graph_file.state_of(kb.layout.graph)
+        fill(kb, range(40, 43))
+        small_base.finish(kb)
+        assert graph_file.state_of(kb.layout.graph) == written
+        assert nx.utils.graphs_equal(kb.tree_graph(), kb.fresh_tree_graph()), "a file of another state is not read"
+        assert verify(kb) == []
+        fill(kb, range(43, 50))
+        small_base.finish(kb)
+        assert graph_file.state_of(kb.layout.graph) == kb._graph_state()
 
 
 def test_the_file_is_what_networkx_reads(home):
@@ -371,7 +387,7 @@ def test_verify_sees_a_vector_too_many(sound):
 def test_verify_sees_a_graph_file_that_is_not_what_the_ledger_gives(sound, home):
     state, other = graph_file.load(sound.layout.graph)
     other.remove_edge(*next(iter(other.edges(keys=True))))
-    graph_file.save(sound.layout.graph, state, other)
+    graph_file.save(sound.layout.graph, state, small_base.node_link_of(other))
     sound.close()
     with home() as kb:
         assert "the graph's file is not what the ledger's rows give" in whats(kb)
