@@ -112,7 +112,8 @@ class KnowledgeBase:
             BanyanError: nothing can be added; says why. Nothing has changed then.
         """
         given, report = self._build_input(sources, id, title, schema), dict[str, Any]()
-        with resources_on(self.resources, ray) as resources, _shown(progress) as show:
+        with (resources_on(self.resources, ray) as resources, resources.runs.abandoned_on_error(),
+              _shown(progress) as show):
             for kind, event in construction_graph(resources).stream(
                     given, context=context or BuildContext(), stream_mode=_STREAMED):
                 _follow(kind, event, show, report)
@@ -124,7 +125,7 @@ class KnowledgeBase:
         """As `add`, for an event loop; cancelling it ends the build after its step, and the next one goes on there."""
         given, report = self._build_input(sources, id, title, schema), dict[str, Any]()
         async with aresources_on(self.resources, ray) as resources:
-            with _shown(progress) as show:
+            with resources.runs.abandoned_on_error(), _shown(progress) as show:
                 async for kind, event in construction_graph(resources).astream(
                         given, context=context or BuildContext(), stream_mode=_STREAMED):
                     _follow(kind, event, show, report)
