@@ -3,6 +3,7 @@
 import asyncio
 import json
 from dataclasses import dataclass
+from importlib.metadata import version
 from types import SimpleNamespace
 
 import banyan
@@ -50,6 +51,10 @@ def another(kb, shop, name):
     other = banyan.open(name, resources=kb.resources)
     other.add(*({"id": name, "text": text} for name, text in TEXTS.items()), schema=shop.schema)
     return other
+
+
+def test_the_package_says_its_version():
+    assert banyan.__version__ == version("banyan-graphrag")
 
 
 # What can be added.
@@ -169,6 +174,16 @@ def test_the_graph_is_networkx_own(kb):
     with (kb.resources.settings.home / "kb" / "graph.json").open(encoding="utf-8") as file:
         assert nx.utils.graphs_equal(nx.node_link_graph(json.load(file)), graph)
     assert {data["name"] for _, data in graph.nodes(data=True) if data["kind"] == "entity"} == {"Ada", "Acme", "Bonn"}
+
+
+def test_a_notebook_shows_answers_and_bases_and_texts_as_text(kb, shop):
+    other = banyan.open("notebook", resources=kb.resources)
+    assert "no documents yet" in other._repr_html_()
+    other.add("Ada:Person --employer--> Acme:Organization. <script>alert(1)</script>", id="<b>ada", schema=shop.schema)
+    shown = other.ask("Who is the employer of Ada?")._repr_html_()
+    assert "<i>&lt;b&gt;ada</i>" in shown
+    assert "<script" not in shown
+    assert "<tr><th>documents</th><td>1</td></tr>" in other._repr_html_()
 
 
 def test_an_answer_has_its_citations_facts_and_trace(kb):
