@@ -182,6 +182,8 @@ def _documents(file: _File, reading: Reading, on_failure: OnFailure, limits: Lim
         else:
             read = PLAIN.get(suffix)
             content = read(read_bytes(file.path, limits), limits) if read else reading()
+            if content.unread:
+                report(content.unread)
             title = " ".join(clean_text(content.title).split())[:limits.title] or file.path.stem
             yield from _document(check_id(file.id), title, content.text, file.source,
                                  clean_metadata(content.metadata), report, paged=content.paged)
