@@ -101,7 +101,7 @@ _QUESTION = _answer("question", question=_TEXT)
 _RETELLING = _answer("retelling", thought=_TEXT, text=_TEXT)
 _ELEMENTS = _answer("schema", thought=_TEXT,
                     elements=_list(_object(items=_list(_INTEGER), name=_TEXT, description=_TEXT)))
-_JUDGEMENT = _answer("judgement", reason=_TEXT, correct=_FLAG)
+_JUDGEMENT = _answer("judgement", reason=_TEXT, correct=_FLAG, statements=_INTEGER, stated=_INTEGER)
 
 
 class _Terms:
