@@ -11,9 +11,9 @@ from langgraph.config import get_stream_writer
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
+from ...graph_store.derive import derive, embed_facts
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.layout import check_name
-from ...graph_store.update import bring_up_to_date, follow_facts
 from ...ingest.fetching import Address, check_allowed
 from ...ingest.given import given_documents
 from ...ingest.loaders import LoadFailure
@@ -209,7 +209,7 @@ class Nodes:
             kb.schema_control.write(state["chunks"])
             # `index` embeds the last batch, when it is known what stays, unless a reasoner resolves by its vectors.
             if not state["last"] or self._resources.reasoner(state["knowledge_base"]).resolves:
-                follow_facts(kb)
+                kb.vector_synchroniser.embed(state["chunks"])
             _progress("write", kb.documents.count("done"), kb.documents.count())
         return {}
 
@@ -222,24 +222,23 @@ class Nodes:
             if stopped:
                 # The endpoint's failures, not theirs: whoever goes on with the build asks for them again.
                 kb.documents.retry_failed(state["unanswered"])
-                follow_facts(kb)
+                embed_facts(kb)
                 kb.save_graph()
             else:
                 budget = self._resources.budget(name, run, context.max_tokens, context.max_cost)
                 with charged(build=run, budget=budget):
-                    stopped = self._bring_up_to_date(kb)
+                    stopped = self._derive(kb)
             if not stopped:
                 kb.database.set_meta(_TOTAL, "0")
             report = _report(kb, state, stopped, self._resources.spending.prices)
         self._resources.runs.finish(name, run)
         return {"report": report}
 
-    def _bring_up_to_date(self, kb: KnowledgeBase) -> str:
+    def _derive(self, kb: KnowledgeBase) -> str:
         """Bring up all that follows from the new facts; returns why that stopped before its end, or ""."""
         reasoner = self._resources.reasoner(kb.layout.name)
         try:
-            bring_up_to_date(kb, reasoner)
-            kb.documents.finish_deletion()  # one that was killed has been taken up
+            derive(kb, reasoner)
         except (BudgetExceeded, ReasonerError) as error:
             if reasoner.resolves and kb.resolution.is_behind(reasoner.fingerprint):
                 return f"not all doubtful entities were compared: {error}"

@@ -25,7 +25,6 @@ from ..ledger.edits import EditTable
 from ..ledger.extractions import Extractions
 from ..ledger.schema_history import SchemaHistory
 from ..ledger.schema_requests import Asks
-from ..ledger.vector_cache import VectorCache
 from .editing import KIND_NAMES, find_element, known_labels, ordered
 from .growth import Grounds, Thresholds, decide, grow, waiting, with_evidence
 
@@ -42,10 +41,20 @@ _LABEL_KINDS: tuple[LabelKind, ...] = (*KIND_NAMES, "name")
 class SchemaControl:
     """Bounds what was said by the schema in force, and lets that schema change."""
 
-    def __init__(self, database: Database, documents: Documents, extractions: Extractions, embedder: Embedder) -> None:
+    def __init__(self, database: Database, documents: Documents, extractions: Extractions, embedder: Embedder,
+                 cached: Embedder) -> None:
+        """Control the schema of a ledger.
+
+        Args:
+            database: the ledger.
+            documents: its documents.
+            extractions: its extractions.
+            embedder: compares labels.
+            cached: the same model, with vectors that stay from one build to the next; for writers only.
+        """
         self._db = database
         self._embedder = RememberingEmbedder(embedder, _LABELS_KEPT)
-        self._cache = VectorCache(database, "growth", self._embedder)
+        self._cached = RememberingEmbedder(cached, _LABELS_KEPT)
         self._documents = documents
         self._extractions = extractions
         self._history = SchemaHistory(database)
@@ -160,8 +169,7 @@ class SchemaControl:
         base, current = self._history.base(), self._history.current()
         if base.open:
             return False
-        with self._cache.embedder() as embedder:
-            grown, decided = grow(base, self._grounds(embedder), thresholds)
+        grown, decided = grow(base, self._grounds(self._cached), thresholds)
         news = [d for d in decided if find_element(current, d.decision.kind, d.decision.name) is None]
         gone = [Decided(decision=Decision(kind=kind, name=element.name, verdict="reject",
                                           why="the documents no longer ask for it strongly enough"))

@@ -9,9 +9,10 @@ from typing import Literal, NamedTuple, cast
 from ...schemas.documents import Chunk, Document, Frozen
 from ..errors import UnknownDocumentError
 from .database import Database, Record, now
-from .forgetting import forget_responses, forget_summaries, forget_texts
+from .facts import advance
+from .forgetting import forget_responses, forget_summaries
 from .revisions import CONTENTS, PLACE, Revisions, contents_of, document_of, places_of
-from .tables import CHANGES, DOCUMENTS, among, replacement
+from .tables import DOCUMENTS, among, replacement
 
 Status = Literal["pending", "extracted", "done", "failed"]
 
@@ -72,7 +73,8 @@ class Documents:
             self.revisions.drop(document.id)
             self._replace(document, chunks, sorted(old.keys() - new.keys()))
             # Where a chunk stands is read with its facts: readers have to hear that it moved.
-            self._changed(chunk for chunk, place in new.items() if chunk in old and old[chunk] != place)
+            if any(chunk in old and old[chunk] != place for chunk, place in new.items()):
+                advance(self._db)
         return True
 
     def _replace(self, document: Document, chunks: Sequence[Chunk], gone: list[str]) -> None:
@@ -113,25 +115,26 @@ class Documents:
             if not self._db.execute("DELETE FROM documents WHERE id = :id", id=document_id):
                 raise UnknownDocumentError(f"there is no document {document_id!r}; see `banyan documents`")
             forget_responses(self._db)
-            forget_texts(self._db)
+
+    def is_deleting(self) -> bool:
+        """Return True if not all that follows from the last deletion is done."""
+        return bool(self._db.get_meta(_DELETING))
 
     def finish_deletion(self) -> None:
         """Note that all that follows from the last deletion is done."""
-        if self._db.get_meta(_DELETING):
+        if self.is_deleting():
             with self._db.transaction():
                 forget_summaries(self._db)
                 self._db.set_meta(_DELETING, "")
 
     def _drop_chunks(self, chunk_ids: list[str]) -> None:
-        self._changed(chunk_ids)
+        if chunk_ids:
+            advance(self._db)
         self._db.execute_many("DELETE FROM chunks WHERE id = :id", [{"id": chunk} for chunk in chunk_ids])
 
     def _edited(self) -> None:
         """Let everyone, of other processes too, read texts again."""
         self._db.set_meta(_EDITION, uuid.uuid4().hex)
-
-    def _changed(self, chunk_ids: Iterable[str]) -> None:
-        self._db.insert(CHANGES, [(chunk,) for chunk in chunk_ids], "chunk")
 
     def get(self, document_id: str) -> Document:
         """A document with its text.

@@ -4,6 +4,8 @@ import pytest
 from banyan.agents.retrieval import survey
 from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.state import AskContext
+from banyan.graph_store.knowledge_base import KnowledgeBase
+from banyan.graph_store.tree.detection import CommunitySettings
 from banyan.models.rules.overviews import overview
 from banyan.schemas.retrieval import Claim, DraftAnswer, Passage, Quote, SubQuery
 
@@ -17,6 +19,9 @@ OVERVIEW = SubQuery(question="What are the main themes?", routes=("community",))
 @pytest.fixture
 def resources(tmp_path, hashed_embedder):
     base.people(tmp_path, "people", hashed_embedder)
+    with KnowledgeBase.open(tmp_path, "people", hashed_embedder) as kb, kb.writing():
+        kb.tree.build(base.summarise, CommunitySettings(max_members=3))  # a survey reads several reports
+        kb.save_graph()
     with asking.FakeResources(tmp_path, hashed_embedder) as made:
         made.fake.parts = [OVERVIEW]
         made.fake.draft = first_and_last
