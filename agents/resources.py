@@ -46,6 +46,7 @@ from .runs import Runs
 from .spending import Spending
 
 if TYPE_CHECKING:
+    from ..models.llm.inferring import SchemaWriter
     from ..models.rules.answers import Answers
 
 _Edited = TypeVar("_Edited")
@@ -189,6 +190,18 @@ class Resources:
                     newest = reasoners[chosen] = calls, self._make_reasoner(calls, chosen)
                 made = newest
         return made[1]
+
+    def schema_writer(self, name: str) -> "SchemaWriter | None":
+        """Return what proposes schemas and groups labels; None where no model is set.
+
+        Args:
+            name: the knowledge base in whose ledger calls are accounted.
+        """
+        if not self.settings.uses_llm:
+            return None
+        from ..models.llm.inferring import SchemaWriter  # noqa: PLC0415 - a second of imports
+
+        return SchemaWriter(self.settings, self._calls(name))
 
     @cached_property
     def finder(self) -> "Answers":

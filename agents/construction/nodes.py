@@ -32,7 +32,17 @@ from ...schemas.prices import Prices
 from ..contexts import check_context
 from ..resources import Resources, default_resources
 from ..serving import charged_to_client, check_readable, is_served, served_client
-from .inputs import DEFAULT_SCHEMA, check_input, distinct, grouped, named_sources, require_any
+from .fitting import fit_schema
+from .inputs import (
+    DEFAULT_SCHEMA,
+    check_input,
+    distinct,
+    grouped,
+    is_inferred,
+    named_schema,
+    named_sources,
+    require_any,
+)
 from .review import REVIEWED_AT_ONCE, ask_person
 from .state import BuildContext, BuildReport, BuildState, ExtractInput, WriteInput, new_run
 
@@ -65,7 +75,7 @@ class Nodes:
         if is_served():
             check_readable(state.get("paths") or (), schema, self._resources.settings.server_documents)
         self._resources.spending.check_prices(context.max_cost)
-        load_schema(schema or DEFAULT_SCHEMA)
+        named_schema(schema)
         check_allowed((path for path in named_sources(state.get("paths") or ()) if isinstance(path, Address)),
                       self._resources.limits)
         given_documents(state.get("documents") or [], self._resources.limits)
@@ -89,9 +99,10 @@ class Nodes:
             files = [path for path in paths if isinstance(path, Path)]
             records = require_any(load_recorded(files, recorded, on_failure=failures.append, limits=limits), paths,
                                   failures)
-        wanted = load_schema(named) if (named := state.get("schema", "")) else None
+        wanted = named_schema(state.get("schema", ""))
+        inferred = is_inferred(state.get("schema", ""), recorded, uses_llm=resources.settings.uses_llm)
         with resources.runs.step(state["knowledge_base"], state["run"]) as kb:
-            _set_schema(kb, wanted)
+            _set_schema(kb, wanted, inferred=inferred)
             self._audit("build", kb, f"run {state['run']}")
             kb.schema_control.set_policy(context.policy)
             kb.entities.set_active(active=context.resolve and resources.settings.resolve)
@@ -115,6 +126,24 @@ class Nodes:
     def _audit(self, action: audit.Action, kb: KnowledgeBase, what: str) -> None:
         with audit.acting(served_client()):
             audit.record(self._resources.settings.home, action, kb.layout.name, what)
+
+    def fit_schema(self, state: BuildState, runtime: Runtime[BuildContext]) -> dict[str, Any]:
+        """Let a model propose the first schema from a sample of the documents, where none was named."""
+        name, run, context = state["knowledge_base"], state["run"], runtime.context or BuildContext()
+        with self._resources.runs.step(name, run) as kb:
+            if kb.schemas.version():
+                return {}
+            writer = self._resources.schema_writer(name)
+            budget = self._resources.budget(name, run, context.max_tokens, context.max_cost)
+            try:
+                with charged(build=run, budget=budget):
+                    fitted = writer is not None and fit_schema(kb, writer, review=context.review)
+            except (BudgetExceeded, ReasonerError) as error:
+                return {"stopped": f"no schema was inferred: {error}. Run the command again to resume, or name a "
+                                   f"schema with --schema {DEFAULT_SCHEMA}"}
+            if not fitted:
+                kb.schemas.append(load_schema(DEFAULT_SCHEMA), (), "seed")
+        return {}
 
     def choose_batch(self, state: BuildState) -> dict[str, Any]:
         """Choose the chunks to extract next; those extracted before are to be written."""
@@ -251,8 +280,10 @@ def _store_recorded(kb: KnowledgeBase, records: Iterator[RecordedPassage]) -> No
             _progress("read", count, None)
 
 
-def _set_schema(kb: KnowledgeBase, wanted: GraphSchema | None) -> None:
+def _set_schema(kb: KnowledgeBase, wanted: GraphSchema | None, *, inferred: bool) -> None:
     if kb.schemas.version() == 0:
+        if inferred:
+            return  # by `fit_schema`, once the documents are stored
         kb.schemas.append(wanted or load_schema(DEFAULT_SCHEMA), (), "seed")
     elif wanted is not None and wanted != kb.schemas.seed():
         raise SchemaError(f"{kb.layout.name!r} was built with the schema {kb.schemas.seed().name!r}; leave --schema "

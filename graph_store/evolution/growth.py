@@ -152,6 +152,17 @@ def decide(base: GraphSchema, schema: GraphSchema, grounds: Grounds, support: in
     return _checked(outcome)
 
 
+def review_elements(schema: GraphSchema, decisions: Sequence[Decision]) -> tuple[GraphSchema, tuple[Decided, ...]]:
+    """Return a proposed schema after a person's decisions on its elements, and the decisions.
+
+    Raises:
+        DecisionError: one of them names no element, or cannot be carried out.
+    """
+    ordered_decisions = sorted(decisions, key=_order)
+    outcome = replay(schema, schema, [Decided(decision=decision) for decision in ordered_decisions])
+    return outcome.schema, outcome.decided
+
+
 def replay(base: GraphSchema, schema: GraphSchema, decided: Sequence[Decided]) -> Outcome:
     """What decisions that were carried out lead to, from the evidence that was kept with them.
 

@@ -229,6 +229,18 @@ class Documents:
         """The number of documents."""
         return self._db.count("SELECT count(*) FROM documents")
 
+    def sample(self, most: int) -> list[Chunk]:
+        """Return some chunks: the first ones of all documents by id, which is a hash of their content, then the next.
+
+        So the sample is a function of the documents.
+        """
+        return self.chunks(str(row[0]) for row in self._db.rows(
+            "SELECT id FROM chunks ORDER BY ordinal, id LIMIT :most", most=most))
+
+    def count_characters(self) -> int:
+        """Return the length of all documents together."""
+        return self._db.count("SELECT coalesce(sum(length(text)), 0) FROM documents")
+
     def done(self) -> list[str]:
         """The ids of the chunks that are part of the graph, in order of document and position."""
         return [str(row[0]) for row in self._db.rows(

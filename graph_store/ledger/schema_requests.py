@@ -8,6 +8,7 @@ from ...schemas.delta import ElementKind, Example
 from ...schemas.documents import Chunk
 from ...schemas.extraction import Ask, BoundedExtraction
 from ...schemas.graph_schema import MAX_ELEMENT_NAME
+from ...schemas.naming import is_readable_label
 from .database import Database
 from .tables import SCHEMA_REQUESTS, among
 
@@ -71,14 +72,12 @@ class Asks:
 
 def ask_row(document_id: str, chunk_id: str, ask: Ask) -> tuple[object, ...]:
     """An ask as a row of the table; empty if its label cannot name anything."""
-    if not _can_name(ask.label):
+    if not (is_readable_label(ask.label) or (ask.declared and _is_column(ask.label))):
         return ()
     return (chunk_id, document_id, ask.kind, ask.label, ask.subject_type, ask.object_type, ask.text,
             ask.context.start, ask.context.end, ask.confidence, int(ask.declared))
 
 
-def _can_name(label: str) -> bool:
-    """Whether a schema element can be called so; models also say nothing at all, or a whole sentence."""
-    return len(label) <= MAX_ELEMENT_NAME and label.isprintable() and any(c.isalnum() for c in label)
-
-
+def _is_column(header: str) -> bool:
+    """Return True if a column can be called so; its author declared it, so that "2024" is a name, too."""
+    return len(header) <= MAX_ELEMENT_NAME and header.isprintable() and any(map(str.isalnum, header))
