@@ -14,8 +14,7 @@ from ..graph_store.bounding.labels import Bounds
 from ..graph_store.bounding.similar_labels import SimilarLabels
 from ..graph_store.edits import Editing
 from ..graph_store.evolution.control import Policy
-from ..graph_store.evolution.editing import KIND_NAMES, decisions_to
-from ..graph_store.evolution.growth import Thresholds
+from ..graph_store.evolution.editing import decisions_to
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.layout import Layout, knowledge_bases
 from ..graph_store.ledger.accounts import Calls
@@ -44,6 +43,7 @@ from .model_choice import AskStep
 from .readers import Readers
 from .runs import Runs
 from .spending import Spending
+from .thresholds import support_in, thresholds_in
 
 if TYPE_CHECKING:
     from ..models.llm.inferring import SchemaWriter
@@ -100,14 +100,6 @@ class Resources:
             if self._reranker is None:
                 self._reranker = load_reranker(self.settings)
             return self._reranker
-
-    @property
-    def thresholds(self) -> Thresholds:
-        """When a schema candidate is accepted without a person."""
-        settings = self.settings
-        return Thresholds(confidence=settings.schema_confidence, support=settings.schema_support,
-                          consistency=settings.schema_consistency,
-                          growth=dict.fromkeys(KIND_NAMES, settings.schema_growth))
 
     @property
     def limits(self) -> Limits:
@@ -192,16 +184,10 @@ class Resources:
         return made[1]
 
     def schema_writer(self, name: str) -> "SchemaWriter | None":
-        """Return what proposes schemas and groups labels; None where no model is set.
-
-        Args:
-            name: the knowledge base in whose ledger calls are accounted.
-        """
-        if not self.settings.uses_llm:
-            return None
+        """Return what proposes schemas and groups labels of a knowledge base; None where no model is set."""
         from ..models.llm.inferring import SchemaWriter  # noqa: PLC0415 - a second of imports
 
-        return SchemaWriter(self.settings, self._calls(name))
+        return SchemaWriter(self.settings, self._calls(name)) if self.settings.uses_llm else None
 
     @cached_property
     def finder(self) -> "Answers":
@@ -267,7 +253,7 @@ class Resources:
                     kb.documents.delete(document_id)
             audit.record(self.settings.home, "delete", name,
                          f"{len(document_ids)} document{'s' * (len(document_ids) != 1)}: {', '.join(document_ids)}")
-            bring_up_to_date(kb, self.reasoner(name), self.thresholds)
+            bring_up_to_date(kb, self.reasoner(name), thresholds_in(kb, self.settings))
             kb.documents.finish_deletion()
         self.readers.settle(name)
 
@@ -304,7 +290,7 @@ class Resources:
             DecisionError: one of them cannot be carried out; none was.
         """
         with self._change(name) as kb:
-            changed = kb.schema_control.decide(decisions, who, self.settings.schema_support)
+            changed = kb.schema_control.decide(decisions, who, support_in(kb, self.settings))
             audit.record(self.settings.home, "decide", name, f"{len(decisions)} on the schema")
             follow_facts(kb)
             return changed
@@ -331,7 +317,7 @@ class Resources:
             kb.schema_control.set_policy(growth)
             kb.entities.set_active(active=resolve)
             audit.record(self.settings.home, "settings", name, f"growth {growth}, resolve {resolve}")
-            bring_up_to_date(kb, self.reasoner(name), self.thresholds)
+            bring_up_to_date(kb, self.reasoner(name), thresholds_in(kb, self.settings))
 
     def update_tree(self, name: str) -> None:
         """Bring entities and tree up to the facts, where they are behind."""

@@ -83,6 +83,8 @@ class RelationType(SchemaElement):
     range: tuple[str, ...] = (ANY,)
     inverse: str | None = Field(default=None, description="the relation that says the same from tail to head")
     symmetric: bool = Field(default=False, description="holds from tail to head as well, as `spouse` does")
+    inverse_aliases: tuple[str, ...] = Field(default=(), description="names that say it from tail to head, as `owns` "
+                                                                     "does of `owned_by`")
 
 
 class AttributeType(SchemaElement):

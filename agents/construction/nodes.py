@@ -19,6 +19,7 @@ from ...ingest.given import given_documents
 from ...ingest.loaders import LoadFailure
 from ...ingest.recorded import RecordedPassage, load_recorded
 from ...models.llm.breaker import EndpointDown, EndpointFailed
+from ...models.llm.inferring import SchemaWriter
 from ...models.reasoner import Reasoner, ReasonerError
 from ...models.rules.tables import read_rows
 from ...runtime import audit
@@ -32,6 +33,7 @@ from ...schemas.prices import Prices
 from ..contexts import check_context
 from ..resources import Resources, default_resources
 from ..serving import charged_to_client, check_readable, is_served, served_client
+from ..thresholds import support_in, thresholds_in
 from .fitting import fit_schema
 from .inputs import (
     DEFAULT_SCHEMA,
@@ -45,6 +47,9 @@ from .inputs import (
 )
 from .review import REVIEWED_AT_ONCE, ask_person
 from .state import BuildContext, BuildReport, BuildState, ExtractInput, WriteInput, new_run
+
+_COMPARED_AT_ONCE = 60
+"""New labels that one call groups: the strongest, as only they can join the schema."""
 
 
 class Nodes:
@@ -156,10 +161,11 @@ class Nodes:
     async def extract(self, state: ExtractInput, runtime: Runtime[BuildContext]) -> dict[str, Any]:
         """Ask the reasoner for a chunk's extraction, and store it; what was extracted before is not asked again."""
         name, run, context = state["knowledge_base"], state["run"], runtime.context or BuildContext()
-        chunk, schema, budget, reasoner = await asyncio.to_thread(self._to_extract, name, run, state["chunk"], context)
-        if chunk is None:
+        work = await asyncio.to_thread(self._to_extract, name, run, state["chunk"], context)
+        if work is None:
             return {}
-        rows, prose = read_rows(chunk.text, chunk.title, chunk.heading, schema)
+        chunk, base, schema, budget, reasoner = work
+        rows, prose = read_rows(chunk.text, chunk.title, chunk.heading, base)
         request = ExtractionRequest(text=prose, title=chunk.title, heading=chunk.heading)
         try:
             with charged(build=run, document=chunk.document_id, budget=budget):
@@ -174,13 +180,21 @@ class Nodes:
         return {}
 
     def _to_extract(self, name: str, run: str, chunk_id: str, context: BuildContext,
-                    ) -> tuple[Chunk | None, GraphSchema, Budget | None, Reasoner]:
-        """A chunk, the schema to show, the budget, and whom to ask; no chunk if it was extracted before."""
+                    ) -> tuple[Chunk, GraphSchema, GraphSchema, Budget | None, Reasoner] | None:
+        """Return a chunk, the schemas for its tables and its text, the budget, and whom to ask.
+
+        Tables are read by the base, so that what they state does not depend on the documents before. None means that
+        the chunk was extracted before.
+        """
         with self._resources.runs.step(name, run) as kb:
             extracted = kb.documents.status(chunk_id) == "extracted" and kb.extractions.get(chunk_id) is not None
             chunk = None if extracted else next(iter(kb.documents.chunks([chunk_id])), None)
+            if chunk is None:
+                return None
             budget = self._resources.budget(name, run, context.max_tokens, context.max_cost)
-            return chunk, kb.schemas.base(), budget, self._resources.reasoner(name)
+            base = kb.schemas.base()
+            shown = kb.schema_control.shown() if self._resources.settings.uses_llm else base
+            return chunk, base, shown, budget, self._resources.reasoner(name)
 
     async def _store(self, name: str, run: str, store: Callable[[KnowledgeBase], None]) -> None:
         def in_thread() -> None:
@@ -190,41 +204,68 @@ class Nodes:
         await asyncio.to_thread(in_thread)
 
     def propose_schema_delta(self, state: BuildState, runtime: Runtime[BuildContext]) -> dict[str, Any]:
-        """Collect what did not fit the schema, in this batch and before; a person is shown the strongest of it."""
-        policy = (runtime.context or BuildContext()).policy
+        """Collect what did not fit the schema, in this batch and before; a person is shown the strongest of it.
+
+        A model groups labels that mean the same before they are judged.
+        """
+        context = runtime.context or BuildContext()
+        policy = context.policy
         with self._resources.runs.step(state["knowledge_base"], state["run"]) as kb:
             _progress("extract", state["total"] - kb.documents.count("pending"), state["total"])
             # Before the schema is decided on: what the old content asked for counts no more.
             kb.schema_control.put_revisions_in_service()
             last = not set(kb.documents.next_batch(len(state["batch"]) + 1)) - set(state["batch"])
             candidates: list[Candidate] = []
-            if last or policy == "review":
+            stopped = ""
+            grouped_by = self._resources.schema_writer(state["knowledge_base"]) if not state.get("recorded") else None
+            if last or policy == "review" or grouped_by:
                 kb.schema_control.note(kb.documents.in_service(state["batch"]))
+            if grouped_by and policy != "off":
+                stopped = self._group_labels(kb, grouped_by, state["run"], context)
             if policy == "review":
-                candidates = kb.schema_control.waiting(self._resources.settings.schema_support, REVIEWED_AT_ONCE)
+                candidates = kb.schema_control.waiting(support_in(kb, self._resources.settings), REVIEWED_AT_ONCE)
             shown = [candidate.model_dump(mode="json") for candidate in candidates]
-            return {"undecided": not last, "candidates": shown}
+            return {"undecided": not last, "candidates": shown, "stopped": stopped or state["stopped"]}
+
+    def _group_labels(self, kb: KnowledgeBase, writer: SchemaWriter, run: str, context: BuildContext) -> str:
+        """Ask once which new labels mean the same; returns why that failed, or ""."""
+        schema = kb.schema_control.schema()
+        support = support_in(kb, self._resources.settings)
+        labels = [] if schema.open else kb.schema_control.uncompared(support, _COMPARED_AT_ONCE)
+        if not labels:
+            return ""
+        budget = self._resources.budget(kb.layout.name, run, context.max_tokens, context.max_cost)
+        try:
+            with charged(build=run, budget=budget):
+                kb.schema_control.keep_same(labels, writer.group(labels, schema))
+        except (BudgetExceeded, ReasonerError) as error:
+            return f"new labels were not compared: {error}"
+        return ""
 
     def accept_or_reject(self, state: BuildState, runtime: Runtime[BuildContext]) -> dict[str, Any]:
         """Decide on the candidates: by the thresholds, or by a person (the interrupt's resume value).
 
-        A person is asked after each batch. The thresholds are applied once all chunks were read:
-        decided batch by batch, the schema would depend on how the chunks fell into batches.
+        A person is asked after each batch. The thresholds are applied to all that was asked for until now, so that
+        the schema that they lead to in the end is a function of the documents. Where a model extracts they are
+        applied after each batch as well: the next one is shown what grew.
         """
         policy = (runtime.context or BuildContext()).policy
+        if state["stopped"]:
+            return {"candidates": []}
+        steers = self._resources.settings.uses_llm and not state.get("recorded")
         candidates = [Candidate(**data) for data in state["candidates"]]
         with self._resources.runs.step(state["knowledge_base"], state["run"]) as kb:
             if policy == "review" and candidates:
                 # Leaving the block by the interrupt's exception ends the run's hold on the lock.
-                support = self._resources.settings.schema_support
+                support = support_in(kb, self._resources.settings)
 
                 def decide(decisions: list[Decision], who: str) -> None:
                     kb.schema_control.decide(decisions, who, support)
                     self._audit("decide", kb, f"{len(decisions)} on the schema, run {state['run']}")
 
                 ask_person(state["knowledge_base"], candidates, decide)
-            elif policy == "auto" and not state["undecided"]:
-                kb.schema_control.grow(self._resources.thresholds)
+            elif policy == "auto" and (steers or not state["undecided"]):
+                kb.schema_control.grow(thresholds_in(kb, self._resources.settings))
         return {"candidates": []}
 
     def write(self, state: WriteInput, runtime: Runtime[BuildContext]) -> dict[str, Any]:

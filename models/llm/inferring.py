@@ -9,7 +9,7 @@ from ...config import Settings
 from ...prompts import Language, Prompt, numbered, render, schema_block
 from ...runtime.budgets import CallLedger
 from ...runtime.event_loop import process_loop
-from ...schemas.delta import ElementKind
+from ...schemas.delta import Candidate, ElementKind, SameLabel
 from ...schemas.graph_schema import ANY, AttributeType, EntityType, GraphSchema, RelationType, ValueKind
 from ...schemas.naming import is_readable_label, label_key
 from ...text.scripts import script_of
@@ -60,6 +60,22 @@ class SchemaWriter:
         prompt, language = inference_prompt(excerpts, known, self._settings)
         shape = wire.proposed_schema(lambda proposed: merge_proposal(known, proposed))
         return process_loop().run(self._chat.ask("infer", prompt, shape, language))
+
+    def group(self, labels: Sequence[Candidate], schema: GraphSchema) -> list[SameLabel]:
+        """Return which labels mean the same as an element of the schema, or as another one.
+
+        Args:
+            labels: candidates, numbered from 1 in the result.
+            schema: the elements that there are.
+
+        Raises:
+            ReasonerError: the endpoint failed, or wrote nothing usable.
+            BudgetExceeded: the call would exceed the budget.
+        """
+        text = numbered(map(_candidate_text, labels))
+        language = prompt_language(self._settings, text)
+        prompt = render("group", language, labels=text, schema=schema_block(schema, language))
+        return process_loop().run(self._chat.ask("group", prompt, wire.same_labels(), language))
 
 
 def merge_proposal(known: GraphSchema, proposed: wire.ProposedSchema) -> GraphSchema:
@@ -143,6 +159,14 @@ class _Proposal:
         names = [self._type_names.get(label_key(part), "") for part in _SEPARATORS.split(types)]
         # A type that is a kind of another one of them adds nothing but tokens.
         return tuple(name for name in dict.fromkeys(names) if name and self._types[name].parent not in names) or (ANY,)
+
+
+def _candidate_text(candidate: Candidate) -> str:
+    """Return a candidate as the prompt describes it."""
+    subjects, objects = ("|".join(types) or ANY for types in (candidate.subject_types, candidate.object_types))
+    types = {"relation": f" ({subjects} -> {objects})", "attribute": f" ({subjects})", "entity_type": ""}
+    example = f", as in {candidate.examples[0].item}" if candidate.examples else ""
+    return f"{candidate.kind.replace('_', ' ')}: {candidate.name}{types[candidate.kind]}{example}"
 
 
 def _cells(row: Sequence[str], count: int) -> list[str]:

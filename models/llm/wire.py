@@ -9,11 +9,12 @@ steps' answers are short and their parts differ in kind: named fields keep those
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Generic, NamedTuple, TypeVar, get_args
+from typing import Annotated, Any, Generic, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from ...prompts.schema_text import type_letters
+from ...schemas.delta import SameLabel
 from ...schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from ...schemas.graph_schema import GraphSchema, SchemaElement
 from ...schemas.naming import normalise
@@ -57,14 +58,6 @@ class Shape(Generic[T]):
 
     json_schema: dict[str, Any]
     read: Callable[[dict[str, Any]], T]
-
-
-class SameLabel(NamedTuple):
-    """A numbered label that means the same as a name, or says it from tail to head (`backward`)."""
-
-    number: int
-    name: str
-    backward: bool
 
 
 class _Wire(BaseModel):
