@@ -133,7 +133,7 @@ class Settings(BaseSettings):
                                                                "2, or 1 in a corpus of fewer than 50")
     schema_consistency: float = Field(0.0, ge=-2, le=2, description="how much more alike a new element's contexts "
                                                                    "must be than those of different candidates")
-    schema_growth: int = Field(20, ge=0, description="most new elements of each kind that join by themselves")
+    schema_growth: int = Field(40, ge=0, description="most new elements of each kind that join by themselves")
 
     resolve: bool = Field(True, description="merge several names of an entity into one node")
 

@@ -34,6 +34,7 @@ from ...schemas.extraction import (
 )
 from ...schemas.graph_schema import ROOT_TYPE
 from ...schemas.naming import canonical_name, label_key
+from ...text.cleaning import one_line
 from ...text.values import kind_of, parse_value
 from .grounding import Grounded, SourceText
 from .labels import Bounds, Known, extracted_labels
@@ -119,7 +120,8 @@ class _Bounding:
             return
         if grounded.quoted and parse_value(name, "date"):
             self._repairs.add(("normalised_value", name))
-        end = _End(canonical_name(grounded.shown), grounded.shown, grounded.span)
+        shown = one_line(grounded.shown)
+        end = _End(canonical_name(shown), shown, grounded.span)
         self._keys.update(dict.fromkeys(spellings, end.key))
         known = self._ends.get(end.key, end)
         self._ends[end.key] = min(end, known, key=lambda e: (e.span.start, e.span.end, e.name))
@@ -330,7 +332,7 @@ class _Bounding:
                 if value.quoted and normal:
                     self._repairs.add(("normalised_value", text))
                 self._admit_attribute(AttributeFact(
-                    entity=owner.name, entity_type=self._type(owner), attribute=known.name, value=value.shown,
+                    entity=owner.name, entity_type=self._type(owner), attribute=known.name, value=one_line(value.shown),
                     normal=normal, span=support, confidence=item.confidence), owner)
 
     def _admit_attribute(self, fact: AttributeFact, owner: _End) -> None:
