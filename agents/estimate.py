@@ -1,7 +1,7 @@
 """What a build would cost, before anything is paid."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from pydantic import Field
@@ -19,6 +19,7 @@ from ..schemas.documents import Chunk, Document, Frozen
 from ..schemas.extraction import ExtractionRequest
 from ..schemas.formats.loading import load_schema
 from ..schemas.graph_schema import GraphSchema
+from ..text.statement_lines import has_statement, repeated_lines
 from ..text.tokens import estimate_tokens
 from .construction.inputs import DEFAULT_SCHEMA, is_inferred, named_schema
 from .resources import Resources
@@ -122,18 +123,19 @@ def estimate_documents(resources: Resources, name: str, given: Iterable[Document
     inferred = not has_schema and is_inferred(schema, None, uses_llm=settings.uses_llm)
     graph_schema = (stored.schemas.current() if stored is not None and has_schema else core_schema() if inferred
                     else named_schema(schema) or load_schema(DEFAULT_SCHEMA))
-    documents, chunks, characters = 0, list[Chunk](), 0
+    texts, chunks = list[tuple[str, str]](), list[Chunk]()
     for document in given:
-        documents, characters = documents + 1, characters + len(document.text)
+        texts.append((document.id, document.text))
         chunks += [chunk for chunk in chunk_document(document, max_tokens=settings.chunk_tokens,
                                                      overlap_tokens=settings.chunk_overlap) if chunk.id not in known]
     extraction, fitting, later, most, learnt_from = Amount(), Amount(), Amount(), Amount(), 0
     if settings.uses_llm and chunks:
-        extraction = _extraction(resources, chunks, graph_schema)
+        repeated = repeated_lines(texts)
+        extraction = _extraction(resources, chunks, graph_schema, repeated)
         if inferred:
             extraction = extraction.model_copy(update={
                 "prompt_tokens": extraction.prompt_tokens + extraction.calls * _PROPOSED_TOKENS})
-        fitting = _fitting(resources, choose_excerpts(chunks, characters) if inferred else [], len(chunks),
+        fitting = _fitting(resources, choose_excerpts(chunks, sum(len(text) for _, text in texts)) if inferred else [], len(chunks),
                            graph_schema)
         most = _later(sum(estimate_tokens(chunk.text) for chunk in chunks))
         if stored:
@@ -143,7 +145,7 @@ def estimate_documents(resources: Resources, name: str, given: Iterable[Document
         later = most if graph_schema.open else _halved(most)
     total = _sum(extraction, fitting, later)
     return BuildEstimate(
-        documents=documents, chunks=len(chunks), calls=total.calls, prompt_tokens=total.prompt_tokens,
+        documents=len(texts), chunks=len(chunks), calls=total.calls, prompt_tokens=total.prompt_tokens,
         completion_tokens=total.completion_tokens, extraction=extraction, fitting=fitting, later=later,
         later_at_most=most, learnt_from=learnt_from, cost=_cost(resources, _sum(extraction, fitting), later))
 
@@ -158,12 +160,13 @@ def _cost(resources: Resources, extraction: Amount, later: Amount) -> float | No
     return first + max(known) if first is not None and len(known) == len(others) else None
 
 
-def _extraction(resources: Resources, chunks: Iterable[Chunk], schema: GraphSchema) -> Amount:
+def _extraction(resources: Resources, chunks: Iterable[Chunk], schema: GraphSchema,
+                repeated: Mapping[str, str] | None = None) -> Amount:
     """What extracting chunks takes, by the estimator's count and the usual answers."""
     calls, prompt, completion = 0, 0, 0.0
     for chunk in chunks:
         _, prose = read_rows(chunk.text, chunk.title, chunk.heading, schema)  # rows of tables are read without a call
-        if not prose.strip():
+        if not has_statement(prose, chunk.document_id, repeated):
             continue
         request = ExtractionRequest(text=prose, title=chunk.title, heading=chunk.heading)
         asked = extraction_prompt(request, schema, prompt_language(resources.settings, prose))

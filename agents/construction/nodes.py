@@ -5,8 +5,10 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
+from threading import Lock
 from typing import Any, Literal
 
+from cachetools import LRUCache
 from langgraph.config import get_stream_writer
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
@@ -30,6 +32,7 @@ from ...schemas.extraction import ExtractionRequest
 from ...schemas.formats.loading import load_schema
 from ...schemas.graph_schema import GraphSchema, SchemaError
 from ...schemas.prices import Prices
+from ...text.statement_lines import has_statement, repeated_lines
 from ..contexts import check_context
 from ..resources import Resources, default_resources
 from ..serving import charged_to_client, check_readable, is_served, served_client
@@ -57,6 +60,9 @@ class Nodes:
 
     def __init__(self, resources: Resources | None) -> None:
         self._given = resources
+        self._repeated: LRUCache[str, dict[str, str]] = LRUCache(4)
+        """Of each run the lines that documents repeat."""
+        self._counting_lines = Lock()
 
     @property
     def _resources(self) -> Resources:
@@ -166,10 +172,11 @@ class Nodes:
             return {}
         chunk, base, schema, budget, reasoner = work
         rows, prose = read_rows(chunk.text, chunk.title, chunk.heading, base)
+        stated = await asyncio.to_thread(self._is_stated, name, run, chunk, prose)
         request = ExtractionRequest(text=prose, title=chunk.title, heading=chunk.heading)
         try:
             with charged(build=run, document=chunk.document_id, budget=budget):
-                extraction = rows.joined(await reasoner.aextract(request, schema)) if prose.strip() else rows
+                extraction = rows.joined(await reasoner.aextract(request, schema)) if stated else rows
         except (BudgetExceeded, EndpointDown) as error:
             return {"stopped": str(error)}
         except ReasonerError as error:
@@ -195,6 +202,16 @@ class Nodes:
             base = kb.schemas.base()
             shown = kb.schema_control.shown() if self._resources.settings.uses_llm else base
             return chunk, base, shown, budget, self._resources.reasoner(name)
+
+    def _is_stated(self, name: str, run: str, chunk: Chunk, prose: str) -> bool:
+        """Return True if a text is worth reading; a model is not asked about headings, navigation and boilerplate."""
+        if not self._resources.settings.uses_llm or not prose.strip():
+            return bool(prose.strip())
+        with self._counting_lines:
+            if run not in self._repeated:
+                with self._resources.runs.step(name, run) as kb:
+                    self._repeated[run] = repeated_lines(kb.documents.whole_texts())
+        return has_statement(prose, chunk.document_id, self._repeated[run])
 
     async def _store(self, name: str, run: str, store: Callable[[KnowledgeBase], None]) -> None:
         def in_thread() -> None:

@@ -3,7 +3,7 @@
 import json
 import uuid
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple, cast
 
 from ...schemas.documents import Chunk, Document, Frozen
@@ -185,6 +185,11 @@ class Documents:
         parents = dict.fromkeys((str(row.document), bool(row.revision)) for row in rows)
         documents = self._read_all(parents, ids)
         return [_chunk(row, documents[row.document, bool(row.revision)]) for row in rows]
+
+    def whole_texts(self) -> Iterator[tuple[str, str]]:
+        """Yield the ids and texts of all documents."""
+        for row in self._db.rows("SELECT id, text FROM documents"):
+            yield str(row.id), str(row.text)
 
     def texts(self) -> list[ChunkText]:
         """The texts of all chunks in service, by document and position, without what else `chunks` reads."""
