@@ -135,8 +135,8 @@ def estimate_documents(resources: Resources, name: str, given: Iterable[Document
         if inferred:
             extraction = extraction.model_copy(update={
                 "prompt_tokens": extraction.prompt_tokens + extraction.calls * _PROPOSED_TOKENS})
-        fitting = _fitting(resources, choose_excerpts(chunks, sum(len(text) for _, text in texts)) if inferred else [], len(chunks),
-                           graph_schema)
+        excerpts = choose_excerpts(chunks, sum(len(text) for _, text in texts)) if inferred else []
+        fitting = _fitting(resources, excerpts, len(chunks), graph_schema)
         most = _later(sum(estimate_tokens(chunk.text) for chunk in chunks))
         if stored:
             paid, guessed, learnt_from = _paid(resources, stored)

@@ -1,12 +1,14 @@
 """Labels that mean the same are one candidate; small corpora, widening, and what the next batch is shown."""
 
+import json
+
 import pytest
 from banyan.graph_store.evolution.candidates import unify
 from banyan.graph_store.ledger.schema_requests import AskCount, SameAs
 from banyan.schemas.delta import Decision, SameLabel
 from banyan.schemas.graph_schema import EntityType, GraphSchema, RelationType
 
-from ..scripted import ScriptedReasoner, ScriptedResources, Workshop
+from ..scripted import ScriptedReasoner, ScriptedResources, Shell, Workshop
 
 SCHEMA = GraphSchema(name="s", entity_types=(EntityType(name="Person"), EntityType(name="Firm")),
                      relation_types=(RelationType(name="leads", domain=("Person",), range=("Firm",)),))
@@ -52,6 +54,11 @@ class GroupingShop(Workshop):
     def schema_in_force(self):
         with self.resources() as resources:
             return resources.knowledge_base("kb").schemas.current()
+
+
+@pytest.fixture
+def shell(tmp_path, hashed_embedder, monkeypatch, capsys):
+    return Shell(tmp_path, hashed_embedder, monkeypatch, capsys)
 
 
 @pytest.fixture
@@ -222,3 +229,19 @@ def test_a_model_is_shown_no_more_of_what_grew_than_a_prompt_has_room_for(groupi
         shown, current = kb.schema_control.shown(), kb.schemas.current()
     assert len(shown.relation_types) < len(current.relation_types)
     assert {"employer", "located_in", "knows"} <= {r.name for r in shown.relation_types}
+
+
+def test_status_says_what_was_not_admitted_and_one_command_admits_it(shell):
+    paths = shell.write({"a.txt": "Ada:Person --mentor of--> Bob:Person (0.9). Ada:Person --located_in--> Bonn:Place.",
+                         "b.txt": "Acme:Organization.founded = spring. Acme:Organization --located_in--> Bonn:Place."})
+    shell("build", *paths, "--kb", "kb", "--schema", shell.schema)
+    status = json.loads(shell("status", "--kb", "kb", "--json").out)
+    assert status["facts_not_admitted"] == {"domain_range": 1, "unknown_relation": 1, "wrong_kind": 1}
+    assert status["candidates_waiting"] == 3
+    shown = " ".join(shell("status", "--kb", "kb").out.split())
+    assert "3 facts: 1 between other types than the schema has it, 1 by a relation that the schema" in shown
+    assert "banyan schema review --kb kb" in shown
+    assert "--all accept" in shown
+    assert shell("schema", "review", "--kb", "kb", "--all", "accept").code == 0
+    assert json.loads(shell("status", "--kb", "kb", "--json").out)["facts_not_admitted"] == {}
+    assert shell.sound()
