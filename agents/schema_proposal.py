@@ -13,7 +13,7 @@ from ..text.tokens import estimate_tokens, first_tokens
 
 AUTO = "auto"
 """What asks for an inferred schema, and its name."""
-_EXCERPT_TOKENS, _CALL_TOKENS, _LARGE = 300, 4000, 160_000
+_EXCERPT_TOKENS, _CALL_TOKENS, _LARGE = 300, 3000, 160_000
 """What is read of a chunk, what a call reads, and the characters of documents from which there are two calls."""
 SAMPLE = 200
 """Chunks that the excerpts are chosen from."""
