@@ -8,11 +8,9 @@ from ..models.llm.inferring import SchemaWriter
 from ..schemas.delta import Decided, Decision
 from ..schemas.documents import Chunk
 from ..schemas.formats.loading import load_schema
-from ..schemas.graph_schema import ANY, GraphSchema
+from ..schemas.graph_schema import ANY, AUTO_SCHEMA, GraphSchema
 from ..text.tokens import estimate_tokens, first_tokens
 
-AUTO = "auto"
-"""What asks for an inferred schema, and its name."""
 _EXCERPT_TOKENS, _CALL_TOKENS, _LARGE = 300, 3000, 160_000
 """What is read of a chunk, what a call reads, and the characters of documents from which there are two calls."""
 SAMPLE = 200
@@ -28,7 +26,7 @@ def core_schema() -> GraphSchema:
     general = load_schema("general")
     relations = [r.model_copy(update={"domain": _CORE_RELATIONS[r.name][0], "range": _CORE_RELATIONS[r.name][1]})
                  for r in general.relation_types if r.name in _CORE_RELATIONS]
-    return GraphSchema(name=AUTO, entity_types=tuple(t for t in general.entity_types if t.name in _CORE_TYPES),
+    return GraphSchema(name=AUTO_SCHEMA, entity_types=tuple(t for t in general.entity_types if t.name in _CORE_TYPES),
                        relation_types=tuple(relations),
                        attribute_types=tuple(a for a in general.attribute_types if a.name in _CORE_ATTRIBUTES))
 

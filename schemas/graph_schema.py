@@ -12,6 +12,8 @@ from .naming import normalise
 ANY = "*"
 ROOT_TYPE = "Entity"
 OPEN_SCHEMA = "open"
+AUTO_SCHEMA = "auto"
+"""What asks for an inferred schema, and its name."""
 MAX_ELEMENT_NAME = 100
 MAX_ELEMENTS = 5000
 """Of each kind: the largest ontologies that are read as a schema have a tenth of it."""

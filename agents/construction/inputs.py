@@ -11,8 +11,7 @@ from ...ingest.loaders import FORMATS, IngestError, LoadFailure
 from ...ingest.recorded import RecordedFormat
 from ...schemas.documents import Document
 from ...schemas.formats.loading import load_schema
-from ...schemas.graph_schema import GraphSchema
-from ..schema_proposal import AUTO
+from ...schemas.graph_schema import AUTO_SCHEMA, GraphSchema
 from .state import BuildInput
 
 _T = TypeVar("_T")
@@ -25,7 +24,7 @@ _STORED_AT_ONCE, _CHARACTERS_AT_ONCE = 64, 1_000_000
 
 def is_inferred(schema: str, recorded: object, *, uses_llm: bool) -> bool:
     """Return True if a new knowledge base gets a schema that a model infers: by default where there is a model."""
-    return schema in {"", AUTO} and recorded is None and uses_llm
+    return schema in {"", AUTO_SCHEMA} and recorded is None and uses_llm
 
 
 def named_schema(schema: str) -> GraphSchema | None:
@@ -34,7 +33,7 @@ def named_schema(schema: str) -> GraphSchema | None:
     Raises:
         SchemaError: there is no such schema, or it cannot be read.
     """
-    return load_schema(schema) if schema not in {"", AUTO} else None
+    return load_schema(schema) if schema not in {"", AUTO_SCHEMA} else None
 
 
 def check_input(given: BuildInput) -> None:

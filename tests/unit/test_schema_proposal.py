@@ -5,11 +5,12 @@ import random
 import pytest
 from banyan.agents.construction.graph import build_graph
 from banyan.agents.construction.state import BuildContext
-from banyan.agents.schema_proposal import AUTO, choose_excerpts, core_schema
+from banyan.agents.schema_proposal import choose_excerpts, core_schema
 from banyan.models.llm.inferring import MOST, SchemaWriter, merge_proposal
 from banyan.models.llm.wire import ProposedSchema
 from banyan.models.reasoner import ReasonerError
 from banyan.schemas.documents import Chunk
+from banyan.schemas.graph_schema import AUTO_SCHEMA
 from banyan.schemas.naming import content_id, is_readable_label
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
@@ -86,7 +87,7 @@ def test_large_inputs_are_read_by_two_calls_and_small_ones_by_one():
 
 def test_a_proposal_is_merged_with_the_core():
     schema = proposed()
-    assert schema.name == AUTO
+    assert schema.name == AUTO_SCHEMA
     assert schema.description == "Firms and who leads them."
     assert [t.name for t in schema.entity_types][-1] == "City"
     assert schema.entity_type("City").parent == "Location"
@@ -124,7 +125,7 @@ def test_a_build_proposes_its_schema_once(fitted):
     with shop.resources() as resources:
         kb = resources.knowledge_base("kb")
         first = kb.schemas.versions()[0]
-        assert (first.who, first.graph_schema.name) == ("auto", AUTO)
+        assert (first.who, first.graph_schema.name) == ("auto", AUTO_SCHEMA)
         assert {d.decision.name: d.decision.why for d in first.decisions}["City"] == (
             "proposed from 2 excerpts of 2 documents: a town")
         assert [account.step for account in kb.calls.steps()] == ["infer"]
@@ -185,7 +186,7 @@ def test_a_person_reviews_the_proposal(fitted):
 
 def test_without_a_model_and_for_recorded_triples_the_seed_is_taken(tmp_path, hashed_embedder):
     shop = Workshop(tmp_path, hashed_embedder)
-    given = {"knowledge_base": "kb", "paths": shop.write(TEXTS), "schema": AUTO}
+    given = {"knowledge_base": "kb", "paths": shop.write(TEXTS), "schema": AUTO_SCHEMA}
     with shop.resources() as resources:
         build_graph(resources).invoke(given)
         assert resources.knowledge_base("kb").schemas.seed().name == "general"
