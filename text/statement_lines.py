@@ -9,7 +9,7 @@ _HEADING = re.compile(r"\s*#{1,6}\s")
 _FURNITURE = re.compile(r"\W*(?:(?:page|seite|第)?\W*\d*\W*(?:(?:of|von|/)\W*\d+|页)?|(?:©|\(c\)|copyright\b).*|"
                         r"(?:skip to (?:main )?content|back to top|table of contents|contents|menu|home))\W*",
                         re.IGNORECASE)
-_BETWEEN_LINKS = re.compile(r"\s+[|›»·>/]\s+")
+_BETWEEN_LINKS = re.compile(r"(?<!\s)\s++[|›»·>/]\s")
 _LONGEST_LINK, _FEWEST_LINKS = 3, 2
 _REPEATED_IN, _LONGEST_REPEATED = 3, 300
 """Documents that repeat a line of at most so many characters make it boilerplate."""
