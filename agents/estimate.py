@@ -43,7 +43,7 @@ _FEWEST, _MOST = 10, 200
 """Chunks that say how an endpoint counts and how much a model says: fewer may mislead, more say nothing new."""
 
 # Of an inferred schema: what writing it takes, and what it adds to each prompt beside the core; and of grouping labels,
-# what a batch reads and writes. Counted with two folders of benchmarks/newcomer.
+# what a call reads and writes. Counted with two folders of benchmarks/newcomer.
 _PROPOSAL_TOKENS, _PROPOSED_TOKENS, _GROUPING_TOKENS = 900, 170, (1200, 60)
 
 # A name and one to three sentences, as the prompt asks for.
@@ -177,13 +177,14 @@ def _extraction(resources: Resources, chunks: Iterable[Chunk], schema: GraphSche
 
 
 def _fitting(resources: Resources, excerpts: Sequence[Sequence[str]], chunks: int, known: GraphSchema) -> Amount:
-    """Estimate the calls that propose a schema, and for each batch one that groups labels."""
+    """Estimate the calls that propose a schema, and those that group labels, each time the corpus has doubled."""
     prompts = [inference_prompt(call, known, resources.settings)[0] for call in excerpts]
     tokens = sum(estimate_tokens(part) for prompt in prompts for part in prompt)
-    batches = 0 if known.open else math.ceil(chunks / resources.settings.batch_size)
-    return Amount(calls=len(prompts) + batches,
-                  prompt_tokens=round(_COUNTED * tokens) + batches * _GROUPING_TOKENS[0],
-                  completion_tokens=len(prompts) * _PROPOSAL_TOKENS + batches * _GROUPING_TOKENS[1])
+    batches = math.ceil(chunks / resources.settings.batch_size)
+    groupings = 0 if known.open else min(batches, batches.bit_length() + 1)
+    return Amount(calls=len(prompts) + groupings,
+                  prompt_tokens=round(_COUNTED * tokens) + groupings * _GROUPING_TOKENS[0],
+                  completion_tokens=len(prompts) * _PROPOSAL_TOKENS + groupings * _GROUPING_TOKENS[1])
 
 
 def _sum(*amounts: Amount) -> Amount:

@@ -234,15 +234,26 @@ class Nodes:
             last = not set(kb.documents.next_batch(len(state["batch"]) + 1)) - set(state["batch"])
             candidates: list[Candidate] = []
             stopped = ""
-            grouped_by = self._resources.schema_writer(state["knowledge_base"]) if not state.get("recorded") else None
-            if last or policy == "review" or grouped_by:
+            due = last or policy == "review" or self._steers(kb, state)
+            grouped_by = self._resources.schema_writer(state["knowledge_base"]) if due else None
+            if due:
                 kb.schema_control.note(kb.documents.in_service(state["batch"]))
-            if grouped_by and policy != "off":
+            if grouped_by and policy != "off" and not state.get("recorded"):
                 stopped = self._group_labels(kb, grouped_by, state["run"], context)
             if policy == "review":
                 candidates = kb.schema_control.waiting(support_in(kb, self._resources.settings), REVIEWED_AT_ONCE)
             shown = [candidate.model_dump(mode="json") for candidate in candidates]
             return {"undecided": not last, "candidates": shown, "stopped": stopped or state["stopped"]}
+
+    def _steers(self, kb: KnowledgeBase, state: BuildState) -> bool:
+        """Return True if the schema is decided on before the next batch is extracted, which is shown what grew.
+
+        That is so where a model extracts, each time the corpus has doubled: comparing all labels takes ever longer.
+        """
+        if not self._resources.settings.uses_llm or state.get("recorded"):
+            return False
+        batches = kb.documents.count("done") // self._resources.settings.batch_size
+        return batches & (batches - 1) == 0
 
     def _group_labels(self, kb: KnowledgeBase, writer: SchemaWriter, run: str, context: BuildContext) -> str:
         """Ask once which new labels mean the same; returns why that failed, or ""."""
@@ -263,13 +274,11 @@ class Nodes:
         """Decide on the candidates: by the thresholds, or by a person (the interrupt's resume value).
 
         A person is asked after each batch. The thresholds are applied to all that was asked for until now, so that
-        the schema that they lead to in the end is a function of the documents. Where a model extracts they are
-        applied after each batch as well: the next one is shown what grew.
+        the schema that they lead to in the end is a function of the documents.
         """
         policy = (runtime.context or BuildContext()).policy
         if state["stopped"]:
             return {"candidates": []}
-        steers = self._resources.settings.uses_llm and not state.get("recorded")
         candidates = [Candidate(**data) for data in state["candidates"]]
         with self._resources.runs.step(state["knowledge_base"], state["run"]) as kb:
             if policy == "review" and candidates:
@@ -281,7 +290,7 @@ class Nodes:
                     self._audit("decide", kb, f"{len(decisions)} on the schema, run {state['run']}")
 
                 ask_person(state["knowledge_base"], candidates, decide)
-            elif policy == "auto" and (steers or not state["undecided"]):
+            elif policy == "auto" and (not state["undecided"] or self._steers(kb, state)):
                 kb.schema_control.grow(thresholds_in(kb, self._resources.settings))
         return {"candidates": []}
 

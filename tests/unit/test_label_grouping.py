@@ -168,6 +168,13 @@ def test_the_next_batch_is_shown_what_grew(grouping):
     assert "chairs" in shown[1]
 
 
+def test_labels_are_compared_each_time_the_corpus_has_doubled(grouping):
+    shop = grouping({}, batch_chunks=1)
+    shop.build(shop.write({f"{n}.txt": f"A{n}:Person --verb{chr(97 + n)} of--> Acme:Organization (0.9)."
+                           for n in range(9)}))
+    assert [len(labels) for labels in shop.grouper.asked] == [1, 1, 1, 2, 4]
+
+
 def test_one_document_suffices_in_a_small_corpus_and_two_are_needed_in_a_large_one(small):
     text = {"a.txt": "Ada:Person --mentor of--> Bob:Person (0.9)."}
     small.build(small.write(text))
