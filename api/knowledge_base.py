@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
+from html import escape
 from typing import Any, Self, TypeAlias, cast
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
@@ -23,6 +24,7 @@ from ..agents.resources import Resources
 from ..agents.retrieval.graph import build_graph as retrieval_graph
 from ..agents.retrieval.state import AskContext, AskInput, AskOutput, AskState
 from ..graph_store import knowledge_base as stored
+from ..graph_store.errors import UnknownKnowledgeBaseError
 from ..graph_store.graph.tree_graph import TreeGraph
 from ..graph_store.integrity.status import Status, status_of
 from ..graph_store.layout import check_name
@@ -37,6 +39,7 @@ from ..subagent.searching import search
 from ..subagent.tool import as_tool
 from .answers import Answer, Community, Entity, Fact, Step, answer_of, community_of, entity_of, facts_of, step_of
 from .editing import Editing
+from .notebooks import status_html
 from .progress import build_progress
 from .sources import Source, read_sources
 
@@ -72,6 +75,12 @@ class KnowledgeBase:
 
     def __repr__(self) -> str:
         return f"banyan.open({self.name!r})"
+
+    def _repr_html_(self) -> str:
+        try:
+            return status_html(self.name, self.status())
+        except UnknownKnowledgeBaseError:  # nothing was added yet
+            return f"<p>{escape(repr(self))}: no documents yet</p>"
 
     def __enter__(self) -> Self:
         return self
@@ -112,7 +121,8 @@ class KnowledgeBase:
             BanyanError: nothing can be added; says why. Nothing has changed then.
         """
         given, report = self._build_input(sources, id, title, schema), dict[str, Any]()
-        with resources_on(self.resources, ray) as resources, _shown(progress) as show:
+        with (resources_on(self.resources, ray) as resources, resources.runs.abandoned_on_error(),
+              _shown(progress) as show):
             for kind, event in construction_graph(resources).stream(
                     given, context=context or BuildContext(), stream_mode=_STREAMED):
                 _follow(kind, event, show, report)
@@ -124,7 +134,7 @@ class KnowledgeBase:
         """As `add`, for an event loop; cancelling it ends the build after its step, and the next one goes on there."""
         given, report = self._build_input(sources, id, title, schema), dict[str, Any]()
         async with aresources_on(self.resources, ray) as resources:
-            with _shown(progress) as show:
+            with resources.runs.abandoned_on_error(), _shown(progress) as show:
                 async for kind, event in construction_graph(resources).astream(
                         given, context=context or BuildContext(), stream_mode=_STREAMED):
                     _follow(kind, event, show, report)

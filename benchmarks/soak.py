@@ -46,7 +46,10 @@ async def client(url: str, end: float, draw: random.Random, seconds: list[float]
                     return
                 path, started = draw.choice(_PATHS), time.monotonic()
                 try:
-                    status = str((await one.get(path)).status_code)
+                    try:
+                        status = str((await one.get(path)).status_code)
+                    except httpx.RemoteProtocolError:  # closed as idle in this moment: browsers ask once more
+                        status = str((await one.get(path)).status_code)
                 except httpx.HTTPError as error:
                     status = type(error).__name__
                 seconds.append(time.monotonic() - started)

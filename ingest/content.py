@@ -14,3 +14,5 @@ class Content(NamedTuple):
     title: str = ""
     metadata: Mapping[str, object] = {}
     paged: bool = False
+    unread: str = ""
+    """Which part of the file could not be read, and what to do about it."""

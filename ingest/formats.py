@@ -1,4 +1,4 @@
-"""The formats of files that are one document, and who reads each."""
+"""The formats of files that are read whole, and who reads each."""
 
 import json
 from collections.abc import Callable
@@ -40,7 +40,8 @@ PARSED = {
     ".pdf": "pdf_files.read_pdf", ".docx": "word_files.read_docx", ".pptx": "slides.read_pptx",
     ".xlsx": "spreadsheets.read_spreadsheet", ".xlsm": "spreadsheets.read_spreadsheet",
     ".xls": "spreadsheets.read_spreadsheet", ".ods": "spreadsheets.read_spreadsheet", ".epub": "books.read_epub",
-    ".eml": "mails.read_eml", ".rtf": "rich_text.read_rtf"}
+    **dict.fromkeys((".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp"), "scans.read_image"),
+    ".json": "json_files.read_json", ".eml": "mails.read_eml", ".rtf": "rich_text.read_rtf"}
 """Read by the parser of a structure, whose time and memory a file can make grow: in a process that can be killed."""
 
 

@@ -7,6 +7,7 @@ from pydantic import Field
 from ..schemas.documents import Frozen
 
 Fetch = Literal["off", "public", "any"]
+Ocr = Literal["auto", "off"]
 MEGABYTE = 1024 * 1024
 
 
@@ -23,6 +24,7 @@ class Limits(Frozen):
     title: int = Field(500, ge=1, description="characters of a title: it is embedded and shown with each of its chunks")
     failures: int = Field(100, ge=1, description="bad records of a file that are told one by one; the rest are counted")
     folder_depth: int = Field(64, ge=1, description="nesting of folders")
+    ocr: Ocr = Field("auto", description="whether text in pictures is read, where Tesseract is installed")
     fetch: Fetch = Field("off", description="which addresses of the web are read: none, those of public networks, any")
 
     def size(self) -> str:

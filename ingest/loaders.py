@@ -21,7 +21,7 @@ from .markdown_tables import with_rows
 from .metadata import clean_metadata, with_metadata
 from .pages import joined
 from .reading_process import ReadingProcess
-from .records import Record, Report, read_csv, read_json, read_jsonl
+from .records import Record, Report, read_csv, read_jsonl, read_listed
 
 __all__ = ["FORMATS", "IngestError", "LoadFailure", "load_documents"]
 
@@ -38,8 +38,8 @@ ReadAhead = Callable[[Iterator[Path]], Iterator[Reading]]
 
 
 _MANY: dict[str, Callable[[Path, Limits, Report], Iterator[Record]]] = {
-    ".csv": read_csv, ".tsv": read_csv, ".json": read_json, ".jsonl": read_jsonl}
-"""Readers of files whose records are documents."""
+    ".csv": read_csv, ".tsv": read_csv, ".jsonl": read_jsonl}
+"""Readers of files of any size whose records are documents; those of a .json file are read with all of it."""
 FORMATS = tuple(sorted([*PLAIN, *PARSED, *_MANY]))
 """The file endings that are read, in any case."""
 
@@ -176,10 +176,14 @@ def _documents(file: _File, reading: Reading, on_failure: OnFailure, limits: Lim
         elif not file.path.is_file():
             report("not a regular file: save its content to one")
         elif suffix in _MANY:
-            yield from _records(file, _MANY[suffix], limits, report)
+            yield from _records(file, partial(_MANY[suffix], file.path, limits), limits, report)
+        elif suffix == ".json":
+            yield from _records(file, partial(read_listed, reading().text), limits, report)
         else:
             read = PLAIN.get(suffix)
             content = read(read_bytes(file.path, limits), limits) if read else reading()
+            if content.unread:
+                report(content.unread)
             title = " ".join(clean_text(content.title).split())[:limits.title] or file.path.stem
             yield from _document(check_id(file.id), title, content.text, file.source,
                                  clean_metadata(content.metadata), report, paged=content.paged)
@@ -191,7 +195,7 @@ def _documents(file: _File, reading: Reading, on_failure: OnFailure, limits: Lim
         report(_cannot_read(error))
 
 
-def _records(file: _File, read: Callable[[Path, Limits, Report], Iterator[Record]], limits: Limits,
+def _records(file: _File, read: Callable[[Report], Iterator[Record]], limits: Limits,
              report: Report) -> Iterator[Document]:
     count = failures = 0
 
@@ -201,7 +205,7 @@ def _records(file: _File, read: Callable[[Path, Limits, Report], Iterator[Record
         if failures <= limits.failures:
             report(reason)
 
-    for record in read(file.path, limits, note):
+    for record in read(note):
         count += 1
         if count % _LOOK == 0:
             current().check()

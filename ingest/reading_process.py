@@ -158,7 +158,7 @@ def _answer(path: Path, limits: Limits) -> dict[str, Any]:
     # Cleaned, the form feeds between pages would be line breaks.
     pages = content.text.split("\f") if content.paged else [content.text]
     return {"text": "\f".join(map(clean_text, pages)), "title": content.title, "paged": content.paged,
-            "metadata": clean_metadata(content.metadata)}
+            "metadata": clean_metadata(content.metadata), "unread": content.unread}
 
 
 def _bound_memory(most: int) -> None:

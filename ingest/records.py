@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from itertools import chain, islice
 from pathlib import Path
@@ -9,13 +10,18 @@ from typing import Any, NamedTuple
 
 from ..schemas.formats.reading import check_depth
 from ..text.cleaning import clean_text
-from .decoding import decode, open_text, read_bytes
+from .decoding import open_text
 from .failures import UnreadableError
 from .limits import Limits
 from .tables import has_header, table_lines
 
 _LOOKED_AT = 20
 """Rows of a table that tell whether the first one names the columns."""
+
+_LONG_LINE, _MOST_VALUES = 1_000_000, 100_000
+"""Characters of a line from which its values are counted before it is parsed, and how many it may have."""
+
+_TEXTS = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 Report = Callable[[str], None]
 """Takes the reason why one record could not be read."""
@@ -89,7 +95,7 @@ class _CsvRows(Iterator[list[str]]):
 def _rows(header: list[str], rows: _CsvRows, limits: Limits, report: Report) -> Iterator[Record]:
     for number, row in enumerate(rows):
         try:
-            yield _record(number, _by_column(header, row), limits)
+            yield read_record(number, _by_column(header, row), limits)
         except BadRecordError as error:
             report(f"line {rows.line}: {error}")
 
@@ -131,7 +137,8 @@ def read_jsonl(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
     """
     for number, (line_number, line) in enumerate(lines(path, limits)):
         try:
-            yield _record(number, parse(line), limits)
+            _check_values(line)
+            yield read_record(number, parse(line), limits)
         except BadRecordError as error:
             report(f"line {line_number}: {error}")
 
@@ -152,45 +159,25 @@ def lines(path: Path, limits: Limits) -> Iterator[tuple[int, str]]:
                 yield number, line
 
 
-def read_json(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
-    """The records of a JSON file: a list, an object that holds one as `documents` or `data`, or one.
+def _check_values(line: str) -> None:
+    """Refuse a line that would take many times its length in memory; texts of any length are none."""
+    if len(line) > _LONG_LINE and _TEXTS.sub("", line).count(",") > _MOST_VALUES:
+        raise BadRecordError(f"more than {_MOST_VALUES:,} values in one record: write a record for each text")
+
+
+def read_listed(text: str, report: Report) -> Iterator[Record]:
+    """Yield the records that `readers.json_files` wrote, one a line.
 
     Args:
-        path: the file.
-        limits: the largest size, of the file (json) or a record, and the deepest nesting.
-        report: called for each record that cannot be read.
-
-    Yields:
-        The good records.
-
-    Raises:
-        UnreadableError: the file is not JSON, or holds no records.
-        OSError: the file cannot be read.
+        text: the lines.
+        report: called for each record that cannot be used.
     """
-    text = decode(read_bytes(path, limits))
-    if not text.strip():
-        return
-    try:
-        content = parse(text)
-    except BadRecordError as error:
-        raise UnreadableError(str(error)) from error
-    for number, value in enumerate(_listed_records(content)):
-        try:
-            yield _record(number, value, limits)
-        except BadRecordError as error:
-            report(f"record {number}: {error}")
-
-
-def _listed_records(content: object) -> list[object]:
-    if isinstance(content, list):
-        return content
-    if isinstance(content, dict):
-        for key in ("documents", "data"):
-            if isinstance(content.get(key), list) and "text" not in content:
-                return list(content[key])
-        return [content]
-    raise UnreadableError("neither a list of records nor an object: write "
-                          '[{"text": "...", "id": "...", "title": "..."}, ...]')
+    for line in text.split("\n") if text else ():
+        number, value = json.loads(line)
+        if isinstance(value, str):
+            report(f"record {number}: {value}")
+        else:
+            yield Record(number, *value)
 
 
 def parse(text: str) -> Any:
@@ -206,7 +193,8 @@ def parse(text: str) -> Any:
         raise BadRecordError(f"not usable JSON: {error}") from error
 
 
-def _record(number: int, value: object, limits: Limits) -> Record:
+def read_record(number: int, value: object, limits: Limits) -> Record:
+    """Return a JSON value as a record; raises BadRecordError if it is none."""
     try:
         check_depth(value, limits.json_depth)
     except ValueError as error:

@@ -24,6 +24,7 @@ from .routes import graph as routes_graph
 from .routes import managing as routes_managing
 from .routes import metrics as routes_metrics
 from .routes import model as routes_model
+from .routes import openai_chat as routes_openai
 from .routes import reading as routes_reading
 from .routes import schema as routes_schema
 from .routes import suggestions as routes_suggestions
@@ -35,7 +36,7 @@ from .service import Service
 _ROUTERS = (routes_reading.router, routes_builds.router, routes_asking.router, routes_conversations.router,
             routes_graph.router, routes_evidence.router, routes_schema.router, routes_suggestions.router,
             routes_model.router, routes_managing.router, routes_entities.router,
-            routes_edits.router, routes_settings.router)
+            routes_edits.router, routes_settings.router, routes_openai.router)
 
 
 def create_app(resources: Resources | None = None, *, hosted: bool = False, hosts: Hosts | None = None,

@@ -25,7 +25,7 @@ from .security.clients import Clients
 from .security.gate import Gate
 from .security.hosts import Hosts, is_for_others
 
-PREFIXES = ("/api", "/assets", "/chat")
+PREFIXES = ("/api", "/assets", "/chat", "/v1")
 """Of the app's paths, beside `/`; LangGraph's server has none of them."""
 CLOSED = ("/internal", "/deploy")
 """Of upstream's paths that ask for no key: all threads are read and wiped below the one, the other starts a process."""

@@ -44,7 +44,10 @@ def judged(user: str, *, gullible: bool = False) -> Json:
     if gullible and re.search(r"\bcorrect\b|正确", outside.partition("Prediction")[2] or outside.partition("预测")[2]):
         return {"reason": "I was told so.", "correct": True}
     said = prediction.lower()
-    return {"reason": "compared", "correct": any(line[2:].lower().strip(".") in said for line in gold.splitlines())}
+    answers = [line[2:].lower().strip(".") for line in gold.splitlines()]
+    statements = max(answers, key=len).split(". ")
+    return {"reason": "compared", "correct": any(answer in said for answer in answers),
+            "statements": len(statements), "stated": sum(statement in said for statement in statements)}
 
 
 def _key(question: str) -> str:

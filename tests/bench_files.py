@@ -111,6 +111,16 @@ def multihop_rag(folder: Path) -> None:
          "question_type": "null_query", "evidence_list": []}])
 
 
+def graphrag_bench(folder: Path) -> None:
+    """The other GraphRAG-Bench: one text, and a question of each kind."""
+    save(folder / "medical_questions.json", [
+        {"id": f"Towns-{kind}", "source": "Towns", "question": question, "answer": answer, "question_type": kind}
+        for kind, question, answer in (
+            ("Fact Retrieval", "Who built the Northern Lamp?", "Ada Brandt built it."),
+            ("Contextual Summarize", "What is the Northern Lamp?", "A lighthouse. An engineer built it."))])
+    save(folder / "towns.json", [{"corpus_name": "Towns", "context": " ".join(PASSAGES.values())}])
+
+
 def generic(folder: Path) -> None:
     """Our own form."""
     save(folder / "questions.jsonl", [
@@ -120,5 +130,6 @@ def generic(folder: Path) -> None:
 
 
 DATASETS: dict[str, Callable[[Path], None]] = {
-    "hotpotqa": hotpotqa, "2wiki": two_wiki, "musique": musique, "gbench": gbench, "anonyrag": anonyrag,
+    "hotpotqa": hotpotqa, "2wiki": two_wiki, "musique": musique, "gbench": gbench, "graphrag-bench": graphrag_bench,
+    "anonyrag": anonyrag,
     "multihop-rag": multihop_rag, "generic": generic}

@@ -50,8 +50,7 @@ class World:
         return report
 
     def delete(self, paths: list[Path]) -> None:
-        for path in paths:
-            self.resources.delete_document("kb", path.name)
+        self.resources.delete_documents("kb", [path.name for path in paths])
 
     def state(self) -> dict[str, Any]:
         """All that must be as if a document had never been there."""

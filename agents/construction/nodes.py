@@ -53,6 +53,8 @@ from .state import BuildContext, BuildReport, BuildState, ExtractInput, WriteInp
 
 _COMPARED_AT_ONCE = 60
 """New labels that one call groups: the strongest, as only they can join the schema."""
+_TOTAL = "build_total"
+"""Where the ledger holds how many chunks the builds since the last complete one extract."""
 
 
 class Nodes:
@@ -121,7 +123,7 @@ class Nodes:
             _store_recorded(kb, records)
             if context.retry_failed:
                 kb.documents.retry_failed()
-            total = kb.documents.count("pending") + kb.documents.count("extracted")
+            total = _total(kb)
         return {"total": total, "documents": [], "files_failed": [f"{f.path}: {f.reason}" for f in failures]}
 
     def _store_documents(self, kb: KnowledgeBase, documents: Iterator[Document]) -> None:
@@ -321,6 +323,8 @@ class Nodes:
                 budget = self._resources.budget(name, run, context.max_tokens, context.max_cost)
                 with charged(build=run, budget=budget):
                     stopped = self._bring_up_to_date(kb)
+            if not stopped:
+                kb.database.set_meta(_TOTAL, "0")
             report = _report(kb, state, stopped, self._resources.spending.prices)
         self._resources.runs.finish(name, run)
         return {"report": report}
@@ -345,6 +349,17 @@ def _store_recorded(kb: KnowledgeBase, records: Iterator[RecordedPassage]) -> No
             if kb.extractions.get(record.chunk.id) != record.extraction:
                 kb.extractions.save(record.chunk.id, "recorded", record.extraction)
             _progress("read", count, None)
+
+
+def _total(kb: KnowledgeBase) -> int:
+    """Return how many chunks this build extracts, with those that a build did before it which ended early.
+
+    So the build that is taken up shows one progress, which goes on where it ended.
+    """
+    left = kb.documents.count("pending") + kb.documents.count("extracted")
+    total = max(left, int(kb.database.get_meta(_TOTAL) or 0))
+    kb.database.set_meta(_TOTAL, str(total))
+    return total
 
 
 def _set_schema(kb: KnowledgeBase, wanted: GraphSchema | None, *, inferred: bool) -> None:

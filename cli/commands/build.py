@@ -109,6 +109,8 @@ def _run_build(resources: Resources, given: BuildInput, context: BuildContext) -
     while True:
         state = run_interruptible(run(step))
         if not state.interrupts:
+            if state.values["total"] == 0 and not state.values["files_failed"]:
+                err.print("Nothing new: every document is as it was when it was read before.")
             return cast("BuildReport", state.values["report"])
         step = Command(resume=resume_value(state.interrupts[0].value))
 

@@ -1,6 +1,8 @@
 """`banyan serve`: everything on one port."""
 
+import errno
 import os
+import socket
 import sys
 import tempfile
 import threading
@@ -44,6 +46,8 @@ def serve(
                            f"ask`, set BANYAN_OIDC_ISSUER, or omit {'--host' if not named else 'BANYAN_SERVER_HOSTS'}")
     hosts, address = Hosts.bound(host, settings.server_hosts), f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
+    _check_free(host, port)
+
     def listening() -> None:
         _listening(address, browser=not (no_browser or beyond))
 
@@ -66,6 +70,25 @@ def serve(
         started = serve_alone(hosts, listening, needs_keys=beyond, options=options)
     if not started:
         raise typer.Exit(1)
+
+
+def _check_free(host: str, port: int) -> None:
+    """Check that the port can be listened on, before models are loaded for nothing.
+
+    Raises:
+        CommandError: it cannot.
+    """
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, protocol) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, os.name == "posix")
+            probe.bind(address)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise CommandError(f"port {port} of {host} is taken by another program: end it, or choose another port "
+                               "with --port") from error
+        raise CommandError(f"{host}:{port} cannot be listened on ({error.strerror or error}): choose another address "
+                           "with --host or --port") from error
 
 
 def _listening(address: str, *, browser: bool) -> None:

@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import cast
 
 from ..datasets import QuestionFormat
-from .readers import anony_rag, g_bench, multi_hop, multihop_rag
+from .readers import anony_rag, g_bench, graphrag_bench, multi_hop, multihop_rag
 from .records import BenchDocument, BenchQuestion, Dataset, DatasetName
 
 _Reader = tuple[Callable[[Path], list[BenchQuestion]], Callable[[Path], tuple[BenchDocument, ...]]]
 _READERS: dict[DatasetName, _Reader] = {
     "gbench": (g_bench.read_questions, g_bench.read_documents),
+    "graphrag-bench": (graphrag_bench.read_questions, graphrag_bench.read_documents),
     "anonyrag": (anony_rag.read_questions, anony_rag.read_documents),
     "multihop-rag": (multihop_rag.read_questions, multihop_rag.read_documents)}
 

@@ -7,7 +7,7 @@ from pydantic import Field
 from ...schemas.documents import Frozen
 from ..datasets import AnsweredQuestion
 
-DatasetName = Literal["hotpotqa", "2wiki", "musique", "gbench", "anonyrag", "multihop-rag", "generic"]
+DatasetName = Literal["hotpotqa", "2wiki", "musique", "gbench", "graphrag-bench", "anonyrag", "multihop-rag", "generic"]
 
 Kind = Literal["short", "fill_in", "choice", "choices", "true_false", "open", "reversion"]
 """How an answer is scored: a name, number or date; the missing word; the letter or letters of options; true or false;

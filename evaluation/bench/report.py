@@ -31,7 +31,8 @@ class Row(Frozen):
     """One arm. Shares in %.
 
     `accuracy` is the judge's where there is a verdict, else what the form of the question decides (`scoring`); a
-    declined question is a wrong one. `declined` is over the questions with an answer, `null_declined` over those
+    declined question is a wrong one. `coverage` is the share of the gold answers' statements that the answers to open
+    questions make, by the judge. `declined` is over the questions with an answer, `null_declined` over those
     without, which count nowhere else. `facts` and `evidence` are those of `ranking`; `pairs` those of Anonymity
     Reversion over all ids. `change` is accuracy less that of the first row, question by question; `recall_change` the
     same of the recall at 5.
@@ -42,6 +43,7 @@ class Row(Frozen):
     questions: int
     failed: int
     accuracy: Figure | None
+    coverage: Figure | None = None
     exact_match: Figure
     f1: Figure
     contained: Figure
@@ -93,6 +95,9 @@ class _Scored:
                                               for question, _ in self.asked]
         self.right = {} if not answers else {question.id: right for (question, _), scores, verdict in zip(
             self.asked, self.scores, self.verdicts, strict=True) if (right := _right(scores, verdict)) is not None}
+        self.coverage = {question.id: 0.0 if outcome.declined else verdict.coverage if verdict else 0.0
+                         for (question, outcome), verdict in zip(self.asked, self.verdicts, strict=True)
+                         if answers and question.kind == "open" and (verdict or outcome.declined)}
         self.recalls = {question.id: [_recall(outcome, cut) for cut in CUTS]
                         for question, outcome in self.asked if question.gold and outcome.passages}
 
@@ -127,6 +132,7 @@ def _row(arm: str, about: str, scored: _Scored, first: _Scored | None) -> Row:
     return Row(
         arm=arm, about=about, questions=len(scored.asked), failed=scored.missing,
         accuracy=_figure(list(scored.right.values())) if scored.right else None,
+        coverage=_figure(list(scored.coverage.values())) if scored.coverage else None,
         exact_match=_figure([one.exact_match for one in scores]), f1=_figure([one.f1 for one in scores]),
         contained=_figure([one.contained for one in scores]),
         declined=percent(sum(outcome.declined for _, outcome in scored.asked), len(scored.asked)),
@@ -171,7 +177,7 @@ def _change(own: Mapping[str, float], first: Mapping[str, float]) -> Figure | No
 
 
 def _by_type(scored: _Scored) -> dict[str, dict[str, float]]:
-    """Questions, accuracy, F1 and recall at 5 for each type of question."""
+    """Questions, accuracy, F1, coverage and recall at 5 for each type of question."""
     rows = {}
     for group in sorted({question.group for question, _ in scored.asked} - {""}):
         of_group = [(question, scores) for (question, _), scores in zip(scored.asked, scored.scores, strict=True)
@@ -181,6 +187,9 @@ def _by_type(scored: _Scored) -> dict[str, dict[str, float]]:
         if right:
             rows[group] |= {"accuracy": rounded(100 * _mean(right)),
                             "f1": rounded(100 * _mean(scores.f1 for _, scores in of_group))}
+        covered = [scored.coverage[question.id] for question, _ in of_group if question.id in scored.coverage]
+        if covered:
+            rows[group]["coverage"] = rounded(100 * _mean(covered))
         recalls = [scored.recalls[question.id][CUTS.index(5)] for question, _ in of_group
                    if question.id in scored.recalls]
         if recalls:

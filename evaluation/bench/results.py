@@ -74,6 +74,7 @@ class Judged(Frozen):
     judge: str
     correct: bool
     reason: str
+    coverage: float = 0.0
     tokens: int = 0
 
 

@@ -108,7 +108,8 @@ def _judge_all(resources: Resources, dataset: Dataset, plan: Plan, results: Resu
             with charged(build="bench judge", budget=budget, usage=usage):
                 verdict = judge.judge(question.question, question.answers, prediction(outcome))
             results.add_verdict(Judged(arm=outcome.arm, id=outcome.id, judge=model, correct=verdict.correct,
-                                       reason=verdict.reason, tokens=usage.prompt + usage.completion))
+                                       reason=verdict.reason, coverage=verdict.coverage,
+                                       tokens=usage.prompt + usage.completion))
 
         _each(weigh, left, _workers(resources), progress, done,
               lambda outcome: f"judging {outcome.arm}, question {outcome.id}")

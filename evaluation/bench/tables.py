@@ -41,11 +41,12 @@ def figure(value: Figure | None, *, signed: bool = False) -> str:
 
 def _answers(report: BenchReport) -> Table:
     return Table(
-        "Answers", ("arm", "what it is", "questions", "accuracy %", "against the first", "EM", "F1", "contained",
-                    "declined %", "null questions declined %"),
+        "Answers", ("arm", "what it is", "questions", "accuracy %", "against the first", "coverage %",
+                    "EM", "F1", "contained", "declined %", "null questions declined %"),
         tuple((row.arm, row.about, str(row.questions), figure(row.accuracy), figure(row.change, signed=True),
-               f"{row.exact_match.value:.1f}", f"{row.f1.value:.1f}", f"{row.contained.value:.1f}",
-               f"{row.declined:.1f}", f"{row.null_declined:.1f} of {row.null_questions}" if row.null_questions else "–")
+               f"{row.coverage.value:.1f}" if row.coverage else "–", f"{row.exact_match.value:.1f}",
+               f"{row.f1.value:.1f}", f"{row.contained.value:.1f}", f"{row.declined:.1f}",
+               f"{row.null_declined:.1f} of {row.null_questions}" if row.null_questions else "–")
               for row in report.rows if row.questions and report.run.answers),
         "Brackets hold 95 % bootstrap intervals over the questions. A declined question counts as wrong.")
 
@@ -71,9 +72,10 @@ def _evidence(report: BenchReport) -> Table:
 
 
 def _types(report: BenchReport) -> Table:
-    return Table("By type of question, in %", ("arm", "type", "questions", "accuracy", "F1", "recall@5"),
+    return Table("By type of question, in %", ("arm", "type", "questions", "accuracy", "F1", "coverage", "recall@5"),
                  tuple((row.arm, kind, f"{values['questions']:.0f}",
-                        *(f"{values[name]:.1f}" if name in values else "–" for name in ("accuracy", "f1", "recall@5")))
+                        *(f"{values[name]:.1f}" if name in values else "–"
+                          for name in ("accuracy", "f1", "coverage", "recall@5")))
                        for row in report.rows for kind, values in row.by_type.items()))
 
 

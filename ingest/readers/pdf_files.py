@@ -27,6 +27,9 @@ _MOST_LINES = 20_000
 """A page with more is a drawing."""
 _COST_OF_LINE = 5
 """Reading a line takes as long as reading so many characters."""
+_IMAGE = re.compile(rb"\bDo\b|\bBI\b")
+"""The operators that paint a picture, or a form with one in it."""
+_LISTED = 10
 _TABLES_FROM = 1_500_000
 """Characters of pages with lines, each line counted as above: pdfplumber takes a minute for so many."""
 
@@ -62,12 +65,13 @@ def read_pdf(data: bytes, limits: Limits) -> Content:
         raise UnreadableError(f"a broken PDF file ({error}): print it to a new PDF") from error
     if locked:
         raise UnreadableError("protected by a password: save it without one")
+    pages, unread = _with_scans(data, pages, limits)
     if not any(page.text.strip() for page in pages):
-        raise UnreadableError("no text in it, perhaps only pictures of pages: run text recognition (OCR) on it")
+        raise UnreadableError(unread or "no text in it: leave it out")
     texts = _with_tables(data, pages, title)
     if sum(map(len, texts)) > limits.file_bytes:
         raise UnreadableError(f"its tables have more text than {limits.size()}: split it")
-    return Content("\f".join(text.replace("\f", "\n") for text in texts), title, about, paged=True)
+    return Content("\f".join(text.replace("\f", "\n") for text in texts), title, about, paged=True, unread=unread)
 
 
 def _title(written: str) -> str:
@@ -82,6 +86,24 @@ class _Page(NamedTuple):
     lines: int
     """How many lines and rectangles it draws."""
     may_have_tables: bool
+    has_pictures: bool
+
+
+def _with_scans(data: bytes, pages: list[_Page], limits: Limits) -> tuple[list[_Page], str]:
+    """Return the pages with the text of those that are pictures, and which of them could not be read, and why."""
+    scanned = {(page.id or -number): number for number, page in reversed(list(enumerate(pages)))
+               if page.has_pictures and not page.text.strip()}
+    if not scanned:
+        return pages, ""
+    scans = import_module(".scans", __package__)
+    if scans.can_recognise(limits):
+        texts = scans.read_pages(data, sorted(scanned.values()))
+        found = {page_id: texts[number] for page_id, number in scanned.items()}
+        return [page._replace(text=found.get(page.id or -number, page.text)) for number, page in enumerate(pages)], ""
+    numbers = [number + 1 for number in sorted(scanned.values())]
+    listed = ", ".join(map(str, numbers[:_LISTED])) + (" and more" if len(numbers) > _LISTED else "")
+    fix = "set BANYAN_OCR=auto" if limits.ocr == "off" else scans.NOT_INSTALLED
+    return pages, f"pages that are only pictures were not read ({listed}): {fix}, or run text recognition (OCR) on it"
 
 
 def _with_tables(data: bytes, pages: list[_Page], title: str) -> list[str]:
@@ -129,4 +151,4 @@ def _page(page: PageObject, page_id: int) -> _Page:
     lines = count_lines(drawing)
     may_have_tables = bool(page_id) and lines <= _MOST_LINES and (
         has_rows_of_numbers(text) or may_enclose_rows(drawing))
-    return _Page(text, page_id, lines, may_have_tables)
+    return _Page(text, page_id, lines, may_have_tables, _IMAGE.search(drawing) is not None)

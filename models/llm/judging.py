@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from ...config import Settings
 from ...prompts import render
@@ -20,12 +20,19 @@ PREDICTION_TOKENS = 1500
 
 
 class Verdict(BaseModel):
-    """Whether a prediction is right, and why."""
+    """Whether a prediction is right, why, and how many of the gold answer's statements it makes."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
     reason: str
     correct: bool
+    statements: int = Field(1, ge=1)
+    stated: int = Field(0, ge=0)
+
+    @property
+    def coverage(self) -> float:
+        """The share of the gold answer's statements that the prediction makes, from 0 to 1."""
+        return max(float(self.correct and self.statements == 1), min(1.0, self.stated / self.statements))
 
 
 class Judge:

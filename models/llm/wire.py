@@ -103,7 +103,7 @@ _RETELLING = _answer("retelling", thought=_TEXT, text=_TEXT)
 _PROPOSAL = _answer("schema", thought=_TEXT, types=_list(_list(_TEXT, 1, 4)), relations=_list(_list(_TEXT, 3, 4)),
                     attributes=_list(_list(_TEXT, 2, 4)))
 _SAME = _answer("same", same=_list(_list(_TEXT, 2, 3)))
-_JUDGEMENT = _answer("judgement", reason=_TEXT, correct=_FLAG)
+_JUDGEMENT = _answer("judgement", reason=_TEXT, correct=_FLAG, statements=_INTEGER, stated=_INTEGER)
 
 
 class _Terms:

@@ -45,7 +45,7 @@ class RulesReasoner:
     @property
     def fingerprint(self) -> str:
         """Names the rules; changes when they would extract something else."""
-        return "rules-6"
+        return "rules-7"
 
     def extract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
         """See `RulesReader.extract`."""

@@ -144,7 +144,8 @@ def _opening(text: str) -> Iterator[Span]:
     if match is None:
         return
     parts = _WORD.findall(match["name"])
-    named = all(part[0].isupper() or part[0].isdigit() or part in _SMALL for part in parts) and parts[-1] not in _SMALL
+    named = all(part[0].isupper() or part[0].isdigit() or part in _SMALL for part in parts) and (
+        parts[-1].lower() not in _SMALL)
     span = Span(*match.span("name"), "name")
     if named and parts[0].lower() not in _NO_NAMES | _DETERMINERS and (kind := told_kind(text, span)):
         start, end = (_clean(text, span.start, span.end, kind) if kind == "person" else None) or (span.start, span.end)

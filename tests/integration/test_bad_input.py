@@ -5,6 +5,7 @@ import shutil
 import sqlite3
 import time
 from contextlib import closing
+from pathlib import Path
 
 import orjson
 import pytest
@@ -38,6 +39,15 @@ def test_an_empty_folder(shell):
     assert shell.run_build(empty).code == 1
     assert shell.sound()
     assert len(shell.dump()["nodes"]) == 5
+
+
+def test_a_build_that_changes_nothing_says_so(shell):
+    said = "Nothing new: every document is as it was when it was read before."
+    paths = shell.write(TEXTS)
+    assert said not in shell.run_build(*paths).err
+    assert said in shell.run_build(*paths).err
+    Path(paths[0]).write_text("Ada:Person --employer--> Other:Organization.", "utf-8")
+    assert said not in shell.run_build(*paths).err
 
 
 def test_a_path_that_is_not_there(shell):

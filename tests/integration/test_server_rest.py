@@ -1,6 +1,8 @@
 """`banyan serve` as a process: what a client of the REST API does, over the wire."""
 
 import json
+import subprocess
+import sys
 from itertools import pairwise
 
 import httpx
@@ -287,3 +289,11 @@ def test_the_log_tells_who_asked_what_of_whom_but_not_what(client, server, engli
     assert f"POST {KB}/english/ask 200" in server.said
     assert "request mine-1" in server.said
     assert "secret" not in server.said
+
+
+def test_a_port_that_is_taken_is_named_before_anything_is_loaded(server):
+    port = server.url.rpartition(":")[2]
+    ended = subprocess.run([sys.executable, "-m", "banyan", "serve", "--port", port], capture_output=True, text=True,
+                           timeout=60, check=False)
+    assert ended.returncode == 1
+    assert f"port {port} of 127.0.0.1 is taken by another program" in ended.stderr

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from banyan.config import Settings
 from banyan.models.llm.endpoint import Messages, Reply
-from banyan.models.llm.judging import PREDICTION_TOKENS, Judge
+from banyan.models.llm.judging import PREDICTION_TOKENS, Judge, Verdict
 from banyan.models.reasoner import ReasonerError
 
 from ..conftest import load_test_module
@@ -46,6 +46,18 @@ class Endpoint:
 
 def judge(endpoint: Any, ledger: Any = None) -> Judge:
     return Judge(Settings(_env_file=None), "another", ledger or in_memory.InMemoryCalls(), endpoint)
+
+
+@pytest.mark.parametrize(("prediction", "coverage"), [
+    ("A lighthouse.", 0.5), ("A lighthouse. An engineer built it.", 1.0), ("A ship.", 0.0)])
+def test_a_verdict_says_how_much_of_the_gold_answer_is_stated(prediction, coverage):
+    verdict = judge(Endpoint(gullible=False)).judge("What is it?", ["A lighthouse. An engineer built it."], prediction)
+    assert verdict.coverage == coverage
+
+
+def test_a_verdict_without_counts_is_all_or_nothing():
+    assert Verdict(reason="r", correct=True).coverage == 1.0
+    assert Verdict(reason="r", correct=False).coverage == 0.0
 
 
 @pytest.mark.parametrize("gullible", [True, False])

@@ -49,6 +49,14 @@ def test_g_bench_knows_the_types_by_the_names_of_files(tmp_path):
     assert [(document.id, document.title) for document in dataset.documents] == [("textbooks/towns.md", "Towns")]
 
 
+def test_graphrag_bench_has_one_text_and_open_questions_by_type(tmp_path):
+    dataset = read("graphrag-bench", tmp_path)
+    assert [(document.id, len(document.text) > 100) for document in dataset.documents] == [("Towns", True)]
+    assert [(question.kind, question.type) for question in dataset.questions] == [
+        ("open", "fact retrieval"), ("open", "contextual summarize")]
+    assert dataset.questions[1].answers == ("A lighthouse. An engineer built it.",)
+
+
 def test_anony_rag_in_parquet_and_in_json(tmp_path):
     dataset = read("anonyrag", tmp_path / "parquet")
     assert [question.kind for question in dataset.questions] == ["reversion", "choice"]
@@ -80,6 +88,8 @@ def test_a_limit_spreads_over_the_questions(tmp_path):
     ("musique", "musique.json", {"id": "x", "question": "Q?", "answer": "A", "paragraphs": [{"title": "T"}]},
      "paragraphs.0.paragraph_text: Field required"),
     ("gbench", "FB.jsonl", {"Question": "Q?", "Rationale": "R"}, "Answer: Field required"),
+    ("graphrag-bench", "medical_questions.json", {"id": "x", "question": "Q?"}, "answer: Field required"),
+    ("graphrag-bench", "towns.json", {"corpus_name": "T"}, "context: Field required"),
     ("multihop-rag", "corpus.json", {"title": "T", "text": "?"}, "body: Field required"),
     ("multihop-rag", "MultiHopRAG.json", {"query": "Q?", "answer": "A", "question_type": "inference_query",
                                           "evidence_list": [{"title": "T"}]}, "evidence_list.0.fact: Field required"),

@@ -134,6 +134,19 @@ def test_a_row_counts_each_question_where_it_belongs(report):
     assert not report.complete
 
 
+def test_answers_to_open_questions_are_covered_as_far_as_the_judge_says(tmp_path):
+    asked = DATASET.questions[2]
+    dataset = DATASET.model_copy(update={"questions": (asked, asked.model_copy(update={"id": "e"}))})
+    with Results(tmp_path, RUN) as results:
+        results.add_outcome(Outcome(arm="full", id="c", answer="A lamp."))
+        results.add_outcome(Outcome(arm="full", id="e", declined=True))
+        results.add_verdict(Judged(arm="full", id="c", judge="j", correct=False, reason="r", coverage=0.5))
+        made = make_report(dataset, RUN, results, {"full": ""}, judge="j", bases={})
+    (row,) = made.rows
+    assert (row.accuracy.value, row.coverage.value, row.by_type["two"]["coverage"]) == (0.0, 25.0, 25.0)
+    assert "| 25.0 |" in to_markdown(made)
+
+
 def test_a_missing_answer_leaves_the_report_incomplete(tmp_path):
     with Results(tmp_path, RUN) as results:
         results.add_outcome(Outcome(arm="full", id="a", short="Kalmar", ranks=(1,)))

@@ -266,8 +266,8 @@ def test_encrypted_pdf(tmp_path, password, reason):
         assert only(path).text == "words"
 
 
-def test_pdf_of_pictures_and_broken_pdf(tmp_path):
-    assert "OCR" in failure(pdf(tmp_path / "a.pdf", [""]))
+def test_empty_and_broken_pdf(tmp_path):
+    assert "no text in it" in failure(pdf(tmp_path / "a.pdf", [""]))
     whole = pdf(tmp_path / "b.pdf", ["words"]).read_bytes()
     assert "broken PDF" in failure(write(tmp_path / "c.pdf", whole[:40]))
     assert "broken PDF" in failure(write(tmp_path / "d.pdf", "no pdf at all"))

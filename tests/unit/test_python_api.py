@@ -3,6 +3,7 @@
 import asyncio
 import json
 from dataclasses import dataclass
+from importlib.metadata import version
 from types import SimpleNamespace
 
 import banyan
@@ -50,6 +51,10 @@ def another(kb, shop, name):
     other = banyan.open(name, resources=kb.resources)
     other.add(*({"id": name, "text": text} for name, text in TEXTS.items()), schema=shop.schema)
     return other
+
+
+def test_the_package_says_its_version():
+    assert banyan.__version__ == version("banyan-graphrag")
 
 
 # What can be added.
@@ -120,6 +125,35 @@ def test_what_was_added_is_reported_and_seen(kb):
     assert (kb.status().documents, [fact.subject for fact in kb.facts("Bob")]) == (2, [])
 
 
+def test_a_build_that_is_taken_up_shows_one_progress(kb, shop, monkeypatch):
+    monkeypatch.setattr(type(kb.resources.settings), "batch_size", 2)
+    other = banyan.open("taken-up", resources=kb.resources)
+    documents = [{"id": f"d{number}", "text": f"Ada:Person --employer--> Firm{number}:Organization."}
+                 for number in range(6)]
+    begun, resumed = [], []
+
+    def break_off(event):
+        if event["step"] == "extract":
+            begun.append((event["done"], event["total"]))
+            if event["done"] == 4:
+                raise KeyboardInterrupt
+
+    def follow(event):
+        if event["step"] == "extract":
+            resumed.append((event["done"], event["total"]))
+
+    with pytest.raises(KeyboardInterrupt):
+        other.add(*documents, schema=shop.schema, progress=break_off)
+    other.add(*documents, progress=follow)
+    assert begun == [(2, 6), (4, 6)]
+    assert resumed[0][0] >= 4
+    assert {total for _, total in resumed} == {6}
+    assert resumed[-1] == (6, 6)
+    resumed.clear()
+    other.add({"id": "late", "text": "Ada:Person --employer--> Late:Organization."}, progress=follow)
+    assert resumed[-1] == (1, 1)
+
+
 def test_entities_facts_and_communities(kb):
     acme = kb.entities()[0]
     assert (acme.name, acme.type, acme.attributes, acme.documents) == (
@@ -140,6 +174,16 @@ def test_the_graph_is_networkx_own(kb):
     with (kb.resources.settings.home / "kb" / "graph.json").open(encoding="utf-8") as file:
         assert nx.utils.graphs_equal(nx.node_link_graph(json.load(file)), graph)
     assert {data["name"] for _, data in graph.nodes(data=True) if data["kind"] == "entity"} == {"Ada", "Acme", "Bonn"}
+
+
+def test_a_notebook_shows_answers_and_bases_and_texts_as_text(kb, shop):
+    other = banyan.open("notebook", resources=kb.resources)
+    assert "no documents yet" in other._repr_html_()
+    other.add("Ada:Person --employer--> Acme:Organization. <script>alert(1)</script>", id="<b>ada", schema=shop.schema)
+    shown = other.ask("Who is the employer of Ada?")._repr_html_()
+    assert "<i>&lt;b&gt;ada</i>" in shown
+    assert "<script" not in shown
+    assert "<tr><th>documents</th><td>1</td></tr>" in other._repr_html_()
 
 
 def test_an_answer_has_its_citations_facts_and_trace(kb):

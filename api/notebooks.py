@@ -1,0 +1,32 @@
+"""How answers and knowledge bases are shown in notebooks. All texts are escaped: a document is data."""
+
+from collections.abc import Iterable
+from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..graph_store.integrity.status import Status
+    from .answers import Answer
+
+
+def answer_html(answer: "Answer") -> str:
+    """Return an answer as HTML: its short form, its claims a line each, and its numbered sources."""
+    claims = "<br>".join(map(escape, answer.text.splitlines()))
+    short = f"<p><b>{escape(answer.short)}</b></p>" if answer.short and answer.short != answer.text else ""
+    sources = "".join(
+        f'<li value="{one.id}"><i>{escape(one.document)}</i>{_page(one.page)}: \u201c{escape(one.quote)}\u201d</li>'
+        for one in answer.citations)
+    return f"{short}<p>{claims}</p>{f'<ol>{sources}</ol>' if sources else ''}"
+
+
+def status_html(name: str, status: "Status") -> str:
+    """Return what a knowledge base holds as a table."""
+    counts: Iterable[tuple[str, int]] = (
+        ("documents", status.documents), ("entities", status.entities), ("facts", status.triples),
+        ("communities", status.communities), ("schema version", status.schema_version))
+    rows = "".join(f"<tr><th>{what}</th><td>{count:,}</td></tr>" for what, count in counts)
+    return f"<table><caption>{escape(name)}</caption>{rows}</table>"
+
+
+def _page(number: int | None) -> str:
+    return "" if number is None else f", p. {number}"

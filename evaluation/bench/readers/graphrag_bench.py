@@ -1,0 +1,53 @@
+"""GraphRAG-Bench (Xiang et al. 2025, arXiv 2506.05690): questions of four kinds over one long text of a domain.
+
+Not to be confused with the benchmark of the same name in `g_bench`.
+"""
+
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from ..records import BenchDocument, BenchQuestion
+from .files import FORMATS, filled, models, the_file
+
+_FILES = tuple(f"*{ending}" for ending in FORMATS)
+_QUESTIONS = tuple(f"*question*{ending}" for ending in FORMATS)
+
+
+class _Asked(BaseModel):
+    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
+
+    id: str = Field(min_length=1)
+    question: str = Field(min_length=1)
+    answer: str
+    question_type: str = ""
+
+
+class _Text(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    corpus_name: str = Field(min_length=1)
+    context: str
+
+
+def read_questions(folder: Path) -> list[BenchQuestion]:
+    """Read the questions, of all four kinds; a judge weighs their answers.
+
+    Raises:
+        DatasetError: there are none, or one lacks a field; names its position and the field.
+    """
+    path = the_file(folder, _QUESTIONS, "questions")
+    questions = [BenchQuestion(id=row.id, question=row.question, gold=(), kind="open", type=row.question_type.lower(),
+                               answers=(row.answer,)) for _, row in models(path, _Asked)]
+    return list(filled(questions, folder, "question"))
+
+
+def read_documents(folder: Path) -> tuple[BenchDocument, ...]:
+    """Read the texts, each of which is one document.
+
+    Raises:
+        DatasetError: there are none, or one lacks a field; names its position and the field.
+    """
+    path = the_file(folder, _FILES, "the text", without=_QUESTIONS)
+    return filled([BenchDocument(id=row.corpus_name, title=row.corpus_name, text=row.context)
+                   for _, row in models(path, _Text) if row.context.strip()], folder, "text")

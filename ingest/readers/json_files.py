@@ -1,0 +1,55 @@
+"""JSON files whose records are documents: read where memory is bounded, as a value takes many times its text."""
+
+import json
+
+from ..content import Content
+from ..decoding import decode
+from ..failures import UnreadableError
+from ..limits import Limits
+from ..metadata import clean_metadata
+from ..records import BadRecordError, parse, read_record
+
+
+def read_json(data: bytes, limits: Limits) -> Content:
+    """Read the records of a list, of an object that holds one as `documents` or `data`, or of one record.
+
+    Args:
+        data: the file's bytes.
+        limits: the deepest nesting and the longest title.
+
+    Returns:
+        The records as lines of JSON, which `records.read_listed` reads: the number from 0, and the id, title, text
+        and metadata, or the reason why it cannot be used.
+
+    Raises:
+        UnreadableError: the file is not JSON, or holds no records.
+    """
+    text = decode(data)
+    if not text.strip():
+        return Content("")
+    try:
+        content = parse(text)
+    except BadRecordError as error:
+        raise UnreadableError(str(error)) from error
+    return Content("\n".join(json.dumps([number, _fields(number, value, limits)], ensure_ascii=False)
+                             for number, value in enumerate(_listed_records(content))))
+
+
+def _fields(number: int, value: object, limits: Limits) -> list[object] | str:
+    try:
+        record = read_record(number, value, limits)
+    except BadRecordError as error:
+        return str(error)
+    return [record.id, record.title, record.text, clean_metadata(record.metadata)]
+
+
+def _listed_records(content: object) -> list[object]:
+    if isinstance(content, list):
+        return content
+    if isinstance(content, dict):
+        for key in ("documents", "data"):
+            if isinstance(content.get(key), list) and "text" not in content:
+                return list(content[key])
+        return [content]
+    raise UnreadableError("neither a list of records nor an object: write "
+                          '[{"text": "...", "id": "...", "title": "..."}, ...]')

@@ -1,0 +1,116 @@
+"""Pictures of text: pages of PDF files without text, and image files, read by Tesseract where it is installed."""
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from io import BytesIO
+
+import pypdfium2
+from PIL import Image, ImageOps, UnidentifiedImageError
+
+from ..content import Content
+from ..failures import UnreadableError
+from ..limits import Limits
+
+_PROGRAM = "tesseract"
+_DOTS_AN_INCH, _POINTS_AN_INCH = 300, 72
+"""What Tesseract's documentation asks for, and a PDF file's unit of length."""
+_MOST_PIXELS = 25_000_000
+"""Of a picture: an A3 page at 300 dots an inch has 17 million."""
+_SUREST, _COLUMNS = 50.0, 12
+"""Mean confidence, of 100, below which a line is taken for a part of a picture; columns of Tesseract's table."""
+_NO_SCRIPTS = frozenset({"osd", "equ"})
+_HAN = "[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]"
+_BETWEEN_HAN = re.compile(f"(?<={_HAN}) (?={_HAN})")
+NOT_INSTALLED = "install Tesseract with the languages of your documents (on Debian: apt install tesseract-ocr)"
+"""The fix where pictures of text cannot be read."""
+
+
+def can_recognise(limits: Limits) -> bool:
+    """Return True if pictures of text are to be read, and can be."""
+    return limits.ocr == "auto" and shutil.which(_PROGRAM) is not None
+
+
+def read_image(data: bytes, limits: Limits) -> Content:
+    """Return the text in an image file; of a file of several pictures each is a page.
+
+    Raises:
+        UnreadableError: it is no picture, is too large, or text in pictures is not read.
+    """
+    if not can_recognise(limits):
+        raise UnreadableError(f"a picture, whose text is read by Tesseract only: {NOT_INSTALLED}, or leave it out"
+                              if limits.ocr == "auto" else "a picture, and BANYAN_OCR is off: leave it out")
+    try:
+        with Image.open(BytesIO(data)) as image:
+            texts = [recognise(_page_of(image, number)) for number in range(getattr(image, "n_frames", 1))]
+    except (UnidentifiedImageError, OSError, SyntaxError, ValueError) as error:
+        raise UnreadableError(f"a broken picture ({error}): save it again") from error
+    return Content("\f".join(texts), paged=len(texts) > 1)
+
+
+def read_pages(data: bytes, numbers: Sequence[int]) -> Mapping[int, str]:
+    """Return the text in the pictures of some pages of a PDF file, by the page's number from 0."""
+    with pypdfium2.PdfDocument(data) as document:
+        return dict(_rendered(document, numbers))
+
+
+def recognise(picture: Image.Image) -> str:
+    """Return the text in a picture: a line for each line, an empty one between paragraphs.
+
+    Raises:
+        UnreadableError: Tesseract failed.
+    """
+    stored = BytesIO()
+    picture.save(stored, "PNG")
+    try:
+        found = subprocess.run(  # noqa: S603 - its name is fixed, and the picture comes on its standard input
+            [_PROGRAM, "stdin", "stdout", "-l", _languages(), "--dpi", str(_DOTS_AN_INCH), "tsv"],
+            input=stored.getvalue(), capture_output=True, check=True)
+    except subprocess.CalledProcessError as error:
+        raise UnreadableError(f"Tesseract failed ({error.stderr.decode(errors='replace').strip()[:200]}): see that it "
+                              "works by itself") from error
+    return _text_of(found.stdout.decode("utf-8", errors="replace"))
+
+
+def _rendered(document: pypdfium2.PdfDocument, numbers: Sequence[int]) -> Iterator[tuple[int, str]]:
+    for number in numbers:
+        page = document[number]
+        width, height = page.get_size()
+        scale = min(_DOTS_AN_INCH / _POINTS_AN_INCH, (_MOST_PIXELS / max(1.0, width * height)) ** 0.5)
+        yield number, recognise(page.render(scale=scale, grayscale=True).to_pil())
+
+
+def _page_of(image: Image.Image, number: int) -> Image.Image:
+    image.seek(number)
+    if image.width * image.height > _MOST_PIXELS:
+        raise UnreadableError(f"{image.width:,} by {image.height:,} pixels, at most {_MOST_PIXELS:,} are read: save it "
+                              "smaller")
+    return ImageOps.exif_transpose(image).convert("L")
+
+
+@cache
+def _languages() -> str:
+    """Return the languages that are installed, as Tesseract is given them; it tells them apart by itself."""
+    listed = subprocess.run([_PROGRAM, "--list-langs"], capture_output=True, check=True, text=True)  # noqa: S603
+    names = [name for name in listed.stdout.split()[1:] if name.isidentifier() and name not in _NO_SCRIPTS]
+    return "+".join(sorted(names, key=lambda name: (name != "eng", name)))
+
+
+def _text_of(table: str) -> str:
+    """Return the lines of Tesseract's table of words that are surely text."""
+    lines: dict[tuple[int, int, int], list[tuple[float, str]]] = {}
+    for row in table.splitlines()[1:]:
+        cells = row.split("\t")
+        if len(cells) == _COLUMNS and cells[11].strip():
+            block, paragraph, line = map(int, cells[2:5])
+            lines.setdefault((block, paragraph, line), []).append((float(cells[10]), cells[11]))
+    text, before = "", (0, 0)
+    for (block, paragraph, _), words in lines.items():
+        if sum(sure for sure, _ in words) < _SUREST * len(words):
+            continue
+        between = "" if not text else "\n" if before == (block, paragraph) else "\n\n"
+        text += between + _BETWEEN_HAN.sub("", " ".join(word for _, word in words))
+        before = block, paragraph
+    return text

@@ -1,0 +1,231 @@
+"""OpenAI's chat completions, so that any OpenAI client and chat front ends can ask: a knowledge base is a model.
+
+`GET /v1/models` lists the knowledge bases that the key is for, `POST /v1/chat/completions` answers the last message.
+"""
+
+import asyncio
+import json
+import re
+import time
+import uuid
+from collections.abc import AsyncIterator, Sequence
+from typing import Any, Literal, NamedTuple
+from urllib.parse import urlencode
+
+import anyio
+from fastapi import APIRouter, Request
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from sse_starlette import ServerSentEvent
+from starlette.responses import Response
+
+from ...agents.retrieval.state import QuestionError
+from ...graph_store.errors import UnknownKnowledgeBaseError
+from ...graph_store.layout import check_name, knowledge_bases
+from ...schemas.retrieval import Mode
+from ...text.tokens import estimate_tokens
+from ..errors import UnavailableError, error_told
+from ..parameters import KbName, errors
+from ..runs.chat import MAX_MESSAGES
+from ..runs.questions import Question
+from ..security.access import AFFORDABLE, Asking, Seeing, check_base, may
+from ..service import Service, Serving
+from ..streaming import event_stream
+
+router = APIRouter(prefix="/v1", tags=["openai"])
+_GONE = "the client disconnected, or the server stopped, before the question was answered"
+_MARK = re.compile(r"\[(\d+)\]")
+
+
+class TextPart(BaseModel):
+    """A part of a message that is text."""
+
+    type: Literal["text", "input_text", "output_text"]
+    text: str
+
+
+class ChatMessage(BaseModel):
+    """A message of the conversation; those that are not the user's or the assistant's are not read."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    role: str
+    content: str | list[TextPart] | None = None
+
+    @property
+    def text(self) -> str:
+        """The message's words."""
+        parts = self.content or ""
+        return parts if isinstance(parts, str) else "\n".join(part.text for part in parts)
+
+
+class StreamOptions(BaseModel):
+    """What a stream ends with."""
+
+    include_usage: bool = False
+
+
+class CompletionRequest(BaseModel):
+    """What is asked; the other fields of OpenAI's API, such as the temperature, change nothing."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    model: str = Field(min_length=1, description="the knowledge base's name")
+    messages: list[ChatMessage] = Field(min_length=1, max_length=MAX_MESSAGES,
+                                        description="the conversation; its last message is the question")
+    stream: bool = False
+    stream_options: StreamOptions | None = None
+    mode: Mode = Field(default="reject", description="open: own knowledge allowed, and marked")
+
+
+class Completion(NamedTuple):
+    """What all parts of one answer have in common."""
+
+    id: str
+    created: int
+    model: str
+
+    def part(self, kind: str, **fields: Any) -> dict[str, Any]:
+        """Return an object of OpenAI's API."""
+        return {"id": self.id, "object": kind, "created": self.created, "model": self.model, **fields}
+
+
+@router.get("/models", responses=errors(), dependencies=[may("ask")])
+def list_models(service: Serving, bases: Seeing) -> dict[str, Any]:
+    """List the knowledge bases that the key is for, as models."""
+    names = [name for name in knowledge_bases(service.resources.settings) if bases.hold(name)]
+    return {"object": "list", "data": [_model(name) for name in names]}
+
+
+@router.get("/models/{knowledge_base}", responses=errors(404), dependencies=[may("ask")])
+def show_model(knowledge_base: KbName, service: Serving) -> dict[str, Any]:
+    """Return a knowledge base as a model."""
+    if knowledge_base not in knowledge_bases(service.resources.settings):
+        raise UnknownKnowledgeBaseError(knowledge_base, service.resources.settings.home)
+    return _model(knowledge_base)
+
+
+def _model(name: str) -> dict[str, Any]:
+    return {"id": name, "object": "model", "created": 0, "owned_by": "banyan"}
+
+
+@router.post("/chat/completions", responses=errors(404, 409, 413, 504), response_model=None, dependencies=[AFFORDABLE])
+async def complete(asked: CompletionRequest, request: Request, service: Serving, client: Asking,
+                   ) -> dict[str, Any] | Response:
+    """Answer the last message from a knowledge base, with citations, or abstain; at once, or as a stream."""
+    check_base(asked.model, request)
+    check_name(asked.model)
+    question, earlier = _question(asked)
+    stopping = anyio.Event()
+    pieces = _pieces(asked.model, question, earlier, service, client, stopping)
+    completion = Completion(f"chatcmpl-{uuid.uuid4().hex}", int(time.time()), asked.model)
+    if asked.stream:
+        return event_stream(_chunks(completion, asked, pieces, request), stopping)
+    parts: list[str] = []
+    citations: list[dict[str, Any]] = []
+    async for text, found in pieces:
+        parts.append(text)
+        citations = found
+        if await request.is_disconnected():
+            raise UnavailableError(_GONE)
+    text = "".join(parts)
+    message = {"role": "assistant", "content": text, "refusal": None,
+               "annotations": _annotations(asked.model, text, citations, request)}
+    return completion.part("chat.completion", usage=_usage(asked, text), choices=[
+        {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}])
+
+
+def _question(asked: CompletionRequest) -> tuple[Question, Sequence[AnyMessage]]:
+    """Return the question, and the conversation before it.
+
+    Raises:
+        QuestionError: there is none, or it cannot be asked so.
+    """
+    *before, last = asked.messages
+    if last.role != "user" or not last.text.strip():
+        raise QuestionError("the last message is not the user's, or has no text: end the conversation with the "
+                            "question")
+    kinds: dict[str, type[AIMessage] | type[HumanMessage]] = {"user": HumanMessage, "assistant": AIMessage}
+    earlier = [kinds[message.role](message.text) for message in before if message.role in kinds]
+    try:
+        return Question(question=last.text, mode=asked.mode), earlier
+    except ValidationError as error:
+        raise QuestionError(f"the question cannot be taken: {error.errors()[0]['msg']}") from error
+
+
+async def _pieces(kb: str, question: Question, earlier: Sequence[AnyMessage], service: Service, client: str,
+                  stopping: anyio.Event) -> AsyncIterator[tuple[str, list[dict[str, Any]]]]:
+    """Yield the pieces of the answer; with the last one, its list of sources, come the citations."""
+    async with service.questions.answering(client, kb, question, earlier) as events:
+        ending = asyncio.create_task(_stop_when(stopping, events.stop))
+        try:
+            async for item in events:
+                if item.event == "token":
+                    yield item.data["text"], []
+                elif item.event == "answer":
+                    citations = item.data["citations"]
+                    yield _sources(citations), citations
+                    return
+        finally:
+            ending.cancel()
+    raise UnavailableError(_GONE)
+
+
+async def _stop_when(stopping: anyio.Event, stop: Any) -> None:
+    await stopping.wait()
+    stop()
+
+
+def _sources(citations: Sequence[dict[str, Any]]) -> str:
+    """Return the sources as lines, for front ends that show no annotations."""
+    lines = [f"[{one['id']}] {one['document']}: \u201c{' '.join(one['quote'].split())}\u201d" for one in citations]
+    return "\n\n" + "\n".join(lines) if lines else ""
+
+
+def _annotations(kb: str, text: str, citations: Sequence[dict[str, Any]], request: Request) -> list[dict[str, Any]]:
+    """Return each mark `[n]` as a citation of OpenAI's API, whose address opens the quoted words in Banyan's page."""
+    by_id = {one["id"]: one for one in citations}
+    return [{"type": "url_citation", "url_citation": {
+        "start_index": mark.start(), "end_index": mark.end(), "title": cited["document"],
+        "url": _address(kb, cited, request), "quote": cited["quote"]}}
+        for mark in _MARK.finditer(text) if (cited := by_id.get(int(mark[1])))]
+
+
+def _address(kb: str, cited: dict[str, Any], request: Request) -> str:
+    place = {"kb": kb, "doc": cited["document"], "start": cited["start"], "end": cited["end"]}
+    return f"{request.base_url}#/ask?{urlencode(place)}"
+
+
+async def _chunks(completion: Completion, asked: CompletionRequest,
+                  pieces: AsyncIterator[tuple[str, list[dict[str, Any]]]], request: Request,
+                  ) -> AsyncIterator[ServerSentEvent]:
+    text = ""
+    citations: list[dict[str, Any]] = []
+    try:
+        yield _chunk(completion, {"role": "assistant", "content": ""})
+        async for piece, found in pieces:
+            text, citations = text + piece, found
+            if piece:
+                yield _chunk(completion, {"content": piece})
+        noted = _annotations(completion.model, text, citations, request)
+        yield _chunk(completion, {"annotations": noted} if noted else {}, "stop")
+        if asked.stream_options and asked.stream_options.include_usage:
+            yield _data(completion.part("chat.completion.chunk", choices=[], usage=_usage(asked, text)))
+    except Exception as error:  # noqa: BLE001  (the response has started: its error is a part of it)
+        yield _data({"error": error_told(error, request).model_dump()})
+    yield ServerSentEvent("[DONE]")
+
+
+def _chunk(completion: Completion, delta: dict[str, Any], reason: str | None = None) -> ServerSentEvent:
+    return _data(completion.part("chat.completion.chunk", choices=[
+        {"index": 0, "delta": delta, "finish_reason": reason, "logprobs": None}]))
+
+
+def _data(value: dict[str, Any]) -> ServerSentEvent:
+    return ServerSentEvent(json.dumps(value, ensure_ascii=False))
+
+
+def _usage(asked: CompletionRequest, text: str) -> dict[str, int]:
+    """Return the tokens of the conversation and the answer, estimated; what a model was asked is in the accounts."""
+    prompt, completion = sum(estimate_tokens(message.text) for message in asked.messages), estimate_tokens(text)
+    return {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
