@@ -107,7 +107,7 @@ class KnowledgeBase:
             id: what citations call a text or data frame; none: made from its words. A document of the same id is
                 replaced.
             title: its title; none: its first heading.
-            schema: a seed schema's name (such as "general"), "open", or a file; only with the first documents.
+            schema: "auto", a seed schema's name (such as "general"), "open", or a file; only with the first documents.
             context: every option of a build.
             progress: told of each step; True: a bar on standard error; none: a bar where that is a terminal.
             ray: the Ray cluster whose workers read, extract and embed: "auto" or "HOST:PORT"; True: a Ray of this

@@ -3,7 +3,7 @@
 import json
 import uuid
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple, cast
 
 from ...schemas.documents import Chunk, Document, Frozen
@@ -189,6 +189,11 @@ class Documents:
         documents = self._read_all(parents, ids)
         return [_chunk(row, documents[row.document, bool(row.revision)]) for row in rows]
 
+    def whole_texts(self) -> Iterator[tuple[str, str]]:
+        """Yield the ids and texts of all documents."""
+        for row in self._db.rows("SELECT id, text FROM documents"):
+            yield str(row.id), str(row.text)
+
     def texts(self) -> list[ChunkText]:
         """The texts of all chunks in service, by document and position, without what else `chunks` reads."""
         documents = {str(row[0]): str(row[1]) for row in self._db.rows("SELECT id, text FROM documents")}
@@ -231,6 +236,18 @@ class Documents:
     def count_documents(self) -> int:
         """The number of documents."""
         return self._db.count("SELECT count(*) FROM documents")
+
+    def sample(self, most: int) -> list[Chunk]:
+        """Return some chunks: the first ones of all documents by id, which is a hash of their content, then the next.
+
+        So the sample is a function of the documents.
+        """
+        return self.chunks(str(row[0]) for row in self._db.rows(
+            "SELECT id FROM chunks ORDER BY ordinal, id LIMIT :most", most=most))
+
+    def count_characters(self) -> int:
+        """Return the length of all documents together."""
+        return self._db.count("SELECT coalesce(sum(length(text)), 0) FROM documents")
 
     def done(self) -> list[str]:
         """The ids of the chunks that are part of the graph, in order of document and position."""

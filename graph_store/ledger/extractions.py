@@ -88,6 +88,11 @@ class Extractions:
         return {str(row[0]): int(row[1]) for row in self._db.rows(
             "SELECT reason, count(*) FROM rejections GROUP BY reason ORDER BY reason")}
 
+    def rejected_facts(self) -> dict[str, int]:
+        """Return how many facts and values were not admitted, by reason."""
+        return {str(row[0]): int(row[1]) for row in self._db.rows(
+            "SELECT reason, count(*) FROM rejections WHERE text LIKE '(%' GROUP BY reason ORDER BY reason")}
+
     def repaired(self) -> dict[str, int]:
         """How many extracted items were repaired before they were admitted, by the kind of repair."""
         return {str(row[0]): int(row[1]) for row in self._db.rows(

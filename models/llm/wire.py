@@ -14,6 +14,7 @@ from typing import Annotated, Any, Generic, TypeVar, get_args
 from pydantic import BaseModel, ConfigDict, Field
 
 from ...prompts.schema_text import type_letters
+from ...schemas.delta import SameLabel
 from ...schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from ...schemas.graph_schema import GraphSchema, SchemaElement
 from ...schemas.naming import normalise
@@ -99,8 +100,9 @@ _DRAFT = _answer("answer", thought=_TEXT, claims=_list(_object(
     confidence=_NUMBER)
 _QUESTION = _answer("question", question=_TEXT)
 _RETELLING = _answer("retelling", thought=_TEXT, text=_TEXT)
-_ELEMENTS = _answer("schema", thought=_TEXT,
-                    elements=_list(_object(items=_list(_INTEGER), name=_TEXT, description=_TEXT)))
+_PROPOSAL = _answer("schema", thought=_TEXT, types=_list(_list(_TEXT, 1, 4)), relations=_list(_list(_TEXT, 3, 4)),
+                    attributes=_list(_list(_TEXT, 2, 4)))
+_SAME = _answer("same", same=_list(_list(_TEXT, 2, 3)))
 _JUDGEMENT = _answer("judgement", reason=_TEXT, correct=_FLAG, statements=_INTEGER, stated=_INTEGER)
 
 
@@ -335,22 +337,31 @@ def retelling() -> Shape[str]:
     return Shape(_RETELLING, lambda data: _Retelling.model_validate(data).text)
 
 
-class SchemaElements(_Wire):
-    """The elements of a schema, each with the numbers of the candidates it is made of."""
+class ProposedSchema(_Wire):
+    """The rows of a schema that a model proposes; missing cells are empty."""
 
-    class Element(_Wire):
-        """One of them."""
-
-        items: list[int]
-        name: str
-        description: str = ""
-
-    elements: list[Element]
+    thought: str = ""
+    types: list[list[str]] = []
+    relations: list[list[str]] = []
+    attributes: list[list[str]] = []
 
 
-def schema_elements(read: Callable[[list[SchemaElements.Element]], T]) -> Shape[T]:
-    """Elements of a schema as `read` takes them, which raises ValueError where they do not fit together."""
-    return Shape(_ELEMENTS, lambda data: read(SchemaElements.model_validate(data).elements))
+def proposed_schema(read: Callable[[ProposedSchema], T]) -> Shape[T]:
+    """A proposed schema as `read` takes it, which raises ValueError where it cannot be used."""
+    return Shape(_PROPOSAL, lambda data: read(ProposedSchema.model_validate(data)))
+
+
+class _Same(_Wire):
+    same: list[list[str]] = []
+
+
+def same_labels() -> Shape[list[SameLabel]]:
+    """The labels that mean the same as another name; rows that cannot be read are left out."""
+    def read(data: dict[str, Any]) -> list[SameLabel]:
+        rows = [[*row, "", ""][:3] for row in _Same.model_validate(data).same]
+        return [SameLabel(int(number), name.strip(), way.strip().lower() == "backward")
+                for number, name, way in rows if number.strip().isdecimal() and name.strip()]
+    return Shape(_SAME, read)
 
 
 def verdict(model: type[_M]) -> Shape[_M]:

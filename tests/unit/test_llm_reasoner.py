@@ -9,13 +9,9 @@ from banyan.config import Settings
 from banyan.models.llm import LlmReasoner
 from banyan.models.llm import wire as wire_module
 from banyan.models.llm.endpoint import Messages, Reply
-from banyan.models.llm.inferring import SchemaWriter
 from banyan.schemas.extraction import ExtractionRequest
 from banyan.schemas.graph_schema import (
-    AttributeType,
-    EntityType,
     GraphSchema,
-    RelationType,
     open_schema,
 )
 from banyan.schemas.retrieval import CommunityDigest, Passage, SubAnswer
@@ -36,26 +32,6 @@ def extracted(answer: Any, schema: GraphSchema = SCHEMA):
 
 
 # From the wire to our types
-
-def test_a_schema_is_merged_named_and_described_by_the_model():
-    found = GraphSchema(
-        name="found", entity_types=tuple(EntityType(name=name) for name in ("Player", "Athlete", "City", "Thing")),
-        relation_types=(RelationType(name="born in", domain=("Player", "Thing"), range=("City",)),
-                        RelationType(name="birthplace", domain=("Athlete",), range=("City",))),
-        attribute_types=(AttributeType(name="Elo", owners=("Thing",)),))
-    endpoint = ScriptedEndpoint([{"elements": [{"items": [9], "name": "none"}]}, {"elements": [
-        {"items": [2, 1], "name": "Sportsperson", "description": "who plays"}, {"items": [3], "name": "City"},
-        {"items": [6, 5, 1], "name": "born_in"}, {"items": [7], "name": "rating"}, {"items": [4], "name": "Other"}]}])
-    writer = SchemaWriter(Settings(_env_file=None), InMemoryCalls(), endpoint)
-    schema = writer.write(found, {"entity_type": 2, "relation": 15, "attribute": 10})
-    assert [(t.name, t.aliases, t.description) for t in schema.entity_types] == [
-        ("Sportsperson", ("Athlete", "Player"), "who plays"), ("City", (), "")]
-    (born,), (rating,) = schema.relation_types, schema.attribute_types
-    assert (born.aliases, born.domain, born.range) == (("birthplace", "born in"), ("Sportsperson",), ("City",))
-    assert (rating.aliases, rating.owners) == (("Elo",), ("*",))
-    assert "[5] relation: born in (Player|Thing -> City)" in endpoint.sent[0][1][1]
-    assert "no entity type" in endpoint.sent[1][-1][1]
-
 
 def test_an_extraction_comes_typed():
     extraction = extracted(FOUND)
