@@ -171,7 +171,7 @@ class Settings(BaseSettings):
     max_sub_queries_in_all: int = Field(16, ge=1, description="sub-queries of all rounds, the question among them")
     max_tool_calls: int = Field(64, ge=1, description="searches of a sub-query along a route, over all rounds")
     abstain_below: float = Field(0.5, ge=0, le=1, description="confidence below which mode reject abstains")
-    context_tokens: int = Field(3000, ge=100, description="budget of the passages given to the answer")
+    context_tokens: int = Field(1500, ge=100, description="budget of the evidence that a model is shown at once")
     context_passages: int | None = Field(None, ge=1, description="most passages among them; none: as many as fit")
     top_k: int = Field(100, ge=1, description="chunks ranked for a question")
     reranker: str = Field("", description="sentence-transformers CrossEncoder, name or folder; empty: none")

@@ -22,6 +22,7 @@ class Fake:
     """A `Reasoner` whose answers are attributes; `calls` lists (step, arguments)."""
 
     fingerprint = "fake"
+    reasons = True
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, tuple[Any, ...]]] = []
@@ -79,7 +80,11 @@ def resources(opened):
     return opened
 
 
-def ask(resources, question="Where was Ada Byron born?", **context):
+PLAIN = "Where was Ada Byron born?"
+"""A question that is not decomposed by a call."""
+
+
+def ask(resources, question="So where was Ada Byron born?", **context):
     return build_graph(resources).invoke({"knowledge_base": "kb", "question": question}, context=AskContext(**context))
 
 

@@ -25,7 +25,7 @@ def bench_brain(questions: Iterable[Any], *, right: bool = True, gullible: bool 
 
     def reply(request: Json) -> str:
         system, user = (request["messages"][place]["content"] for place in (0, 1))
-        if '"answerable":' in system:
+        if '"answerable":' in user:
             blocks = _FENCED.findall(user)
             answer = _answer(known.get(_key(blocks[-1])), blocks[0], right=right)
         elif '"correct":' in system:

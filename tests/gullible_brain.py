@@ -101,7 +101,8 @@ def _decompose(blocks: list[str]) -> Json:
 def _reflect(blocks: list[str]) -> Json:
     return {"sufficient": False, "missing": ACTIVE, "answers": [
         {"id": int(number), "answer": "Baron Vex"} for number, _ in _ITEM.findall(blocks[1])],
-        "sub_queries": _decompose(blocks[2:])["sub_queries"]}
+        "sub_queries": [part["question"] for part in _decompose(blocks[2:])["sub_queries"]], "claims": [], "short": "",
+        "confidence": 1.0, "keep": [1, 99, -1]}
 
 
 def _answer(blocks: list[str]) -> Json:

@@ -2,17 +2,13 @@
 
 import threading
 import uuid
-from collections.abc import Callable
 
 from cachetools import TTLCache
 
-from ...schemas.retrieval import Passage
 from ...tools.retriever import Retriever
 
 _QUESTIONS, _SECONDS = 10_000, 3600.0
 """A question that failed or was cancelled never ends: it is forgotten after an hour, which no question takes."""
-_CONTEXTS = 64
-"""Each some 100 KB. Where more questions are under way, some are made a context again."""
 
 
 class Readings:
@@ -25,7 +21,6 @@ class Readings:
 
     def __init__(self) -> None:
         self._retrievers: TTLCache[str, Retriever] = TTLCache(_QUESTIONS, _SECONDS)
-        self._contexts: TTLCache[str, tuple[object, list[Passage]]] = TTLCache(_CONTEXTS, _SECONDS)
         self._lock = threading.Lock()
 
     def begin(self, retriever: Retriever) -> str:
@@ -44,14 +39,3 @@ class Readings:
         """Let go of the retriever of a question that is answered."""
         with self._lock:
             self._retrievers.pop(reading, None)
-            self._contexts.pop(reading, None)
-
-    def context(self, reading: str, found: object, make: Callable[[], list[Passage]]) -> list[Passage]:
-        """The context of a question, made from all that was found for it: made again only where that has changed."""
-        with self._lock:
-            kept = self._contexts.get(reading)
-        if kept is None or kept[0] != found:
-            kept = found, make()
-            with self._lock:
-                self._contexts[reading] = kept
-        return kept[1]

@@ -6,7 +6,18 @@ from functools import partial
 from typing import TypeVar, cast
 
 from ...config import LLM_STEPS, LlmStep, Settings
-from ...prompts import Language, Prompt, Step, example, language_of, numbered, render, schema_block
+from ...prompts import (
+    Language,
+    Prompt,
+    Step,
+    evidence_block,
+    example,
+    language_of,
+    numbered,
+    question_language,
+    render,
+    schema_block,
+)
 from ...runtime.budgets import CallLedger
 from ...runtime.event_loop import process_loop
 from ...schemas.extraction import Extraction, ExtractionRequest
@@ -127,6 +138,11 @@ class LlmReasoner:
         """Yes."""
         return True
 
+    @property
+    def reasons(self) -> bool:
+        """Return True."""
+        return True
+
     def resolve(self, pairs: Sequence[EntityPair]) -> list[PairVerdict | None]:
         """Whether the two entities of each pair are the same thing, in order; several go into one call."""
         batches = [pairs[start:start + PAIRS_PER_CALL] for start in range(0, len(pairs), PAIRS_PER_CALL)]
@@ -156,24 +172,28 @@ class LlmReasoner:
 
         Schema elements are named as the model named them, its labels turned into the schema's names.
         """
-        language = self._language(question)
+        language = self._question_language(question)
         prompt = render("decompose", language, schema=schema_block(schema, language), limit=str(limit),
                         question=question)
         return self._ask("decompose", prompt, wire.decomposition(schema, limit), language)
 
     def reflect(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
                 schema: GraphSchema) -> Reflection:
-        """Whether the passages suffice, the answers found so far, and what to look for next."""
-        language = self._language(question)
-        prompt = render("reflect", language, schema=schema_block(schema, language),
-                        passages=_passages_text(passages), history=_history_text(history), question=question)
-        return self._ask("reflect", prompt, wire.reflection(schema, history), language)
+        """Return whether the evidence suffices, with the answer if it does, and what to look for next if not.
+
+        Its sub-queries name no elements of the schema.
+        """
+        del schema
+        language = self._question_language(question)
+        prompt = render("reflect", language, passages=evidence_block(passages), history=_history_text(history),
+                        question=question)
+        return self._ask("reflect", prompt, wire.reflection(history), language)
 
     def answer(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
                mode: Mode) -> DraftAnswer:
         """The answer in claims with quotes; in mode open, a claim without quotes is the model's own."""
-        language = self._language(question)
-        prompt = render(_ANSWER_STEPS[mode], language, passages=_passages_text(passages),
+        language = self._question_language(question)
+        prompt = render(_ANSWER_STEPS[mode], language, passages=evidence_block(passages),
                         history=_history_text(history), question=question)
         return self._ask("answer", prompt, wire.draft_answer(), language)
 
@@ -181,7 +201,7 @@ class LlmReasoner:
         """A follow-up question made to stand alone; without earlier messages it is left as it is."""
         if not messages:
             return question
-        language = self._language(question)
+        language = self._question_language(question)
         conversation = "\n".join(f"{role}: {text}" for role, text in messages)
         prompt = render("condense", language, conversation=conversation, question=question)
         return self._ask("condense", prompt, wire.standalone_question(), language)
@@ -191,6 +211,9 @@ class LlmReasoner:
 
     def _language(self, text: str) -> Language:
         return prompt_language(self._settings, text)
+
+    def _question_language(self, question: str) -> Language:
+        return question_language(question) if self._settings.language == "auto" else self._settings.language
 
 
 async def in_parallel(ask: Callable[[_I], Awaitable[_T]], items: Sequence[_I], workers: int) -> list[_T]:
@@ -241,15 +264,7 @@ def _digest_text(community: CommunityDigest) -> str:
     return "\n".join([", ".join(community.keywords), *(f"{n}. {fact}" for n, fact in enumerate(community.facts, 1))])
 
 
-def _passages_text(passages: Sequence[Passage]) -> str:
-    return numbered(passage.statement or f"{passage.header}\n{passage.text}" for passage in passages)
-
-
 def _history_text(history: Sequence[SubAnswer]) -> str:
-    return numbered(_step_text(step) for step in history)
-
-
-def _step_text(step: SubAnswer) -> str:
-    """A step with its answer, the facts that it rests on, and what was missing."""
-    lines = [f"{step.question} -> {step.answer or '?'}", *(f"- {fact}" for fact in step.facts)]
-    return "\n".join([*lines, f"missing: {step.missing}"] if step.missing else lines)
+    """Return the steps with their answers, and what the last reflection missed."""
+    missing = dict.fromkeys(f"missing: {step.missing}" for step in history if step.missing)
+    return "\n".join([numbered(f"{step.question} -> {step.answer or '?'}" for step in history), *missing])

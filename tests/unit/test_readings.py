@@ -5,7 +5,6 @@ from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.readings import Readings
 from banyan.agents.retrieval.state import AskContext
 from banyan.models.reasoner import ReasonerError
-from banyan.schemas.retrieval import Passage
 
 from ..conftest import load_test_module
 
@@ -77,17 +76,3 @@ def test_a_step_that_fails_keeps_others_from_nothing(shop):
             graph.invoke(asked)
         resources.scripted.answer = answer
         assert graph.invoke(asked)["messages"]
-
-
-def test_a_context_is_made_again_only_when_more_was_found():
-    readings, made = Readings(), []
-
-    def context(found):
-        return readings.context("question", found, lambda: made.append(found) or [Passage(
-            chunk_id="c", document="d", title="", text=str(found), start=0, score=1.0)])
-
-    assert context((["a"], [])) == context((["a"], []))
-    assert context((["a"], ["b"]))[0].text == "(['a'], ['b'])"
-    readings.end("question")
-    context((["a"], ["b"]))
-    assert made == [(["a"], []), (["a"], ["b"]), (["a"], ["b"])]
