@@ -21,6 +21,7 @@ _FACTS_SHARE, _REPORTS_SHARE = 1 / 5, 1 / 4
 _MOST_FACTS = 8
 _ABOUT_FIRST = 3
 """Passages of each sub-query that go first because they are about what it names."""
+_BEST_AGAIN = 2
 _RELIED_ON = 3
 """Items kept because they hold an answer, where a model does not say which it needs."""
 _ASIDE = re.compile(r"\s*[(（][^()（）]*[)）]$")
@@ -69,9 +70,21 @@ def choose_evidence(retriever: Retriever, ranking: Sequence[tuple[str, float]], 
     return [*kept, *passages, *_fitting(facts, room), *reports]
 
 
-def about_first(retriever: Retriever, queries: Sequence[Query],
-                ranking: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
-    """Return a ranking with passages about what the sub-queries name first: those whose title is the name."""
+def answering_first(retriever: Retriever, queries: Sequence[Query], ranking: Sequence[tuple[str, float]],
+                    ) -> tuple[list[tuple[str, float]], set[str]]:
+    """Return a ranking that begins with passages about what follow-ups name, and those that are shown again.
+
+    A passage is about what its title names. What was read before its name was asked for may not have told anything:
+    passages about the name, and the best of the ranking, are shown again if the model has seen them.
+
+    Args:
+        retriever: the knowledge base.
+        queries: the follow-ups.
+        ranking: of their passages as (id, weight), best first.
+
+    Returns:
+        The ranking, and the ids that are shown again.
+    """
     index, first = retriever.index, dict[str, float]()
     weights = dict(ranking)
     for query in queries:
@@ -82,7 +95,8 @@ def about_first(retriever: Retriever, queries: Sequence[Query],
         titled = [key for key in sorted(mentioned, key=lambda key: (-mentioned[key], key))
                   if canonical_name(_ASIDE.sub("", index.chunks[index.chunk_row[key]].title)) in names]
         first.update((key, mentioned[key]) for key in titled[:_ABOUT_FIRST])
-    return [*first.items(), *((key, weight) for key, weight in ranking if key not in first)]
+    again = {*first, *(key for key, _ in ranking[:_BEST_AGAIN])}
+    return [*first.items(), *((key, weight) for key, weight in ranking if key not in first)], again
 
 
 def relied_on(reflection: Reflection, items: Sequence[Passage], tokens: int) -> list[Passage]:

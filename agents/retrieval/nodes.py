@@ -27,7 +27,7 @@ from .chaining import following, merged, names_known_to, next_parts, searchable,
 from .citing import cite, within_budget
 from .context import build_context
 from .conversation import read_conversation
-from .evidence import about_first, choose_evidence, item_key, relied_on
+from .evidence import answering_first, choose_evidence, item_key, relied_on
 from .planning import Caps, Plan, distinct, in_schema, key, plan_round, with_elements
 from .presenting import is_hinted, present_quotes, with_notes, with_spelling
 from .readings import Readings
@@ -84,10 +84,12 @@ class RetrievalNodes:
         ranking = state["ranking"][:settings.context_passages]
         if not reasons:
             return build_context(retriever, ranking, queries, evidence, _READ_BY_RULES * settings.context_tokens)
+        seen = set(state["seen"])
         if start:
-            ranking = about_first(retriever, queries[start:], state["followed"])
+            ranking, again = answering_first(retriever, queries[start:], state["followed"])
+            seen -= again - {item_key(item) for item in state["kept"]}
         return choose_evidence(retriever, ranking[:settings.context_passages], queries[start:], evidence,
-                               settings.context_tokens, state["kept"], state["seen"])
+                               settings.context_tokens, state["kept"], seen)
 
     def _caps(self, context: AskContext) -> Caps:
         """The context's caps; those that it does not set are the settings'."""

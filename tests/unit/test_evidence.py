@@ -1,7 +1,7 @@
 """What a model reads: items that bear on the question, none twice, none that says what another one says."""
 
 import pytest
-from banyan.agents.retrieval.evidence import about_first, choose_evidence, item_key, relied_on
+from banyan.agents.retrieval.evidence import answering_first, choose_evidence, item_key, relied_on
 from banyan.schemas.retrieval import Passage, Reflection, SubAnswer, SubQuery
 from banyan.text.tokens import estimate_tokens
 from banyan.tools.near_facts import near_facts
@@ -106,11 +106,13 @@ def test_passages_far_below_the_best_are_left_out_where_there_are_enough(retriev
 
 def test_a_passage_about_what_a_follow_up_names_goes_first(retriever):
     queries = retriever.queries([SubQuery(question="On which river does Ulm lie?")])
-    ranking = ranked(retriever, "ada", "year")
-    assert [key for key, _ in about_first(retriever, queries, ranking)] == [
-        key for key, _ in ranked(retriever, "ulm", "ada", "year")]
+    ranking = ranked(retriever, "ada", "copy", "year")
+    first, again = answering_first(retriever, queries, ranking)
+    ids = dict(zip(("ulm", "ada", "copy", "year"), (key for key, _ in first), strict=True))
+    assert [key for key, _ in first] == [key for key, _ in ranked(retriever, "ulm", "ada", "copy", "year")]
+    assert again == {ids["ulm"], ids["ada"], ids["copy"]}, "the best are shown again, whatever was seen"
     queries = retriever.queries([SubQuery(question="On which river does it lie?")])
-    assert about_first(retriever, queries, ranking) == ranking
+    assert answering_first(retriever, queries, ranking) == (ranking, {ids["ada"], ids["copy"]})
 
 
 def test_what_a_reflection_relied_on_is_what_it_names_or_what_holds_its_answers():

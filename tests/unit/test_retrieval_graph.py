@@ -183,9 +183,10 @@ def test_a_plain_question_costs_no_call_to_decompose_it_and_one_that_is_answered
     assert (said["answer"], said["short"], said["abstained"]) == ("She was born in Ulm. [1]", "Ulm", False)
 
 
-def test_what_was_read_is_not_shown_again_but_what_a_reflection_relied_on(resources):
+def test_what_was_read_is_not_shown_again_but_what_a_reflection_relied_on(resources, monkeypatch):
+    monkeypatch.setattr("banyan.agents.retrieval.evidence._BEST_AGAIN", 0)
     resources.fake.reflections = [Reflection(sufficient=False, keep=[2, 99], sub_queries=[
-        SubQuery(question="Is Ulm a city?")])]
+        SubQuery(question="Is it a city?")])]
     resources.settings.context_tokens = 45
     try:
         ask(resources)

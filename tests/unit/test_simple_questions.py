@@ -27,6 +27,7 @@ def test_one_thing_asked_of_one_entity_is_simple(question):
     "How many awards did Marie Curie receive?", "Is Marie Curie older than Pierre Curie?", "Who is she?", "",
     "Where did Marie Curie live when she discovered polonium?", "¿Dónde nació Marie Curie?",
     "Who was the teacher of the husband of Marie Curie?", "Since when was Marie Curie a professor?",
-    "屠呦呦的丈夫出生在哪里？", "屠呦呦和袁隆平谁更年长？", "屠呦呦获得了哪些奖？", "发现青蒿素的人毕业于哪所大学的哪个系？"])
+    "屠呦呦的丈夫出生在哪里？", "屠呦呦和袁隆平谁更年长？", "屠呦呦获得了哪些奖？",
+    "发现青蒿素的人毕业于哪所大学的哪个系？"])
 def test_anything_else_is_not(question):
     assert not is_simple(question, TRIE.find(question))
