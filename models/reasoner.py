@@ -78,3 +78,17 @@ class Reasoner(Protocol):
 
     def condense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
         """A follow-up question made to stand alone; `messages` are (role, text), oldest first."""
+
+    async def adecompose(self, question: str, schema: GraphSchema, limit: int) -> list[SubQuery]:
+        """As `decompose`, holding no thread while a model works."""
+
+    async def areflect(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
+                       schema: GraphSchema) -> Reflection:
+        """As `reflect`, holding no thread while a model works."""
+
+    async def aanswer(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
+                      mode: Mode) -> DraftAnswer:
+        """As `answer`, holding no thread while a model works."""
+
+    async def acondense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
+        """As `condense`, holding no thread while a model works."""

@@ -52,6 +52,18 @@ class Fake:
         self.calls.append(("condense", (question, list(messages))))
         return f"{question} (of Ada Byron)"
 
+    async def adecompose(self, *arguments):
+        return self.decompose(*arguments)
+
+    async def areflect(self, *arguments):
+        return self.reflect(*arguments)
+
+    async def aanswer(self, *arguments):
+        return self.answer(*arguments)
+
+    async def acondense(self, *arguments):
+        return self.condense(*arguments)
+
 
 class FakeResources(Resources):
     """Resources with that reasoner."""

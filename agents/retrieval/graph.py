@@ -15,7 +15,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer
 
 from ...schemas.retrieval import ROUTES
-from ..nodes import traced_node
+from ..nodes import as_node, traced_node
 from ..resources import Resources
 from .nodes import RetrievalNodes
 from .state import AskContext, AskInput, AskOutput, AskState, SearchInput, SurveyInput
@@ -31,17 +31,18 @@ def build_graph(resources: Resources | None = None, checkpointer: Checkpointer =
             graph, nothing is kept with that one's state.
     """
     nodes = RetrievalNodes(resources)
-    node = partial(traced_node, within=nodes.charged_to_client)
+    # Nodes that wait for a model are coroutines; the others keep a core busy, and LangGraph runs them in threads.
+    waiting, busy = (partial(make, within=nodes.charged_to_client) for make in (as_node, traced_node))
     searches = {route: f"{route}_search" for route in ROUTES}
     graph = StateGraph(AskState, context_schema=AskContext, input_schema=AskInput, output_schema=AskOutput)
-    graph.add_node("condense", node(nodes.condense, "condense"))
-    graph.add_node("decompose", node(nodes.decompose, "decompose"))
+    graph.add_node("condense", waiting(nodes.condense))
+    graph.add_node("decompose", waiting(nodes.decompose))
     for route, name in searches.items():
-        graph.add_node(name, node(partial(nodes.search, route), name), input_schema=SearchInput)
-    graph.add_node("survey", node(nodes.survey, "survey"), input_schema=SurveyInput)
-    graph.add_node("fuse", node(nodes.fuse, "fuse"))
-    graph.add_node("reflect", node(nodes.reflect, "reflect"))
-    graph.add_node("answer", node(nodes.answer, "answer"))
+        graph.add_node(name, busy(partial(nodes.search, route), name), input_schema=SearchInput)
+    graph.add_node("survey", waiting(nodes.survey), input_schema=SurveyInput)
+    graph.add_node("fuse", busy(nodes.fuse, "fuse"))
+    graph.add_node("reflect", waiting(nodes.reflect))
+    graph.add_node("answer", waiting(nodes.answer))
     graph.add_edge(START, "condense")
     graph.add_edge("condense", "decompose")
     graph.add_conditional_edges("decompose", nodes.begin, [*searches.values(), "survey", "fuse"])

@@ -14,12 +14,14 @@ from ...graph_store.bounding.labels import Bounds
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...models.reasoner import Reasoner
 from ...runtime.budgets import charged
+from ...schemas.graph_schema import GraphSchema
 from ...schemas.references import literal
 from ...schemas.retrieval import DraftAnswer, Evidence, Passage, QuotedDraft, Reflection, Route, SubAnswer, SubQuery
 from ...schemas.trace import TraceStep
 from ...tools.retriever import Retriever
 from ..contexts import check_context
 from ..model_choice import check_models
+from ..nodes import in_busy_thread
 from ..resources import Resources, default_resources
 from ..serving import charged_to_client, is_served
 from . import tracing
@@ -67,7 +69,8 @@ class RetrievalNodes:
 
     def _retriever(self, state: AskState | SearchInput | SurveyInput) -> Retriever:
         """The retriever that the question began with, whatever was published meanwhile."""
-        return self._readings.get(state["reading"]) or self._resources.retriever(state["knowledge_base"])
+        name = state["knowledge_base"]
+        return self._readings.get(name, state["revision"]) or self._resources.retriever(name)
 
     def _knowledge_base(self, state: AskState | SurveyInput) -> KnowledgeBase:
         return self._retriever(state).index.store
@@ -111,43 +114,64 @@ class RetrievalNodes:
         mapped = [in_schema(part, bounds) for part in parts]
         return [part for part, _ in mapped], [note for _, notes in mapped for note in notes]
 
-    def condense(self, state: AskState, runtime: Runtime[AskContext]) -> dict[str, Any]:
+    async def condense(self, state: AskState, runtime: Runtime[AskContext]) -> dict[str, Any]:
         """Make the question stand alone: a follow-up is rewritten from the conversation before it."""
         context = runtime.context or AskContext()
         check_context(context)
         name = state.get("knowledge_base") or context.knowledge_base
         earlier, question = read_conversation(state)
+        await in_busy_thread(self._check, name, context)
+        if earlier:
+            reasoner = self._resources.reasoner(name, context.models)
+            question = await reasoner.acondense(question, earlier)
+        return await in_busy_thread(self._asked, state, name, question, earlier)
+
+    def _check(self, name: str, context: AskContext) -> None:
+        """Report wrong settings before anything is paid for."""
         self._resources.knowledge_base(name)
-        # Wrong settings are reported before anything is paid for.
         self._caps(context)
         check_models(context.models, self._resources.settings, served=is_served())
         self._resources.reranker  # noqa: B018
-        if earlier:
-            question = self._resources.reasoner(name, context.models).condense(question, earlier)
-        question, replaced = respelt(literal(question), self._resources.retriever(name).index)
+
+    def _asked(self, state: AskState, name: str, question: str, earlier: list[tuple[str, str]]) -> dict[str, Any]:
+        """The state of a new question."""
+        retriever = self._resources.retriever(name)
+        question, replaced = respelt(literal(question), retriever.index)
         step = TraceStep(step="question", text=tracing.short(question))
         # An earlier question of the thread may have been asked with its trace.
         old_trace: dict[str, Any] = {"trace": []} if state.get("trace") else {}
-        reading = self._readings.begin(self._resources.retriever(name))
-        return {"knowledge_base": name, "reading": reading, "question": question, "respelt": replaced,
+        return {"knowledge_base": name, "revision": self._readings.begin(name, retriever), "question": question,
+                "respelt": replaced,
                 "hinted": is_hinted(earlier), "asked": [], "history": [],
                 "planned": [], "round_start": 0, "searches": [], "found": [], "surveyed": [], "ranking": [],
                 "followed": [], "fused": 0, "shown": [], "seen": [], "kept": [], "draft": None,
                 "iterations": 0, "steps": [tracing.data(step)], **old_trace}
 
-    def decompose(self, state: AskState, runtime: Runtime[AskContext]) -> dict[str, Any]:
+    async def decompose(self, state: AskState, runtime: Runtime[AskContext]) -> dict[str, Any]:
         """Break the question into atomic sub-queries in the schema's terms; a plainly simple one stays whole."""
-        context, whole = runtime.context or AskContext(), SubQuery(question=state["question"])
-        caps, parts, notes = self._caps(context), list[SubQuery](), list[str]()
-        reasoner, retriever = self._reasoner(state, context), self._retriever(state)
-        schema = self._knowledge_base(state).schemas.current()
-        if context.decompose and reasoner.reasons and is_simple(whole.question,
-                                                                retriever.index.names.find(whole.question)):
-            whole = with_elements(whole, schema)
-        elif context.decompose:
-            shown = relevant_schema(retriever, schema, whole.question) if reasoner.reasons else schema
-            proposed = reasoner.decompose(whole.question, shown, caps.sub_queries)
-            parts, notes = self._in_schema(state, proposed[:caps.sub_queries])
+        context, question = runtime.context or AskContext(), state["question"]
+        reasoner, limit = self._reasoner(state, context), self._caps(context).sub_queries
+        whole, proposed = SubQuery(question=question), list[SubQuery]()
+        if context.decompose:
+            whole, schema = await in_busy_thread(self._undivided, state, reasons=reasoner.reasons)
+            proposed = (await reasoner.adecompose(question, schema, limit))[:limit] if schema else []
+        return await in_busy_thread(self._first_round, state, context, whole, proposed)
+
+    def _undivided(self, state: AskState, *, reasons: bool) -> tuple[SubQuery, GraphSchema | None]:
+        """The whole question, and the schema to decompose it with; None: it is plainly simple."""
+        retriever, question = self._retriever(state), state["question"]
+        schema, whole = self._knowledge_base(state).schemas.current(), SubQuery(question=question)
+        if not reasons:
+            return whole, schema
+        if is_simple(question, retriever.index.names.find(question)):
+            return with_elements(whole, schema), None
+        return whole, relevant_schema(retriever, schema, question)
+
+    def _first_round(self, state: AskState, context: AskContext, whole: SubQuery,
+                     proposed: Sequence[SubQuery]) -> dict[str, Any]:
+        """The state with what is searched first."""
+        caps, reasoner, retriever = self._caps(context), self._reasoner(state, context), self._retriever(state)
+        parts, notes = self._in_schema(state, proposed)
         # Where a reflection will know the answers, what waits for one is searched then, with the name written out.
         is_filled_later = reasoner.reasons and context.agent and caps.rounds > 1
         ready = [part for part in parts if not waits(part.question)] if is_filled_later else searchable(parts)
@@ -171,15 +195,15 @@ class RetrievalNodes:
             return []
         retriever, tokens = self._retriever(state), self._resources.settings.context_tokens
         (query,) = retriever.queries([SubQuery(question=state["question"])])
-        return [Send("survey", SurveyInput(knowledge_base=state["knowledge_base"], reading=state["reading"],
+        return [Send("survey", SurveyInput(knowledge_base=state["knowledge_base"], revision=state["revision"],
                                            question=state["question"], batch=batch))
                 for batch in report_batches(retriever, query, tokens)]
 
-    def survey(self, state: SurveyInput, runtime: Runtime[AskContext]) -> dict[str, Any]:
+    async def survey(self, state: SurveyInput, runtime: Runtime[AskContext]) -> dict[str, Any]:
         """What some of the reports say to the question: claims that cite soundly."""
         context, items = runtime.context or AskContext(), state["batch"]
-        draft = self._reasoner(state, context).answer(state["question"], [], items, context.mode)
-        found = points(draft, items, self._knowledge_base(state).documents)
+        draft = await self._reasoner(state, context).aanswer(state["question"], [], items, context.mode)
+        found = await in_busy_thread(points, draft, items, self._knowledge_base(state).documents)
         return {"surveyed": found, "steps": [tracing.data(tracing.surveyed(len(items), found))]}
 
     def _searches(self, state: AskState) -> list[Send]:
@@ -188,7 +212,7 @@ class RetrievalNodes:
         for number, route in state["searches"]:
             numbers.setdefault(route, []).append(number)
         return [
-            Send(f"{route}_search", SearchInput(knowledge_base=state["knowledge_base"], reading=state["reading"],
+            Send(f"{route}_search", SearchInput(knowledge_base=state["knowledge_base"], revision=state["revision"],
                                                 round=state["iterations"], asked=state["asked"], numbers=wanted))
             for route, wanted in numbers.items()
         ]
@@ -234,20 +258,26 @@ class RetrievalNodes:
             ranking = reranked(reranker, questions, texts, ranking)
         return ranking, f"the best {len(texts)} reordered by the cross-encoder"
 
-    def reflect(self, state: AskState, runtime: Runtime[AskContext]) -> dict[str, Any]:
+    async def reflect(self, state: AskState, runtime: Runtime[AskContext]) -> dict[str, Any]:
         """Judge the evidence: answer if it suffices, else ask for what is missing, never what was asked before.
 
         A model is not asked after the last round: what it asked for before is found, and `answer` reads it.
         """
         context = runtime.context or AskContext()
-        caps, reasoner = self._caps(context), self._reasoner(state, context)
-        if not context.agent or state["surveyed"] or (reasoner.reasons and state["iterations"] >= caps.rounds):
+        reasoner = self._reasoner(state, context)
+        ends = reasoner.reasons and state["iterations"] >= self._caps(context).rounds
+        if not context.agent or state["surveyed"] or ends:
             return {"searches": []}
-        items = self._items(state, reasons=reasoner.reasons)
+        items = await in_busy_thread(self._items, state, reasons=reasoner.reasons)
         schema = self._knowledge_base(state).schemas.current()
-        reflection = reasoner.reflect(state["question"], state["history"], items, schema)
+        reflection = await reasoner.areflect(state["question"], state["history"], items, schema)
+        return await in_busy_thread(self._reflected, state, context, items, reflection)
+
+    def _reflected(self, state: AskState, context: AskContext, items: Sequence[Passage],
+                   reflection: Reflection) -> dict[str, Any]:
+        """The state after a reflection."""
         known = merged(state["history"], reflection.sub_answers, names_known_to(self._retriever(state)),
-                       caps.sub_queries)
+                       self._caps(context).sub_queries)
         missing = "" if reflection.sufficient else reflection.missing
         known = [step.model_copy(update={"missing": "" if step.answer else missing}) for step in known]
         update: dict[str, Any] = {"history": known, "shown": items, "draft": reflection.draft}
@@ -259,7 +289,8 @@ class RetrievalNodes:
         update["steps"] = [tracing.data(step)]
         if plan.new:
             return update | self._begun(state, plan, known, items, reflection)
-        if reasoner.reasons and context.mode == "reject" and not (reflection.keep or reflection.sub_queries):
+        reasons = self._reasoner(state, context).reasons
+        if reasons and context.mode == "reject" and not (reflection.keep or reflection.sub_queries):
             # It says that nothing bears on the question, and knows nothing to look for: to ask again tells no more.
             update["draft"] = DraftAnswer(thought=missing, answerable=False, confidence=0.0)
         return update
@@ -303,10 +334,18 @@ class RetrievalNodes:
             return "answer"
         return self._searches(state) or [Send("fuse", state)]
 
-    def answer(self, state: AskState, runtime: Runtime[AskContext]) -> dict[str, Any]:
+    async def answer(self, state: AskState, runtime: Runtime[AskContext]) -> dict[str, Any]:
         """Check every citation against its source, or abstain; a model is asked where no reflection answered."""
-        context = runtime.context or AskContext()
-        draft, items = self._draft(state, context)
+        context, draft, items = runtime.context or AskContext(), state["draft"], state["shown"]
+        if draft is None:
+            reasoner = self._reasoner(state, context)
+            items = items or await in_busy_thread(self._items, state, reasons=reasoner.reasons)
+            draft = await reasoner.aanswer(state["question"], state["history"], items, context.mode)
+        return await in_busy_thread(self._checked, state, context, draft, items)
+
+    def _checked(self, state: AskState, context: AskContext, draft: DraftAnswer,
+                 items: Sequence[Passage]) -> dict[str, Any]:
+        """The answer with every citation checked."""
         documents = self._knowledge_base(state).documents
         below = self._resources.settings.abstain_below if context.abstain_below is None else context.abstain_below
         checked = cite(draft, items, documents, context.mode, below)
@@ -322,7 +361,7 @@ class RetrievalNodes:
             self._hinted = self._hinted or hint
             checked = with_notes(checked, state["question"], self._retriever(state), hint=hint)
         checked = with_spelling(checked, state["respelt"], state["question"])
-        self._readings.end(state["reading"])
+        self._readings.end(state["knowledge_base"], state["revision"])
         step = tracing.data(tracing.answered(state["iterations"], checked))
         return {"answer": checked.answer, "abstained": checked.abstained,
                 "confidence": round(checked.confidence, 4), "short": checked.short,
@@ -331,11 +370,3 @@ class RetrievalNodes:
                 "sub_queries": [part.question for part in state["asked"] if waits(part.question) or not part.follows],
                 "messages": [AIMessage(checked.answer)], "steps": [step],
                 **({"trace": [*state["steps"], step]} if context.trace else {})}
-
-    def _draft(self, state: AskState, context: AskContext) -> tuple[DraftAnswer, list[Passage]]:
-        """The draft of the answer, and the items that its quotes name."""
-        if state["draft"] is not None:
-            return state["draft"], state["shown"]
-        reasoner = self._reasoner(state, context)
-        items = state["shown"] or self._items(state, reasons=reasoner.reasons)
-        return reasoner.answer(state["question"], state["history"], items, context.mode), items

@@ -111,7 +111,7 @@ def _traced(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> list[dict[s
 class AskState(AskInput, AskOutput, total=False):
     """What passes between the nodes. Sub-queries are numbered over all rounds from 0."""
 
-    reading: str
+    revision: str
     """Which state of the knowledge base the question is answered from; see `readings`."""
     respelt: list[tuple[str, str]]
     """Words of the question that were taken for others, as (asked, meant)."""
@@ -152,7 +152,7 @@ class SearchInput(TypedDict):
     """What one search is sent."""
 
     knowledge_base: str
-    reading: str
+    revision: str
     round: int
     asked: list[SubQuery]
     """All sub-queries so far."""
@@ -164,7 +164,7 @@ class SurveyInput(TypedDict):
     """What one call of the map step is sent."""
 
     knowledge_base: str
-    reading: str
+    revision: str
     question: str
     batch: list[Passage]
     """Reports and facts."""

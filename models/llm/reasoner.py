@@ -125,7 +125,7 @@ class LlmReasoner:
 
     async def aextract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
         """As `extract`, without holding a thread while the endpoint works."""
-        return await process_loop().arun(self._chats["extract"].ask("extract", *self._extraction(request, schema)))
+        return await self._aask("extract", *self._extraction(request, schema))
 
     def _extraction(self, request: ExtractionRequest, schema: GraphSchema,
                     ) -> tuple[Prompt, wire.Shape[Extraction], Language]:
@@ -172,10 +172,14 @@ class LlmReasoner:
 
         Schema elements are named as the model named them, its labels turned into the schema's names.
         """
+        return process_loop().run(self.adecompose(question, schema, limit))
+
+    async def adecompose(self, question: str, schema: GraphSchema, limit: int) -> list[SubQuery]:
+        """As `decompose`, holding no thread while the endpoint works."""
         language = self._question_language(question)
         prompt = render("decompose", language, schema=schema_block(schema, language), limit=str(limit),
                         question=question)
-        return self._ask("decompose", prompt, wire.decomposition(schema, limit), language)
+        return await self._aask("decompose", prompt, wire.decomposition(schema, limit), language)
 
     def reflect(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
                 schema: GraphSchema) -> Reflection:
@@ -183,28 +187,45 @@ class LlmReasoner:
 
         Its sub-queries name no elements of the schema.
         """
+        return process_loop().run(self.areflect(question, history, passages, schema))
+
+    async def areflect(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
+                       schema: GraphSchema) -> Reflection:
+        """As `reflect`, holding no thread while the endpoint works."""
         del schema
         language = self._question_language(question)
         prompt = render("reflect", language, passages=evidence_block(passages), history=_history_text(history),
                         question=question)
-        return self._ask("reflect", prompt, wire.reflection(history), language)
+        return await self._aask("reflect", prompt, wire.reflection(history), language)
 
     def answer(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
                mode: Mode) -> DraftAnswer:
         """The answer in claims with quotes; in mode open, a claim without quotes is the model's own."""
+        return process_loop().run(self.aanswer(question, history, passages, mode))
+
+    async def aanswer(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
+                      mode: Mode) -> DraftAnswer:
+        """As `answer`, holding no thread while the endpoint works."""
         language = self._question_language(question)
         prompt = render(_ANSWER_STEPS[mode], language, passages=evidence_block(passages),
                         history=_history_text(history), question=question)
-        return self._ask("answer", prompt, wire.draft_answer(), language)
+        return await self._aask("answer", prompt, wire.draft_answer(), language)
 
     def condense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
         """A follow-up question made to stand alone; without earlier messages it is left as it is."""
+        return process_loop().run(self.acondense(question, messages))
+
+    async def acondense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
+        """As `condense`, holding no thread while the endpoint works."""
         if not messages:
             return question
         language = self._question_language(question)
         conversation = "\n".join(f"{role}: {text}" for role, text in messages)
         prompt = render("condense", language, conversation=conversation, question=question)
-        return self._ask("condense", prompt, wire.standalone_question(), language)
+        return await self._aask("condense", prompt, wire.standalone_question(), language)
+
+    async def _aask(self, step: LlmStep, prompt: Prompt, shape: wire.Shape[_T], language: Language) -> _T:
+        return await process_loop().arun(self._chats[step].ask(step, prompt, shape, language))
 
     def _ask(self, step: LlmStep, prompt: Prompt, shape: wire.Shape[_T], language: Language) -> _T:
         return process_loop().run(self._chats[step].ask(step, prompt, shape, language))

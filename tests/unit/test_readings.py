@@ -47,13 +47,27 @@ def test_what_is_published_between_two_steps_changes_nothing(shop):
 def test_an_answered_question_lets_its_state_go(shop, monkeypatch):
     kept = []
     begin = Readings.begin
-    monkeypatch.setattr(Readings, "begin", lambda self, retriever: kept.append((self, begin(self, retriever)))
-                        or kept[-1][1])
+    monkeypatch.setattr(Readings, "begin", lambda self, name, retriever: kept.append(
+        (self, begin(self, name, retriever))) or kept[-1][1])
     with shop.resources() as resources:
         graph, asked = build_graph(resources), {"knowledge_base": "kb", "question": "Who is Ada's employer?"}
         graph.invoke(asked)
-        (readings, reading), = kept
-        assert readings.get(reading) is None
+        (readings, revision), = kept
+        assert readings.get("kb", revision) is None
+
+
+def test_a_state_is_let_go_when_its_last_question_is_answered(shop):
+    readings = Readings()
+    with shop.resources() as resources:
+        retriever = resources.retriever("kb")
+        revision = readings.begin("kb", retriever)
+        assert readings.begin("kb", retriever) == revision
+        readings.end("kb", revision)
+        assert readings.get("kb", revision) is retriever
+        assert readings.get("other", revision) is None
+        readings.end("kb", revision)
+        assert readings.get("kb", revision) is None
+        readings.end("kb", revision)
 
 
 def test_a_state_that_is_not_kept_is_the_newest(shop, monkeypatch):
