@@ -95,7 +95,7 @@ def as_node(step: Callable[..., Any], abandon: Callable[[Any], None] = _abandon_
 
 @once
 def _busy_threads() -> ThreadPoolExecutor:
-    """Threads for what keeps a core busy. Those of event loops are left to what calls to endpoints need on their way."""
+    """Threads for what keeps a core busy; those of event loops are left to what calls to endpoints need."""
     return ThreadPoolExecutor((os.cpu_count() or 1) + 4, thread_name_prefix="banyan-busy")
 
 

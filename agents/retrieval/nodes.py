@@ -122,7 +122,7 @@ class RetrievalNodes:
         earlier, question = read_conversation(state)
         await in_busy_thread(self._check, name, context)
         if earlier:
-            reasoner = self._resources.reasoner(name, context.models)
+            reasoner = await in_busy_thread(self._resources.reasoner, name, context.models)
             question = await reasoner.acondense(question, earlier)
         return await in_busy_thread(self._asked, state, name, question, earlier)
 
@@ -150,7 +150,7 @@ class RetrievalNodes:
     async def decompose(self, state: AskState, runtime: Runtime[AskContext]) -> dict[str, Any]:
         """Break the question into atomic sub-queries in the schema's terms; a plainly simple one stays whole."""
         context, question = runtime.context or AskContext(), state["question"]
-        reasoner, limit = self._reasoner(state, context), self._caps(context).sub_queries
+        reasoner, limit = await in_busy_thread(self._reasoner, state, context), self._caps(context).sub_queries
         whole, proposed = SubQuery(question=question), list[SubQuery]()
         if context.decompose:
             whole, schema = await in_busy_thread(self._undivided, state, reasons=reasoner.reasons)
@@ -202,8 +202,9 @@ class RetrievalNodes:
     async def survey(self, state: SurveyInput, runtime: Runtime[AskContext]) -> dict[str, Any]:
         """What some of the reports say to the question: claims that cite soundly."""
         context, items = runtime.context or AskContext(), state["batch"]
-        draft = await self._reasoner(state, context).aanswer(state["question"], [], items, context.mode)
-        found = await in_busy_thread(points, draft, items, self._knowledge_base(state).documents)
+        reasoner = await in_busy_thread(self._reasoner, state, context)
+        draft = await reasoner.aanswer(state["question"], [], items, context.mode)
+        found = await in_busy_thread(lambda: points(draft, items, self._knowledge_base(state).documents))
         return {"surveyed": found, "steps": [tracing.data(tracing.surveyed(len(items), found))]}
 
     def _searches(self, state: AskState) -> list[Send]:
@@ -264,12 +265,12 @@ class RetrievalNodes:
         A model is not asked after the last round: what it asked for before is found, and `answer` reads it.
         """
         context = runtime.context or AskContext()
-        reasoner = self._reasoner(state, context)
+        reasoner = await in_busy_thread(self._reasoner, state, context)
         ends = reasoner.reasons and state["iterations"] >= self._caps(context).rounds
         if not context.agent or state["surveyed"] or ends:
             return {"searches": []}
-        items = await in_busy_thread(self._items, state, reasons=reasoner.reasons)
-        schema = self._knowledge_base(state).schemas.current()
+        items, schema = await in_busy_thread(lambda: (self._items(state, reasons=reasoner.reasons),
+                                                      self._knowledge_base(state).schemas.current()))
         reflection = await reasoner.areflect(state["question"], state["history"], items, schema)
         return await in_busy_thread(self._reflected, state, context, items, reflection)
 
@@ -338,7 +339,7 @@ class RetrievalNodes:
         """Check every citation against its source, or abstain; a model is asked where no reflection answered."""
         context, draft, items = runtime.context or AskContext(), state["draft"], state["shown"]
         if draft is None:
-            reasoner = self._reasoner(state, context)
+            reasoner = await in_busy_thread(self._reasoner, state, context)
             items = items or await in_busy_thread(self._items, state, reasons=reasoner.reasons)
             draft = await reasoner.aanswer(state["question"], state["history"], items, context.mode)
         return await in_busy_thread(self._checked, state, context, draft, items)

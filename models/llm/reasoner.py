@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import TypeVar, cast
+from typing import TypeAlias, TypeVar, cast
 
 from ...config import LLM_STEPS, LlmStep, Settings
 from ...prompts import (
@@ -41,6 +41,7 @@ from .structured import StructuredChat
 
 _I = TypeVar("_I")
 _T = TypeVar("_T")
+_Call: TypeAlias = tuple[Prompt, wire.Shape[_T], Language]
 
 COMMUNITIES_PER_CALL = 8
 """Few enough that none is forgotten, many enough that the fixed prompt hardly counts."""
@@ -125,10 +126,9 @@ class LlmReasoner:
 
     async def aextract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
         """As `extract`, without holding a thread while the endpoint works."""
-        return await self._aask("extract", *self._extraction(request, schema))
+        return await self._aask("extract", partial(self._extraction, request, schema))
 
-    def _extraction(self, request: ExtractionRequest, schema: GraphSchema,
-                    ) -> tuple[Prompt, wire.Shape[Extraction], Language]:
+    def _extraction(self, request: ExtractionRequest, schema: GraphSchema) -> _Call[Extraction]:
         language = self._language(request.text)
         shape = wire.extraction(schema, estimate_tokens(request.text))
         return extraction_prompt(request, schema, language), shape, language
@@ -176,10 +176,13 @@ class LlmReasoner:
 
     async def adecompose(self, question: str, schema: GraphSchema, limit: int) -> list[SubQuery]:
         """As `decompose`, holding no thread while the endpoint works."""
-        language = self._question_language(question)
-        prompt = render("decompose", language, schema=schema_block(schema, language), limit=str(limit),
-                        question=question)
-        return await self._aask("decompose", prompt, wire.decomposition(schema, limit), language)
+        def make() -> _Call[list[SubQuery]]:
+            language = self._question_language(question)
+            prompt = render("decompose", language, schema=schema_block(schema, language), limit=str(limit),
+                            question=question)
+            return prompt, wire.decomposition(schema, limit), language
+
+        return await self._aask("decompose", make)
 
     def reflect(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
                 schema: GraphSchema) -> Reflection:
@@ -193,10 +196,8 @@ class LlmReasoner:
                        schema: GraphSchema) -> Reflection:
         """As `reflect`, holding no thread while the endpoint works."""
         del schema
-        language = self._question_language(question)
-        prompt = render("reflect", language, passages=evidence_block(passages), history=_history_text(history),
-                        question=question)
-        return await self._aask("reflect", prompt, wire.reflection(history), language)
+        make = partial(self._judging, "reflect", question, history, passages, wire.reflection(history))
+        return await self._aask("reflect", make)
 
     def answer(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
                mode: Mode) -> DraftAnswer:
@@ -206,10 +207,16 @@ class LlmReasoner:
     async def aanswer(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
                       mode: Mode) -> DraftAnswer:
         """As `answer`, holding no thread while the endpoint works."""
+        make = partial(self._judging, _ANSWER_STEPS[mode], question, history, passages, wire.draft_answer())
+        return await self._aask("answer", make)
+
+    def _judging(self, step: Step, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
+                 shape: wire.Shape[_T]) -> _Call[_T]:
+        """A call that judges evidence; those of one question begin alike."""
         language = self._question_language(question)
-        prompt = render(_ANSWER_STEPS[mode], language, passages=evidence_block(passages),
-                        history=_history_text(history), question=question)
-        return await self._aask("answer", prompt, wire.draft_answer(), language)
+        prompt = render(step, language, passages=evidence_block(passages), history=_history_text(history),
+                        question=question)
+        return prompt, shape, language
 
     def condense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
         """A follow-up question made to stand alone; without earlier messages it is left as it is."""
@@ -219,12 +226,18 @@ class LlmReasoner:
         """As `condense`, holding no thread while the endpoint works."""
         if not messages:
             return question
-        language = self._question_language(question)
-        conversation = "\n".join(f"{role}: {text}" for role, text in messages)
-        prompt = render("condense", language, conversation=conversation, question=question)
-        return await self._aask("condense", prompt, wire.standalone_question(), language)
 
-    async def _aask(self, step: LlmStep, prompt: Prompt, shape: wire.Shape[_T], language: Language) -> _T:
+        def make() -> _Call[str]:
+            language = self._question_language(question)
+            conversation = "\n".join(f"{role}: {text}" for role, text in messages)
+            prompt = render("condense", language, conversation=conversation, question=question)
+            return prompt, wire.standalone_question(), language
+
+        return await self._aask("condense", make)
+
+    async def _aask(self, step: LlmStep, make: Callable[[], _Call[_T]]) -> _T:
+        """Make a prompt in a thread, which may read it from a file, and ask without one."""
+        prompt, shape, language = await asyncio.to_thread(make)
         return await process_loop().arun(self._chats[step].ask(step, prompt, shape, language))
 
     def _ask(self, step: LlmStep, prompt: Prompt, shape: wire.Shape[_T], language: Language) -> _T:

@@ -111,8 +111,8 @@ def test_a_checkpointed_question_goes_on_in_another_process(resources, tmp_path)
 
 def _loader(tests: Path) -> str:
     """Code that makes the modules of a folder those of a package, as `conftest` does."""
-    return f"import sys, types\npackage = types.ModuleType('banyan_tests')\npackage.__path__ = [{str(tests)!r}]\n" \
-           "sys.modules['banyan_tests'] = package\n"
+    return "\n".join(["import sys, types", "package = types.ModuleType('banyan_tests')",
+                      f"package.__path__ = [{str(tests)!r}]", "sys.modules['banyan_tests'] = package", ""])
 
 
 @pytest.mark.parametrize("sufficient", [True, False])
