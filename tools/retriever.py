@@ -21,8 +21,8 @@ from .ranking.hops import second_hop
 from .routes import community, entity, paths, triple
 
 _SEARCHES = {"entity": entity.search, "triple": triple.search, "community": community.search, "dfs": paths.search}
-# Evidence of one route for one sub-query.
-_EVIDENCE = 20
+EVIDENCE = 20
+"""Findings of one route for one sub-query."""
 # Sub-queries whose meanings are cached, each with its cosine to everything: those of a busy server's questions, of a
 # large base those of a few, which is as many as its reader may hold.
 _MEANINGS, _FEWEST = 64, 8
@@ -89,7 +89,7 @@ class Retriever:
         """What to search after a question that was not decomposed; see `hops.second_hop`."""
         return second_hop(question, self.index.names.find(question.question), number)
 
-    def search(self, route: Route, query: Query, limit: int = _EVIDENCE) -> list[Evidence]:
+    def search(self, route: Route, query: Query, limit: int = EVIDENCE) -> list[Evidence]:
         """The evidence of a route for a query, best first."""
         return _SEARCHES[route](self.index, query, limit)
 

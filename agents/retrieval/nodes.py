@@ -18,7 +18,8 @@ from ...schemas.graph_schema import GraphSchema
 from ...schemas.references import literal
 from ...schemas.retrieval import DraftAnswer, Evidence, Passage, QuotedDraft, Reflection, Route, SubAnswer, SubQuery
 from ...schemas.trace import TraceStep
-from ...tools.retriever import Retriever
+from ...tools.langchain_tools import call_route
+from ...tools.retriever import EVIDENCE, Retriever
 from ..contexts import check_context
 from ..model_choice import check_models
 from ..nodes import in_busy_thread
@@ -219,12 +220,12 @@ class RetrievalNodes:
         ]
 
     def search(self, route: Route, state: SearchInput) -> dict[str, Any]:
-        """Search one route for the sub-queries that take it."""
+        """Search one route for the sub-queries that take it, by the tool that other agents call."""
         retriever = self._retriever(state)
         queries = retriever.queries(state["asked"])
         found, steps = list[Found](), list[dict[str, Any]]()
         for number in state["numbers"]:
-            evidence = retriever.search(route, queries[number])
+            evidence = call_route(retriever, route, queries[number], EVIDENCE)
             found.append(Found(number=number, route=route, evidence=tuple(evidence)))
             steps.append(tracing.data(tracing.searched(retriever, (state["round"], number, route), evidence)))
         return {"found": found, "steps": steps}
