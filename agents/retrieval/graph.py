@@ -32,7 +32,8 @@ def build_graph(resources: Resources | None = None, checkpointer: Checkpointer =
     """
     nodes = RetrievalNodes(resources)
     # Nodes that wait for a model are coroutines; the others keep a core busy, and LangGraph runs them in threads.
-    waiting, busy = (partial(make, within=nodes.charged_to_client) for make in (as_node, traced_node))
+    waiting = partial(as_node, within=nodes.charged_to_client)
+    busy = partial(traced_node, within=nodes.charged_to_client)
     searches = {route: f"{route}_search" for route in ROUTES}
     graph = StateGraph(AskState, context_schema=AskContext, input_schema=AskInput, output_schema=AskOutput)
     graph.add_node("condense", waiting(nodes.condense))

@@ -39,12 +39,12 @@ from .schema_terms import relevant_schema
 from .simple_questions import is_simple
 from .spelling import respelt
 from .state import AskContext, AskState, Found, SearchInput, SurveyInput
-from .survey import is_survey, points, report_batches
+from .survey import is_survey, points, report_batches, sourced
 
 _KEPT_SHARE = 1 / 2
 """Of what a model reads at once, at most so much was read before."""
-_READ_BY_RULES = 2
-"""Times as much is read by a reasoner whose reading costs nothing."""
+_MORE = 2
+"""Times as much is read at once by a reasoner whose reading costs nothing, and of reports."""
 
 
 class RetrievalNodes:
@@ -80,20 +80,27 @@ class RetrievalNodes:
         """What a reasoner reads: a survey's points, or what was found, as much as the budget holds."""
         settings = self._resources.settings
         if state["surveyed"]:
-            found = sorted(state["surveyed"], key=lambda item: (-item.score, item.statement))
-            return within_budget(found, settings.context_tokens)
+            return self._surveyed(state, reasons=reasons)
         retriever, start = self._retriever(state), state["round_start"]
         queries = retriever.queries(state["asked"])
         evidence = [item for found in state["found"] for item in found.evidence]
         ranking = state["ranking"][:settings.context_passages]
         if not reasons:
-            return build_context(retriever, ranking, queries, evidence, _READ_BY_RULES * settings.context_tokens)
+            return build_context(retriever, ranking, queries, evidence, _MORE * settings.context_tokens)
         seen = set(state["seen"])
         if start:
             ranking, again = answering_first(retriever, queries[start:], state["followed"])
             seen -= again - {item_key(item) for item in state["kept"]}
         return choose_evidence(retriever, ranking[:settings.context_passages], queries[start:], evidence,
                                settings.context_tokens, state["kept"], seen)
+
+    def _surveyed(self, state: AskState, *, reasons: bool) -> list[Passage]:
+        """What the reports say: a whole batch as it is, or the points of several."""
+        found, tokens = state["surveyed"], _MORE * self._resources.settings.context_tokens
+        if not reasons:
+            return within_budget(sorted(found, key=lambda item: (-item.score, item.statement)), tokens)
+        # An item of a batch is not judged; a point is as sure as the draft that it is from.
+        return within_budget(found if not any(item.score for item in found) else sourced(found), tokens)
 
     def _caps(self, context: AskContext) -> Caps:
         """The context's caps; those that it does not set are the settings'."""
@@ -194,16 +201,19 @@ class RetrievalNodes:
     def _surveys(self, state: AskState) -> list[Send]:
         if not is_survey(state["planned"]):
             return []
-        retriever, tokens = self._retriever(state), self._resources.settings.context_tokens
+        retriever, tokens = self._retriever(state), _MORE * self._resources.settings.context_tokens
         (query,) = retriever.queries([SubQuery(question=state["question"])])
+        batches = report_batches(retriever, query, tokens)
         return [Send("survey", SurveyInput(knowledge_base=state["knowledge_base"], revision=state["revision"],
-                                           question=state["question"], batch=batch))
-                for batch in report_batches(retriever, query, tokens)]
+                                           question=state["question"], batch=batch, is_all=len(batches) == 1))
+                for batch in batches]
 
     async def survey(self, state: SurveyInput, runtime: Runtime[AskContext]) -> dict[str, Any]:
         """What some of the reports say to the question: claims that cite soundly."""
         context, items = runtime.context or AskContext(), state["batch"]
         reasoner = await in_busy_thread(self._reasoner, state, context)
+        if state["is_all"] and reasoner.reasons:
+            return {"surveyed": items, "steps": [tracing.data(tracing.surveyed(len(items), items))]}
         draft = await reasoner.aanswer(state["question"], [], items, context.mode)
         found = await in_busy_thread(lambda: points(draft, items, self._knowledge_base(state).documents))
         return {"surveyed": found, "steps": [tracing.data(tracing.surveyed(len(items), found))]}

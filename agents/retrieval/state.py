@@ -168,3 +168,5 @@ class SurveyInput(TypedDict):
     question: str
     batch: list[Passage]
     """Reports and facts."""
+    is_all: bool
+    """Whether there is no other batch: then a model answers from it at once."""

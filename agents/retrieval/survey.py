@@ -127,7 +127,7 @@ def points(draft: DraftAnswer, items: Sequence[Passage], documents: Documents) -
     Returns:
         An item for each sound quote of each claim, side by side: the claim as its statement, resting on that quote.
     """
-    made = []
+    made = list[Passage]()
     for claim in draft.claims if draft.answerable else ():
         for quote in claim.quotes:
             spot = located(quote, items, documents)
@@ -137,3 +137,14 @@ def points(draft: DraftAnswer, items: Sequence[Passage], documents: Documents) -
                     "statement": claim.text, "document": document, "start": start, "text": words,
                     "score": draft.confidence}))
     return made
+
+
+def sourced(points: Sequence[Passage]) -> list[Passage]:
+    """Return points as a model reads them, the surest first: each claim with its document and the words below it.
+
+    The words of a document are shown once.
+    """
+    best = sorted(points, key=lambda item: (-item.score, item.statement))
+    spans = {(item.document, item.start, item.text): item for item in reversed(best)}
+    return [item.model_copy(update={"statement": f"{item.statement} ({item.title or item.document}: “{item.text}”)"})
+            for item in reversed(spans.values())]

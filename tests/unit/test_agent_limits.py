@@ -268,7 +268,7 @@ def test_any_question_ends_within_its_caps_and_repeats_nothing(opened, question,
     assert set(said["sub_queries"]) <= {query["question"] for query in asked}
     assert {route for _, route in calls} <= routes
     assert said["sub_queries"][0].strip() in {literal(question).strip(), *(part.question for part in parts)}
-    assert opened.fake.steps()[-1] == "answer"
+    assert opened.fake.steps()[-1] in {"answer", "reflect"}, "a reflection may be the answer"
     reflected = opened.fake.steps().count("reflect")
     assert rounds - 1 <= reflected <= min(rounds, max(0, caps.get("max_rounds", default.max_rounds) - 1))
     assert len(json.dumps(said["trace"], ensure_ascii=False)) < 1000 * (10 + len(calls) * 2)
