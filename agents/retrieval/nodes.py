@@ -39,7 +39,7 @@ from .schema_terms import relevant_schema
 from .simple_questions import is_simple
 from .spelling import respelt
 from .state import AskContext, AskState, Found, SearchInput, SurveyInput
-from .survey import is_survey, points, report_batches, sourced
+from .survey import MOST_CALLS, OPENINGS_SHARE, is_survey, points, report_batches, sourced
 
 _KEPT_SHARE = 1 / 2
 """Of what a model reads at once, at most so much was read before."""
@@ -193,17 +193,20 @@ class RetrievalNodes:
                 "planned": parts, "history": [SubAnswer(question=part.question) for part in parts],
                 "steps": [tracing.data(tracing.decomposed(plan, notes))]}
 
-    def begin(self, state: AskState) -> list[Send]:
+    def begin(self, state: AskState, runtime: Runtime[AskContext]) -> list[Send]:
         """The first searches; for a question about the whole corpus also one survey for each batch of reports."""
         # One step for all of them: two ways to `fuse`, of different lengths, would reflect and answer twice.
-        return [*self._searches(state), *self._surveys(state)] or [Send("fuse", state)]
+        surveys = self._surveys(state, runtime.context or AskContext())
+        return [*self._searches(state), *surveys] or [Send("fuse", state)]
 
-    def _surveys(self, state: AskState) -> list[Send]:
+    def _surveys(self, state: AskState, context: AskContext) -> list[Send]:
         if not is_survey(state["planned"]):
             return []
         retriever, tokens = self._retriever(state), _MORE * self._resources.settings.context_tokens
         (query,) = retriever.queries([SubQuery(question=state["question"])])
-        batches = report_batches(retriever, query, tokens)
+        reasons = self._reasoner(state, context).reasons
+        # A model sees what each document is about wherever the calls of the map step have room for it.
+        batches = report_batches(retriever, query, tokens, MOST_CALLS / 2 if reasons else OPENINGS_SHARE)
         return [Send("survey", SurveyInput(knowledge_base=state["knowledge_base"], revision=state["revision"],
                                            question=state["question"], batch=batch, is_all=len(batches) == 1))
                 for batch in batches]

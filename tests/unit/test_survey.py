@@ -75,6 +75,13 @@ def test_what_one_batch_holds_is_answered_from_in_one_call(resources):
     assert all(documents.get(c["document"]).text[c["start"]:c["end"]] == c["quote"] for c in said["citations"])
 
 
+def test_a_model_is_told_how_each_document_opens_where_the_calls_have_room(resources):
+    resources.settings.context_tokens = 150
+    ask(resources)
+    items = resources.fake.said_to("answer")[0][2]
+    assert {item.document for item in items if not item.chunk_id} == set(base.PEOPLE)
+
+
 def test_calls_are_bounded_whatever_the_reports(resources, monkeypatch):
     resources.settings.context_tokens = 15
     monkeypatch.setattr(survey, "MOST_CALLS", 2)
