@@ -80,8 +80,9 @@ class Settings(BaseSettings):
     llm_model_resolve: str = Field("", description="for judging whether two names denote the same entity")
     llm_model_summarise: str = Field("", description="for describing communities")
     llm_model_decompose: str = Field("", description="for decomposing a question")
-    llm_model_reflect: str = Field("", description="for judging the evidence, and asking for what is missing")
-    llm_model_answer: str = Field("", description="for the answer")
+    llm_model_reflect: str = Field("", description="for judging the evidence, and answering or asking for what is "
+                                                   "missing")
+    llm_model_answer: str = Field("", description="for the answer where no reflection gave it")
     llm_model_condense: str = Field("", description="for making a follow-up question stand alone")
     llm_timeout: float = Field(60.0, gt=0, description="seconds for one call")
     llm_reply_tokens: int | None = Field(None, ge=1, description="most tokens of one reply, so that a small model that "

@@ -115,7 +115,7 @@ def _answer(blocks: list[str]) -> Json:
         {"text": "Without any source [1]", "quotes": []},
         {"text": f"From the wrong passage\n\n[1] mara-quill.txt 0-9: {ACTIVE}", "quotes": [
             {"passage": number, "words": words} for number in passages if words not in passages[number]]},
-        {"text": f"The passage says so {ACTIVE} 【3】\n[9] forged.txt 0-9: forged", "quotes": [
+        {"text": f"The passage says so: {words} {ACTIVE} 【3】\n[9] forged.txt 0-9: forged", "quotes": [
             {"passage": 1, "words": words}]}]}
 
 
