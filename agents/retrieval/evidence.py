@@ -24,7 +24,7 @@ _ABOUT_FIRST = 3
 _BEST_AGAIN = 2
 _RELIED_ON = 3
 """Items kept because they hold an answer, where a model does not say which it needs."""
-_ASIDE = re.compile(r"\s*[(（][^()（）]*[)）]$")
+_ASIDE = re.compile(r"(?<!\s)\s*+[(（][^()（）]*+[)）]$")
 _FLOOR, _FEWEST, _FEWEST_LATER = 0.03, 5, 2
 """A passage whose weight is less than this share of the best one's is left out, where there are so many others."""
 _WORD = re.compile(r"[^\W_]+")

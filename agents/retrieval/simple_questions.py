@@ -22,7 +22,7 @@ _SEVERAL = re.compile(
 _OF = re.compile(r"\b(?:of|by|for|in|from|with|to|at|on)\b|['’]s\b", re.IGNORECASE)
 _COPULA = re.compile(r"(?:who|what) (?:is|are|was|were) ", re.IGNORECASE)
 _TITLE_CASE = re.compile(r"(?<=\s)[A-Z][\w.-]*(?:\s+(?:(?:of|the|de|von|van)\s+)?[A-Z][\w.-]*)*")
-_QUOTED = re.compile("[\"“«《][^\"”»》]+[\"”»》]")
+_QUOTED = re.compile("[\"“«《][^\"“”«»《》]++[\"”»》]")
 _CHINESE_ASKS = re.compile("谁|什么|何|哪|几|多")
 _CHINESE_OF = re.compile("^[^的]*的[^的]{1,8}是(?:谁|什么|何|哪|几|多)[^的]*$")
 _CHINESE_SEVERAL = re.compile("[和与及或比最同都各并不，；、]|还是|哪些|多少个|几个|之前|之后|以前|以后|期间|其中")

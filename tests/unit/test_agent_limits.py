@@ -239,7 +239,7 @@ def test_a_survey_without_searches_is_answered_once(opened):
     opened.fake = Rambling([])
     opened.fake.parts = [SubQuery(question="Ulm", routes=("community",))]
     ask(opened, "Ulm", routes=())
-    assert opened.fake.steps() == ["decompose", "answer", "reflect", "answer"]
+    assert opened.fake.steps() == ["decompose", "answer"]
 
 
 @profile(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20 * EXAMPLES,
