@@ -37,6 +37,7 @@ from ..subagent.compiled import Subagent, as_subagent
 from ..subagent.retriever import BanyanRetriever
 from ..subagent.searching import search
 from ..subagent.tool import as_tool
+from ..tools.langchain_tools import route_tools
 from .answers import Answer, Community, Entity, Fact, Step, answer_of, community_of, entity_of, facts_of, step_of
 from .editing import Editing
 from .notebooks import status_html
@@ -314,6 +315,14 @@ class KnowledgeBase:
     def as_tool(self, *, name: str = "", about: str = "", context: AskContext | None = None) -> BaseTool:
         """A LangChain tool that answers from this knowledge base; see `banyan.as_tool`."""
         return as_tool(self.name, name=name, about=about, context=context, resources=self.resources)
+
+    def as_tools(self) -> list[BaseTool]:
+        """Return the four routes of retrieval as LangChain tools, for agents that plan themselves.
+
+        They are what the retrieval graph's search nodes call: `entity_search`, `triple_search`, `community_search`
+        and `dfs_search`. Content: a finding a line with the documents that support it; artifact: `Evidence`.
+        """
+        return route_tools(lambda: self.resources.retriever(self.name))
 
     def as_subagent(self, *, name: str = "", about: str = "", context: AskContext | None = None) -> Subagent:
         """A subagent for deepagents, supervisors and graphs of your own; see `banyan.as_subagent`."""

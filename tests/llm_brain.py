@@ -66,8 +66,8 @@ def step(request: Json) -> str:
     named = request.get("response_format", {}).get("json_schema", {}).get("name")
     if not named and request.get("tools"):
         named = request["tools"][0]["function"]["name"]
-    system = request["messages"][0]["content"]
-    return named or next(step for marker, step in _FIELDS.items() if f'"{marker}":' in system)
+    prompt = "".join(message["content"] for message in request["messages"][:2])
+    return named or next(step for marker, step in _FIELDS.items() if f'"{marker}":' in prompt)
 
 
 def _extract(system: str, blocks: list[str]) -> Json:
@@ -144,8 +144,11 @@ def _decompose(_: str, blocks: list[str]) -> Json:
 
 
 def _reflect(_: str, blocks: list[str]) -> Json:
+    """Answer in the same call where the evidence has an answer; the fields of both steps are the same."""
     answers = [{"id": int(number), "answer": ""} for number, _ in _ITEM.findall(blocks[1])]
-    return {"sufficient": True, "missing": "", "answers": answers, "sub_queries": []}
+    found = _answer(_, blocks)
+    return {**found, "sufficient": found["answerable"], "missing": "", "answers": answers, "sub_queries": [],
+            "keep": []}
 
 
 def _words(text: str) -> frozenset[str]:

@@ -93,7 +93,7 @@ def test_every_answer_of_the_asked_form_is_read(entities, triples, attributes):
     (wire_module.extraction(SCHEMA), wire_module._Extraction),
     (wire_module.summaries([CommunityDigest(keywords=("n",), facts=())]), wire_module._Summaries),
     (wire_module.decomposition(SCHEMA, 5), wire_module._Decomposition),
-    (wire_module.reflection(SCHEMA, []), wire_module._Reflection),
+    (wire_module.reflection([]), wire_module._Reflection),
     (wire_module.draft_answer(), wire_module.DraftAnswer),
     (wire_module.standalone_question(), wire_module._Question),
 ])
@@ -110,7 +110,7 @@ def _objects(schema: dict[str, Any]) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("shape", [
     wire_module.extraction(SCHEMA), wire_module.summaries([CommunityDigest(keywords=("n",), facts=())]),
     wire_module.decomposition(SCHEMA, 5),
-    wire_module.reflection(SCHEMA, []), wire_module.draft_answer(), wire_module.standalone_question()])
+    wire_module.reflection([]), wire_module.draft_answer(), wire_module.standalone_question()])
 def test_json_schemas_keep_the_rules_of_strict_decoding(shape):
     for schema in _objects(shape.json_schema):
         assert schema["additionalProperties"] is False
@@ -168,13 +168,39 @@ def test_sub_queries_are_cut_to_the_limit_and_mapped():
 
 def test_a_reflection_answers_the_history_in_order():
     answer = {"sufficient": False, "missing": "a date", "answers": [{"id": 2, "answer": "Warsaw"}],
-              "sub_queries": [{"question": "When?", "types": [], "relations": [], "attributes": [], "routes": []}]}
+              "sub_queries": ["When?", " "], "keep": [2], "claims": [], "short": "", "confidence": 0}
     history = [SubAnswer(question="Who?", answer="Marie Curie"), SubAnswer(question="Where was {answer 1} born?")]
     endpoint = ScriptedEndpoint([answer])
     reflection = reasoner(endpoint).reflect("When and where?", history, PASSAGES, SCHEMA)
     assert [a.answer for a in reflection.sub_answers] == ["Marie Curie", "Warsaw"]
     assert [q.question for q in reflection.sub_queries] == ["When?"]
+    assert (reflection.draft, reflection.keep) == (None, [2])
     assert SHOWN in endpoint.sent[0][1][1]
+    assert "born_in" not in "".join(text for _, text in endpoint.sent[0]), "no schema, which an answer does not need"
+
+
+def test_a_reflection_that_finds_the_evidence_sufficient_answers_in_the_same_call():
+    claim = {"text": "In Warsaw.", "quotes": [{"passage": 1, "words": "born in Warsaw"}]}
+    said = {"thought": "[1] says it.", "sufficient": True, "short": "Warsaw", "confidence": 0.8}
+    endpoint = ScriptedEndpoint([{**said, "claims": []}, {**said, "claims": [claim], "sub_queries": ["Why?"]}])
+    reflection = reasoner(endpoint).reflect("Where?", [], PASSAGES, SCHEMA)
+    assert "claims: empty although sufficient" in endpoint.sent[1][-1][1]
+    assert reflection.draft.model_dump() == {"thought": "[1] says it.", "answerable": True, "claims": [claim],
+                                             "short": "Warsaw", "confidence": 0.8}
+    assert reflection.sub_queries == []
+
+
+def test_the_prompts_of_a_question_begin_alike():
+    """What is common comes first, byte by byte, so that endpoints can reuse what they computed for it."""
+    answer = {"answerable": False, "claims": [], "confidence": 0}
+    endpoint = ScriptedEndpoint([{"sufficient": False, "sub_queries": []}, answer, answer])
+    llm, history = reasoner(endpoint), [SubAnswer(question="Who?")]
+    llm.reflect("Where?", history, PASSAGES, SCHEMA)
+    for mode in ("reject", "open"):
+        llm.answer("Where?", history, PASSAGES, mode)
+    (system, until), *others = ((sent[0][1], sent[1][1].partition("Task: ")[0]) for sent in endpoint.sent)
+    assert "Where?" in until
+    assert set(others) == {(system, until)}
 
 
 def test_an_answer_keeps_its_quotes_and_an_empty_one_is_repaired():
@@ -191,7 +217,7 @@ def test_the_mode_chooses_the_prompt():
     llm = reasoner(endpoint)
     assert not llm.answer("Where?", [], PASSAGES, "reject").answerable
     llm.answer("Where?", [], PASSAGES, "open")
-    reject, open_ = (sent[0][1] for sent in endpoint.sent)
+    reject, open_ = (sent[1][1] for sent in endpoint.sent)
     assert "never use other knowledge" in reject
     assert "your own knowledge" in open_
     assert all(SHOWN in sent[1][1] for sent in endpoint.sent)
