@@ -17,7 +17,7 @@ from ..schemas.naming import triple_id
 
 Scores = NDArray[np.float64]
 Baseline = Callable[[str], list[str]]
-"""Ranks the ids of all chunks for a question, best first."""
+"""A function that ranks the ids of all chunks for a question, best first."""
 
 # HippoRAG 2's own defaults (OSU-NLP-Group/HippoRAG, utils/config_utils.py and HippoRAG.py).
 _FACTS = 5

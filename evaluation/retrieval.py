@@ -17,10 +17,10 @@ from .report import QuestionRecord
 
 SubQueries = Literal["none", "gold"]
 Search = Callable[[Question], list[str]]
-"""Ranks the ids of chunks for a question, best first."""
+"""A function that ranks the ids of chunks for a question, best first."""
 Progress = Callable[[int, int], None]
 Watch = Callable[[str], AbstractContextManager[Progress]]
-"""Opens a progress bar with the given name."""
+"""A function that opens a progress bar with the given name."""
 
 
 class Setting(Frozen):

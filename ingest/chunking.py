@@ -23,7 +23,7 @@ _FILL = 0.75
 chunks, and each chunk costs a call."""
 
 _MANY_SECTIONS, _FEW_TOKENS = 50, 12
-"""A text with more sections than this, each with fewer tokens on average, is cut as if it had no headings."""
+"""The number and average tokens of sections beyond which a text is cut as if it had no headings."""
 
 _SPACES = re.compile(r"\s*+")
 

@@ -1,4 +1,4 @@
-"""Bytes to text, whatever the encoding."""
+"""Bytes in any encoding to text."""
 
 import codecs
 import re

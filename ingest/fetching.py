@@ -185,7 +185,7 @@ def is_public(address: str) -> bool:
 
 
 class _Network(httpcore.SyncBackend):
-    """Connects only to addresses that may be reached."""
+    """A network backend that connects only to allowed addresses."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits

@@ -32,9 +32,9 @@ _LONGEST_NAME = 100
 
 OnFailure = Callable[[LoadFailure], None]
 Reading = Callable[[], Content]
-"""Returns the content of a file of the formats `PARSED`, or raises UnreadableError or OSError."""
+"""A function that returns the content of a file of the formats `PARSED`; it raises UnreadableError or OSError."""
 ReadAhead = Callable[[Iterator[Path]], Iterator[Reading]]
-"""Yields a `Reading` for each file, in order; it decides how many files to read ahead."""
+"""A function that yields a `Reading` for each file, in order; it decides how many files to read ahead."""
 
 
 _MANY: dict[str, Callable[[Path, Limits, Report], Iterator[Record]]] = {

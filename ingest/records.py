@@ -24,7 +24,7 @@ _LONG_LINE, _MOST_VALUES = 1_000_000, 100_000
 _TEXTS = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 Report = Callable[[str], None]
-"""Receives the reason why one record could not be read."""
+"""A function that receives the reason why one record could not be read."""
 
 
 class Record(NamedTuple):

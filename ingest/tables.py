@@ -56,7 +56,7 @@ def table_lines(header: Sequence[str], rows: Iterable[Sequence[str] | Line], tit
 
     Yields:
         At least one line for each row with a cell that is not empty. A row without a name, and a row of totals, gets
-        another form, so that its cells are read as text and not as facts.
+        another form, so its cells are read as text and not as facts.
     """
     stream = (row for row in map(_clean, rows) if (row.text if isinstance(row, Line) else any(row)))
     first = list(islice(stream, _SAMPLE))

@@ -51,7 +51,7 @@ class ValueRef(Frozen):
 
 
 class Rename(Frozen):
-    """Shows an entity under another name; its original names still find it."""
+    """A change of the name under which an entity is shown; its original names still find it."""
 
     kind: Literal["rename"] = "rename"
     entity: EntityRef
@@ -59,7 +59,7 @@ class Rename(Frozen):
 
 
 class Retype(Frozen):
-    """Gives an entity another type in all documents; that type then bounds its facts."""
+    """A change of an entity's type in all documents; the new type bounds its facts."""
 
     kind: Literal["retype"] = "retype"
     entities: tuple[EntityRef, ...] = Field(min_length=1, description="all names of the entity, each with its type")
@@ -67,7 +67,7 @@ class Retype(Frozen):
 
 
 class FactEdit(Frozen):
-    """Rejects a fact, even if a document states it, or replaces it by another one."""
+    """A rejection of a fact, even if documents state it, or its replacement by another one."""
 
     kind: Literal["fact"] = "fact"
     fact: FactRef
@@ -75,7 +75,7 @@ class FactEdit(Frozen):
 
 
 class ValueEdit(Frozen):
-    """Rejects a value, or replaces it by another one."""
+    """A rejection of a value, or its replacement by another one."""
 
     kind: Literal["value"] = "value"
     value: ValueRef

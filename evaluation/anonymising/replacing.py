@@ -31,7 +31,7 @@ class Key(Frozen):
 
 
 class Anonymiser:
-    """Replaces entities by ids, numbered in the order in which the entities first occur.
+    """An anonymiser that replaces entities by ids, numbered in the order in which the entities first occur.
 
     Args:
         entities: the entities to replace; a form of several entities refers to the first.

@@ -29,7 +29,7 @@ _Found = tuple[dict[str, Any], list[str]]
 
 
 class Asker:
-    """Asks questions of one knowledge base; safe to use from several threads.
+    """The questioner of one knowledge base; safe to use from several threads.
 
     Args:
         resources: models and knowledge bases; the settings limit the passages and tokens of an answer.

@@ -20,7 +20,7 @@ from .ruled_tables import FoundTable
 _NEAR = 3.0
 """The largest distance in points between aligned places."""
 _GAP = 0.8
-"""A gap wider than this share of the font size ends a cell; it is about three spaces."""
+"""The widest gap within a cell as a share of the font size: about three spaces."""
 _MOST_LINES = 3
 """The most lines of a header, or of a row between two rules."""
 _FEWEST_ROWS = 3

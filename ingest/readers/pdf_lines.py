@@ -9,9 +9,9 @@ _LINE = re.compile(rb"(?<!\S)(?:re|l)(?!\S)")
 """The operators that draw a rectangle and a straight line."""
 _PATH = re.compile(rb"(?<!\S)" + _NUMBER + _NUMBER + rb"(?:([ml])|" + _NUMBER + _NUMBER + rb"re)(?!\S)")
 _THIN = 0.01
-"""A rectangle with one side shorter than this share of the other is a line."""
+"""The largest ratio of the sides of a rectangle that is a line."""
 _LONG = 10.0
-"""A rectangle at least this long and at most one point thick is a line, too."""
+"""The smallest length in points of a rectangle that is a line because it is at most one point thick."""
 _FEWEST_EQUAL = 3
 """The rules above and below a header, and below the rows."""
 _FEWEST_CROSSING = 2

@@ -33,7 +33,7 @@ _LINES_ABOVE = 2.5
 class _Relation(Enum):
     CONTINUES = "continues"
     UNCLEAR = "unclear"
-    """It is where the table before it would continue, and its first row may or may not be a header."""
+    """A table where the previous one would continue, with a first row that may or may not be a header."""
     SEPARATE = "separate"
 
 

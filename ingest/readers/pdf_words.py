@@ -10,11 +10,11 @@ from pdfplumber.page import Page
 from ...text.scripts import CJK
 
 _WORD_GAP = 0.15
-"""A gap wider than this share of the font size ends a word."""
+"""The widest gap within a word as a share of the font size."""
 _CJK_GAP = 0.4
-"""A gap between two CJK letters narrower than this share of the size is justification, not a space."""
+"""The narrowest space between two CJK letters as a share of the size; narrower gaps are justification."""
 _SAME_LINE = 0.5
-"""Words whose middles differ by less than this share of the smaller height are in one line."""
+"""The largest difference between the middles of words in one line, as a share of the smaller height."""
 _ENDS_CJK = re.compile(f"[{CJK}\u3000-\u303f\uff00-\uff65]\\Z")
 _BEGINS_CJK = re.compile(f"[{CJK}\u3000-\u303f\uff00-\uff65]")
 _HYPHENATED = re.compile(r"[^\W\d_]-\Z")

@@ -32,7 +32,7 @@ def dump_schema(schema: GraphSchema, form: SchemaFormat = "json") -> str:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Escapes the line separators beyond ASCII, because PyYAML reads them as foldable spaces."""
+    """A dumper that escapes line separators beyond ASCII, because PyYAML reads them as foldable spaces."""
 
     def represent_str(self, data: str) -> yaml.ScalarNode:
         return self.represent_scalar("tag:yaml.org,2002:str", data, style='"' if _SEPARATOR.search(data) else None)

@@ -11,7 +11,7 @@ MAX_VALUES = 1_000_000
 
 
 class Loader(yaml.SafeLoader):
-    """Reads a number with colons as text, because adding up a sexagesimal of 300 KB would take minutes."""
+    """A loader that reads numbers with colons as text, because adding up a sexagesimal of 300 KB would take minutes."""
 
     def construct_number(self, node: yaml.ScalarNode) -> object:
         """Return the number that a scalar contains."""

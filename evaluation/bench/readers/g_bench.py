@@ -28,7 +28,7 @@ def read_questions(folder: Path) -> list[BenchQuestion]:
     """Read the questions of all files, grouped by their type.
 
     Raises:
-        DatasetError: there are none, a file's name has no type, or a line lacks a field; the message names both.
+        DatasetError: there are none, a file's name has no type, or a line lacks a field; the message names the line.
     """
     questions: list[BenchQuestion] = []
     for path in any_files(folder, ("*.jsonl",)):
