@@ -35,7 +35,7 @@ class Area(Frozen):
     """Areas under the curves of share answered (correctly, with all gold cited) against share declined, 0 to 1.
 
     The area of `answered` is the probability that an answerable question has more confidence than an unanswerable one
-    (ties count half). A system that never answers wrongly reaches the same value in `correct`.
+    (ties count half). A system that never answers wrongly reaches the same value in all three.
     """
 
     answered: float

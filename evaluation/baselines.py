@@ -67,7 +67,7 @@ class FactWalk:
     Nodes are the passages, and the names of the triples' ends regardless of type. There are two edges for each passage
     that states a triple, one edge between a passage and each name in its triples, and one edge in each direction
     between names with a cosine of at least 0.8; the latter replace those of triples. Names of fewer than three ASCII
-    letters and digits get no such edges, as in the original.
+    letters and digits start no such edges, as in the original.
     """
 
     def __init__(self, knowledge_base: KnowledgeBase, chunk_ids: list[str], chunk_vectors: Vectors) -> None:

@@ -32,7 +32,7 @@ class InconsistencyError(ValueError):
 
 
 class RulesHints(Frozen):
-    """Hints for the rules reasoner; other reasoners ignore them.
+    """Hints for the rules reasoner; other parts only store, show and version them.
 
     `cues` are words by language code: nouns of an entity type (`-ist` is an ending), or phrases of a relation.
     """
@@ -70,7 +70,7 @@ class SchemaElement(Frozen):
 
 
 class EntityType(SchemaElement):
-    """A type of entity; an entity of a type also has the type `parent`."""
+    """A type of entity; an entity of the type also counts as one of its `parent`."""
 
     parent: str | None = None
     last_resort: bool = Field(default=False, description="the type of an entity of which nothing is known")

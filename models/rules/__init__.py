@@ -1,5 +1,5 @@
 """The rules reasoner: language understanding with closed word lists, patterns and the schema's cues.
 
 It needs no language model and no network, and does not guess: it ignores what no rule covers.
-`extraction.RulesExtractor` reads chunks; the question side decomposes and answers.
+`reader.RulesReader` reads chunks; `reasoner.RulesReasoner` also decomposes and answers questions.
 """
