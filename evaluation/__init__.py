@@ -1,1 +1,1 @@
-"""Measuring: datasets of questions, metrics, reports."""
+"""Evaluation: datasets of questions, metrics and reports."""

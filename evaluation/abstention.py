@@ -1,4 +1,4 @@
-"""How well a confidence tells questions that can be answered from those that cannot."""
+"""How well confidence separates answerable from unanswerable questions."""
 
 from collections.abc import Sequence
 
@@ -6,11 +6,11 @@ from ..schemas.documents import Frozen
 
 _STEPS = 20
 _DECLINED = -1.0
-"""The place of an answer that abstained of itself: below every confidence."""
+"""The position of an answer that the reasoner itself declined: below every confidence."""
 
 
 class Judged(Frozen):
-    """One answer as the curve sees it; `confidence` None where nothing was answered at any threshold."""
+    """One answer on the curve; `confidence` is None if the reasoner declined at any threshold."""
 
     confidence: float | None
     answerable: bool
@@ -19,10 +19,9 @@ class Judged(Frozen):
 
 
 class CurvePoint(Frozen):
-    """What abstaining below a threshold gives, in % of the unanswerable and of the answerable questions.
+    """The effect of abstaining below a threshold, in % of the unanswerable and of the answerable questions.
 
-    `correct`: answered, and the expected words stand in the answer; `grounded`: answered, and all
-    gold documents are cited.
+    `correct`: answered, and an expected answer is in the text. `grounded`: answered, and all gold documents are cited.
     """
 
     threshold: float
@@ -33,10 +32,10 @@ class CurvePoint(Frozen):
 
 
 class Area(Frozen):
-    """Areas under the curves of share answered (correctly, with all gold cited) against share declined, 0..1.
+    """Areas under the curves of share answered (correctly, with all gold cited) against share declined, 0 to 1.
 
-    That of `answered` is the chance that an answerable question has more confidence than an
-    unanswerable one (ties count half); one that never answers wrongly reaches the same in all three.
+    The area of `answered` is the probability that an answerable question has more confidence than an unanswerable one
+    (ties count half). A system that never answers wrongly reaches the same value in all three.
     """
 
     answered: float
@@ -45,7 +44,7 @@ class Area(Frozen):
 
 
 def point(judged: Sequence[Judged], threshold: float) -> CurvePoint:
-    """What abstaining below one threshold gives; 0 where there is no question of a kind."""
+    """Return the effect of abstaining below one threshold; 0 for a kind without questions."""
     answerable = [answer for answer in judged if answer.answerable]
     shown = [answer for answer in answerable if _position(answer) >= threshold]
     unanswerable = [answer for answer in judged if not answer.answerable]
@@ -58,12 +57,12 @@ def point(judged: Sequence[Judged], threshold: float) -> CurvePoint:
 
 
 def curve(judged: Sequence[Judged]) -> tuple[CurvePoint, ...]:
-    """The curve at thresholds from 0 to 1 in steps of 0.05."""
+    """Return the curve at thresholds from 0 to 1 in steps of 0.05."""
     return tuple(point(judged, step / _STEPS) for step in range(_STEPS + 1))
 
 
 def area(judged: Sequence[Judged]) -> Area | None:
-    """The areas over all thresholds; None where all questions are of one kind."""
+    """Return the areas over all thresholds; None if all questions are of one kind."""
     answerable = [answer for answer in judged if answer.answerable]
     unanswerable = [_position(answer) for answer in judged if not answer.answerable]
     if not answerable or not unanswerable:
@@ -79,7 +78,7 @@ def area(judged: Sequence[Judged]) -> Area | None:
 
 
 def percent(part: float, whole: int) -> float:
-    """A share in %, two decimals; 0 of nothing."""
+    """Return a share in % with two decimals; 0 if the whole is 0."""
     return round(100 * part / whole, 2) if whole else 0.0
 
 

@@ -1,4 +1,4 @@
-"""Scores of one answer against the expected ones: exact match, F1, and whether the expected is in it."""
+"""Scores of one answer against the expected ones: exact match, F1, and containment."""
 
 import re
 import string
@@ -13,31 +13,31 @@ _PUNCTUATION = str.maketrans("", "", string.punctuation + "，。、；：？！
 
 
 def normal_answer(text: str) -> str:
-    """An answer as SQuAD and MuSiQue compare it: lower case, no punctuation, no English articles, single spaces.
+    """Normalise an answer like SQuAD and MuSiQue: lower case, no punctuation or English articles, single spaces.
 
     Args:
-        text: an answer in any script; width is folded as that of names is (`schemas.naming`).
+        text: an answer in any script; its width is folded like that of names (`schemas.naming`).
     """
     return " ".join(_ARTICLES.sub(" ", normalise(text).translate(_PUNCTUATION)).split())
 
 
 def exact_match(answer: str, expected: Sequence[str]) -> float:
-    """1.0 if the answer equals one of those expected, as normalised; else 0.0."""
+    """Return 1.0 if the normalised answer equals an expected one, else 0.0."""
     return float(any(normal_answer(answer) == normal_answer(accepted) for accepted in expected))
 
 
 def f1(answer: str, expected: Sequence[str]) -> float:
-    """The best F1 of the answer's tokens against one of those expected, 0 to 1.
+    """Return the best F1 of the answer's tokens against one of the expected answers, 0 to 1.
 
     Args:
-        answer: what was answered; two empty texts agree wholly.
-        expected: the accepted answers. Words are tokens, and so is each Chinese or Japanese character.
+        answer: the answer; two empty texts match fully.
+        expected: the accepted answers. Tokens are words, and single Chinese or Japanese characters.
     """
     return max((_overlap(_tokens(answer), _tokens(accepted)) for accepted in expected), default=0.0)
 
 
 def holds(answer: str, expected: Sequence[str]) -> bool:
-    """Whether one of the expected answers stands in the answer, not within a longer Latin word or number."""
+    """Return True if the answer contains an expected answer, but not within a longer Latin word or number."""
     tokens = f" {' '.join(_tokens(answer))} "
     return any(f" {' '.join(given)} " in tokens for accepted in expected if (given := _tokens(accepted)))
 

@@ -1,4 +1,4 @@
-"""Answers of the whole agent: right, cited, and declined where there is nothing to answer."""
+"""Answers of the whole agent: correct, cited, and declined if the question is unanswerable."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -20,15 +20,15 @@ _MARKS = re.compile(r"(?:(?<!\s)\s++)?+\[\d++\]")
 
 
 def without_marks(answer: str) -> str:
-    """An answer without the numbers of its citations."""
+    """Return an answer without its citation numbers."""
     return _MARKS.sub("", answer)
 
 
 class AnswerRecord(Frozen):
-    """What was answered to one question, were there no threshold; scores 0 to 1.
+    """The answer to one question without a threshold; scores are 0 to 1.
 
-    `declined`: the threshold in force, or the reasoner itself, withholds the answer. `correct`: an
-    expected answer stands in it. Citation scores are over documents, None without gold.
+    `declined`: the current threshold, or the reasoner itself, withholds the answer. `correct`: the answer contains an
+    expected answer. Citation scores are over documents, and None without gold passages.
     """
 
     id: str
@@ -45,11 +45,11 @@ class AnswerRecord(Frozen):
     citation_precision: float | None
     cited: tuple[str, ...]
     curve_place: float | None
-    """Its confidence for the curve; None where the reasoner itself had nothing to say."""
+    """The answer's confidence for the curve; None if the reasoner itself declined."""
 
 
 class Abstention(Frozen):
-    """How abstention works at the threshold in force, and over all thresholds; shares in %."""
+    """The effect of abstention at the current threshold and over all thresholds; shares in %."""
 
     at_threshold: CurvePoint
     curve: tuple[CurvePoint, ...]
@@ -57,10 +57,9 @@ class Abstention(Frozen):
 
 
 class AnswerReport(Frozen):
-    """Scores in %. Those of `answers` are over all answerable questions, a declined one scoring 0.
+    """Scores in %. Those of `answers` are over all answerable questions; a declined question scores 0.
 
-    Citation scores are over the answered ones: what was cited of the gold documents, and how much
-    of what was cited is gold.
+    Citation scores are over the answered questions: recall and precision of the gold documents among the cited ones.
     """
 
     questions: int
@@ -77,17 +76,17 @@ def evaluate(resources: Resources, name: str, questions: Sequence[AnsweredQuesti
              progress: Callable[[int, int], None] = lambda *_: None) -> AnswerReport:
     """Ask every question and score the answers.
 
-    Each is asked once, with the threshold of abstention at 0; the answers' confidence then tells
-    what any threshold would have withheld.
+    Each question is asked once, with the abstention threshold at 0. The confidence of the answers shows what any
+    threshold would withhold.
 
     Args:
-        resources: models and knowledge bases; the settings' `abstain_below` is the threshold in force.
+        resources: models and knowledge bases; the setting `abstain_below` is the current threshold.
         name: the knowledge base.
-        questions: with their expected answers and gold passages.
+        questions: questions with their expected answers and gold passages.
         mode: "reject", or "open", in which the threshold withholds nothing.
-        agent: judge the evidence and search again; else one round.
+        agent: judge the evidence and search again; otherwise search once.
         decompose: split questions into sub-queries.
-        progress: told (done, all) after each question.
+        progress: called with (done, all) after each question.
     """
     threshold = resources.settings.abstain_below if mode == "reject" else 0.0
     graph = build_graph(resources)
@@ -116,14 +115,14 @@ def _record(question: AnsweredQuestion, reply: dict[str, Any], documents: Docume
 
 
 class _CitedPassage:
-    """A citation's document, to be held against a gold passage."""
+    """A citation's document, to compare with gold passages."""
 
     def __init__(self, documents: Documents, citation: dict[str, Any]) -> None:
         self.document = documents.get(citation["document"])
         self.quote: str = citation["quote"]
 
     def is_of(self, gold: GoldPassage) -> bool:
-        """Whether the gold passage is this document, or holds the quote under this title."""
+        """Return True if the gold passage is this document, or contains the quote under this title."""
         if gold.id:
             return self.document.id == gold.id
         return self.document.title == gold.title and (not gold.text or self.quote in gold.text)
@@ -131,7 +130,7 @@ class _CitedPassage:
 
 def _citation_scores(gold: Sequence[GoldPassage],
                      cited: Sequence[_CitedPassage]) -> tuple[float | None, float | None]:
-    """(recall, precision) of the citations; precision counts each document once."""
+    """Return the (recall, precision) of the citations; precision counts each document once."""
     if not gold:
         return None, None
     hits = [any(citation.is_of(passage) for citation in cited) for passage in gold]

@@ -1,7 +1,7 @@
-"""Published ways to rank passages, over a knowledge base's own embedder, passages and triples.
+"""Published methods that rank passages, over a knowledge base's embedder, passages and triples.
 
-They read the store and share nothing with `tools/` but the lexical index, so that they stay what
-they are when retrieval changes. None has a parameter that was chosen here.
+They read the store and share only the lexical index with `tools/`, so that they do not change when retrieval does.
+All their parameters are the published ones.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from ..schemas.naming import triple_id
 
 Scores = NDArray[np.float64]
 Baseline = Callable[[str], list[str]]
-"""Ranks all chunks' ids for a question, best first."""
+"""A function that ranks the ids of all chunks for a question, best first."""
 
 # HippoRAG 2's own defaults (OSU-NLP-Group/HippoRAG, utils/config_utils.py and HippoRAG.py).
 _FACTS = 5
@@ -26,7 +26,7 @@ _PASSAGE_WEIGHT = 0.05
 _DAMPING = 0.5
 _SYNONYM = 0.8
 _SYNONYMS = 100
-# The error of the walk is at most damping^n: 2^-40 is far below any difference of weights that matters.
+# The error of the walk is at most damping^n: 2^-40 is far below any relevant difference of weights.
 _STEPS = 40
 _BLOCK = 1000
 
@@ -39,10 +39,10 @@ def searchable_chunks(knowledge_base: KnowledgeBase) -> list[Chunk]:
 
 
 def baselines(knowledge_base: KnowledgeBase) -> dict[str, Baseline]:
-    """BM25, dense passages, and personalised PageRank as HippoRAG 2 runs it, by their names in a table.
+    """Return BM25, dense passages, and HippoRAG 2's personalised PageRank, by their names in a table.
 
-    BM25 ranks whole documents, title and text, which serves it better than chunks where documents are
-    long (Chinese reports: recall@2 of 96.7 against 90.6); a document stands for its chunks in order.
+    BM25 ranks whole documents (title and text), which works better than chunks if documents are long. A document then
+    represents its chunks in order.
     """
     chunks = searchable_chunks(knowledge_base)
     ids = [chunk.id for chunk in chunks]
@@ -54,7 +54,7 @@ def baselines(knowledge_base: KnowledgeBase) -> dict[str, Baseline]:
     lexical = LexicalIndex.of([f"{document.title}\n{document.text}" for document in documents])
     walk = FactWalk(knowledge_base, ids, vectors)
 
-    def embedded(question: str) -> Vectors:
+    def embed(question: str) -> Vectors:
         return np.asarray(as_queries(knowledge_base.embedder).encode([question])[0])
 
     def by_words(question: str) -> list[str]:
@@ -65,26 +65,26 @@ def baselines(knowledge_base: KnowledgeBase) -> dict[str, Baseline]:
         return [ids[row] for row in np.argsort(-scores, kind="stable")]
 
     return {"BM25": by_words,
-            "dense passages": lambda question: best_first(vectors @ embedded(question)),
-            "HippoRAG 2": lambda question: best_first(walk.scores(embedded(question)))}
+            "dense passages": lambda question: best_first(vectors @ embed(question)),
+            "HippoRAG 2": lambda question: best_first(walk.scores(embed(question)))}
 
 
 class FactWalk:
     """HippoRAG 2's walk (Gutiérrez et al. 2025) without its LLM filter of facts.
 
-    Nodes are the names of the triples' ends, whatever their type, and the passages. Edges: two for
-    each passage that states a triple, one between a passage and each name in its triples, and one in
-    each direction between names of a cosine of at least 0.8, which replaces those of triples. Names of
-    fewer than three ASCII letters and digits look for no such likeness, as in the original.
+    Nodes are the passages, and the names of the triples' ends regardless of type. There are two edges for each passage
+    that states a triple, one edge between a passage and each name in its triples, and one edge in each direction
+    between names with a cosine of at least 0.8; the latter replace those of triples. Names of fewer than three ASCII
+    letters and digits start no such edges, as in the original.
     """
 
     def __init__(self, knowledge_base: KnowledgeBase, chunk_ids: list[str], chunk_vectors: Vectors) -> None:
-        """Read the triples.
+        """Read the triples and prepare the walk.
 
         Args:
-            knowledge_base: whose triples and vectors are used.
+            knowledge_base: the source of the triples and vectors.
             chunk_ids: the passages.
-            chunk_vectors: their unit vectors, shape (chunks, d).
+            chunk_vectors: the passages' unit vectors, shape (chunks, d).
         """
         graph = knowledge_base.graph
         edges = graph.edges()
@@ -111,18 +111,18 @@ class FactWalk:
         self._step = _column_stochastic(weights, len(names) + len(chunk_ids))
 
     def scores(self, question: Vectors) -> Scores:
-        """The weight of each passage.
+        """Return the weight of each passage.
 
         Args:
-            question: its unit vector, shape (d,).
+            question: the question's unit vector, shape (d,).
 
         Returns:
             Shape (chunks,). Without any triple these are the passages' cosines, as in the original.
         """
-        dense = _scaled(self._chunk_vectors @ question)
+        dense = _scale(self._chunk_vectors @ question)
         if not self._ends:
             return dense
-        restart = np.concatenate([self._name_weights(_scaled(self._fact_vectors @ question)), _PASSAGE_WEIGHT * dense])
+        restart = np.concatenate([self._name_weights(_scale(self._fact_vectors @ question)), _PASSAGE_WEIGHT * dense])
         restart /= restart.sum()
         weights = restart
         for _ in range(_STEPS):
@@ -130,7 +130,7 @@ class FactWalk:
         return np.asarray(weights[self._names:])
 
     def _name_weights(self, facts: Scores) -> Scores:
-        """Of the best facts' ends the five best: the mean of fact score / passages of the name over its facts."""
+        """Return weights of the five best ends of the best facts: the mean of fact score / number of passages."""
         scores_of: dict[int, list[float]] = {}
         for row in np.argsort(-facts, kind="stable")[:_FACTS]:
             for name in self._ends[row]:
@@ -143,7 +143,7 @@ class FactWalk:
 
 
 def _likenesses(names: list[str], vectors: Vectors) -> dict[tuple[int, int], float]:
-    """The cosine of each name with up to 100 others of at least 0.8, nearest first."""
+    """Return the cosine of each name with up to 100 others of at least 0.8, nearest first."""
     asks = [row for row, name in enumerate(names) if sum(c.isascii() and c.isalnum() for c in name) > 2]  # noqa: PLR2004
     likenesses: dict[tuple[int, int], float] = {}
     for start in range(0, len(asks), _BLOCK):
@@ -158,7 +158,7 @@ def _likenesses(names: list[str], vectors: Vectors) -> dict[tuple[int, int], flo
 
 
 def _column_stochastic(weights: dict[tuple[int, int], float], nodes: int) -> sparse.csr_array:
-    """The step of a walk over undirected edges; parallel edges add up."""
+    """Return the step matrix of a walk over undirected edges; parallel edges add up."""
     rows, columns = np.array(sorted(weights), np.intp).reshape(-1, 2).T
     values = np.array([weights[key] for key in sorted(weights)], np.float64)
     directed = sparse.coo_array((values, (rows, columns)), shape=(nodes, nodes)).tocsr()
@@ -168,7 +168,7 @@ def _column_stochastic(weights: dict[tuple[int, int], float], nodes: int) -> spa
     return sparse.csr_array(both @ sparse.diags_array(inverse))
 
 
-def _scaled(scores: NDArray[np.floating]) -> Scores:
-    """Moved to 0..1; ones where all are equal, as in the original."""
+def _scale(scores: NDArray[np.floating]) -> Scores:
+    """Scale scores to 0..1; return ones if all are equal, as in the original."""
     low, high = float(scores.min()), float(scores.max())
     return ((scores - low) / (high - low)).astype(np.float64) if high > low else np.ones(len(scores))

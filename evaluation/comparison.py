@@ -1,4 +1,4 @@
-"""A setting compared with baselines and ablations: the same questions, the same store, one table."""
+"""A setting compared with baselines and ablations: the same questions and store, one table."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
@@ -9,34 +9,34 @@ from ..schemas.documents import Chunk
 from ..schemas.retrieval import ROUTES
 from .baselines import Baseline, baselines
 from .datasets import DatasetError, Question
-from .report import RetrievalReport, compared, summarise
-from .retrieval import Search, Setting, SubQueries, Watch, absent_gold, asked, run, setting_search
+from .report import RetrievalReport, compare, summarise
+from .retrieval import Search, Setting, SubQueries, Watch, absent_gold, run, search_texts, setting_search
 
 DEFAULT = "default"
-# Eq. 9's middle: neither channel is preferred, whatever the question.
+# The middle of eq. 9: no channel is preferred for any question.
 _FIXED_BETA = 0.5
 
 
 def evaluate(resources: Resources, name: str, questions: Sequence[Question], *,
              ks: Sequence[int], setting: Setting | None = None, with_baselines: bool = False,
              with_ablations: bool = False, watch: Watch = lambda _: nullcontext(lambda *_: None)) -> RetrievalReport:
-    """Measure a setting, alone or beside others.
+    """Measure a setting, alone or together with others.
 
     Args:
         resources: models and knowledge bases.
         name: the knowledge base.
-        questions: at least one, with their gold passages.
+        questions: at least one question, with gold passages.
         ks: the cut-offs.
-        setting: how to search; none: with everything on.
-        with_baselines: measure the published methods of `baselines` on the same store.
-        with_ablations: measure the setting with each of its parts switched off.
+        setting: how to search; by default everything is on.
+        with_baselines: also measure the published methods of `baselines` on the same store.
+        with_ablations: also measure the setting with each of its parts switched off.
         watch: opens a progress bar for a row.
 
     Returns:
-        The setting's report; with a table also its `rows`, the setting itself first.
+        The setting's report. If several rows are measured, it has `rows`, with the setting first.
 
     Raises:
-        DatasetError: the question file and the knowledge base, or the cut-offs, do not go together.
+        DatasetError: the questions do not fit the knowledge base, or the cut-offs exceed the ranking.
     """
     setting = setting or Setting()
     if setting.sub_queries == "gold" and not any(question.steps for question in questions):
@@ -49,11 +49,11 @@ def evaluate(resources: Resources, name: str, questions: Sequence[Question], *,
     if with_baselines:
         methods = baselines(resources.knowledge_base(name))
         searches |= {row: partial(_baseline_search, method, setting.sub_queries) for row, method in methods.items()}
-    return _measured(searches, chunks, questions, ks, watch).model_copy(update={"gold_absent": absent})
+    return _measure(searches, chunks, questions, ks, watch).model_copy(update={"gold_absent": absent})
 
 
 def ablations(setting: Setting) -> dict[str, Setting]:
-    """A setting with one of its parts off, for each part that is on, by the row's name."""
+    """Return a setting with one part switched off, for each part that is on, by the row's name."""
     on = setting.switches
     changes: dict[str, dict[str, object]] = {
         f"{route} off": {"routes": tuple(other for other in on.routes if other != route)}
@@ -70,9 +70,9 @@ def ablations(setting: Setting) -> dict[str, Setting]:
     return variants
 
 
-def _measured(searches: Mapping[str, Callable[[], Search]], chunks: Mapping[str, Chunk],
+def _measure(searches: Mapping[str, Callable[[], Search]], chunks: Mapping[str, Chunk],
               questions: Sequence[Question], ks: Sequence[int], watch: Watch) -> RetrievalReport:
-    """The report of the first search, and a row for each if there are several."""
+    """Return the report of the first search, with a row for each if there are several."""
     measured = {}
     for row, prepared in searches.items():
         with watch(row) as progress:
@@ -82,13 +82,13 @@ def _measured(searches: Mapping[str, Callable[[], Search]], chunks: Mapping[str,
     if len(measured) == 1:
         return report
     return report.model_copy(update={
-        "rows": tuple(compared(row, records, default, ks) for row, records in measured.items())})
+        "rows": tuple(compare(row, records, default, ks) for row, records in measured.items())})
 
 
 def _baseline_search(baseline: Baseline, sub_queries: SubQueries) -> Search:
-    """A baseline's ranking; those of several sub-queries in turns, each chunk once."""
+    """Return a baseline's search; the rankings of several sub-queries take turns, and each chunk occurs once."""
     def search(question: Question) -> list[str]:
-        rankings = [baseline(text) for text in asked(question, sub_queries)]
+        rankings = [baseline(text) for text in search_texts(question, sub_queries)]
         return list(dict.fromkeys(chunk for turn in zip(*rankings, strict=True) for chunk in turn))
 
     return search

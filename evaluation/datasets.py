@@ -1,4 +1,4 @@
-"""Question files of the usual benchmarks, in one form."""
+"""Question files of the usual benchmarks as one type."""
 
 import re
 from collections.abc import Iterable
@@ -17,11 +17,11 @@ QuestionFormat = Literal["musique", "hotpotqa", "2wiki", "generic"]
 
 
 class DatasetError(BanyanError):
-    """A question file that cannot be used; says where and why."""
+    """A question file that cannot be used; the message names the place and the cause."""
 
 
 class GoldPassage(Frozen):
-    """What identifies a gold passage; empty fields are not compared."""
+    """The identification of a gold passage; empty fields are not compared."""
 
     id: str = ""
     title: str = ""
@@ -29,7 +29,7 @@ class GoldPassage(Frozen):
 
 
 class GoldStep(Frozen):
-    """A step of the dataset's own decomposition; it may refer to answers (`schemas/references.py`)."""
+    """A step of the dataset's decomposition; it may refer to earlier answers (`schemas/references.py`)."""
 
     question: str
     answer: str
@@ -46,29 +46,29 @@ class Question(Frozen):
 
     @property
     def group(self) -> str:
-        """What it is counted under: its type, else the number of its steps, else nothing."""
+        """The group of the question in reports: its type, else its number of steps, else ""."""
         return self.type or (f"{len(self.steps)} steps" if self.steps else "")
 
 
 class AnsweredQuestion(Question):
-    """A question with the answers that are accepted; an unanswerable one has neither these nor gold."""
+    """A question with its accepted answers; an unanswerable one has neither answers nor gold passages."""
 
     answers: tuple[str, ...] = ()
     unanswerable: bool = False
 
 
 def load_questions(path: Path, form: QuestionFormat) -> list[Question]:
-    """Read a question file; questions without gold passages (unanswerable ones) are left out.
+    """Read a question file, without the questions that have no gold passages (unanswerable ones).
 
     Args:
         path: a JSON array, or JSON lines.
-        form: "musique" (gold by title and text), "hotpotqa" and "2wiki" (by title: `evidence` or
-            `supporting_facts`; the steps of 2wiki are its `evidences`), "generic" (`{id, question,
-            gold: [document ids]}`, and if you like `type` and `decomposition: [{question, answer}]`).
+        form: "musique" (gold by title and text), "hotpotqa" and "2wiki" (gold by title: `evidence` or
+            `supporting_facts`; the steps of 2wiki are its `evidences`), or "generic" (`{id, question,
+            gold: [document ids]}`, optionally with `type` and `decomposition: [{question, answer}]`).
 
     Raises:
-        DatasetError: the file is missing or not of that form, and then names the record, or it has no
-            question with gold passages.
+        DatasetError: the file is missing or has another form (the message names the record), or it has no question
+            with gold passages.
     """
     questions = _read(path, form)
     usable = [question for question, _ in questions if question.gold]
@@ -79,10 +79,9 @@ def load_questions(path: Path, form: QuestionFormat) -> list[Question]:
 
 
 def load_answered_questions(path: Path, form: QuestionFormat) -> list[AnsweredQuestion]:
-    """Read a question file with its answers, unanswerable questions included.
+    """Read a question file with its answers, including unanswerable questions.
 
-    A question is unanswerable where its record says so (`unanswerable`; MuSiQue: `answerable`) or
-    has no gold passages.
+    A question is unanswerable if its record says so (`unanswerable`; MuSiQue: `answerable`) or has no gold passages.
 
     Args:
         path: a JSON array, or JSON lines.
@@ -90,8 +89,7 @@ def load_answered_questions(path: Path, form: QuestionFormat) -> list[AnsweredQu
             `answer_aliases`.
 
     Raises:
-        DatasetError: the file is missing or not of that form, and then names the record, or it has no
-            question.
+        DatasetError: the file is missing or has another form (the message names the record), or it has no question.
     """
     usable: list[AnsweredQuestion] = []
     for number, (question, record) in enumerate(_read(path, form)):
@@ -115,7 +113,7 @@ def _answers(record: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _read(path: Path, form: QuestionFormat) -> list[tuple[Question, dict[str, Any]]]:
-    """Every record as a question, beside what stands in the file."""
+    """Return every record as a question, together with the record itself."""
     if not path.is_file():
         raise DatasetError(f"there is no question file {path}")
     return [(validated(f"{where}: not a {form} question", record, _FORMS[form], DatasetError).question_of(), record)
@@ -136,8 +134,8 @@ class _Record(BaseModel):
 class _Step(GoldStep):
     model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
 
-    def placed(self, earlier: int) -> GoldStep:
-        """The step in our form, by how many stand before it."""
+    def as_step(self, earlier: int) -> GoldStep:
+        """Return the step with its references in Banyan's notation, given the number of earlier steps."""
         return GoldStep(question=with_references(self.question, earlier), answer=self.answer)
 
 
@@ -155,7 +153,7 @@ class _Musique(_Record):
     def question_of(self) -> Question:
         return self._question(self.id, [GoldPassage(title=p.title, text=p.paragraph_text)
                                         for p in self.paragraphs if p.is_supporting],
-                              [step.placed(place) for place, step in enumerate(self.question_decomposition)])
+                              [step.as_step(place) for place, step in enumerate(self.question_decomposition)])
 
 
 class _Titled(_Record):
@@ -185,7 +183,7 @@ class _Generic(_Record):
 
     def question_of(self) -> Question:
         return self._question(self.id, [GoldPassage(id=name) for name in self.gold],
-                              [step.placed(place) for place, step in enumerate(self.decomposition)])
+                              [step.as_step(place) for place, step in enumerate(self.decomposition)])
 
 
 _FORMS: dict[QuestionFormat, type[_Musique | _Titled | _Generic]] = {
@@ -193,18 +191,18 @@ _FORMS: dict[QuestionFormat, type[_Musique | _Titled | _Generic]] = {
 
 
 def with_references(question: str, earlier: int) -> str:
-    """A data set's step in our form: its `#1` is the first answer, other signs of that look are text.
+    """Rewrite a dataset's step: its `#1` refers to the first answer, and anything that looks like a reference is text.
 
     Args:
         question: the step's question.
-        earlier: how many steps stand before it.
+        earlier: the number of earlier steps.
     """
     return _HASH.sub(lambda match: reference(int(match[1])) if 0 < int(match[1]) <= earlier else match[0],
                      literal(question))
 
 
 def is_gold(gold: GoldPassage, chunk: Chunk) -> bool:
-    """Whether a chunk belongs to a gold passage."""
+    """Return True if a chunk belongs to a gold passage."""
     if gold.id:
         return chunk.document_id == gold.id
     return chunk.title == gold.title and (not gold.text or chunk.text in gold.text)

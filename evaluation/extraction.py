@@ -1,19 +1,17 @@
 """Scores of schema-bounded extraction, as Text2KGBench defines them (Mihindukulasooriya et al., 2023, section 5).
 
-All are macro averages over the gold sentences, of which one without an answer scores 0 throughout:
+All scores are macro averages over the gold sentences; a sentence without an answer scores 0 throughout:
 
-- Precision, recall, F1: triples agree if their concatenated texts do, without regard to case, spaces
-  and underscores. Only triples whose relation is among the sentence's gold relations count as said.
-- Conformance: the share of the triples whose relation is in the ontology; 1 if none was said.
-  Relation hallucination: the share of those whose is not; 0 if none was said.
-- Subject and object hallucination: the share of the triples whose subject (object) does not stand in
-  the sentence, the ontology's concepts appended, both stemmed word by word.
+- Precision, recall, F1: triples agree if their concatenated texts do, regardless of case, spaces and underscores.
+  Only triples whose relation is among the sentence's gold relations count.
+- Conformance: the share of the triples whose relation is in the ontology; 1 without triples.
+  Relation hallucination: the share of those whose relation is not; 0 without triples.
+- Subject and object hallucination: the share of the triples whose subject (object) is not in the sentence with the
+  ontology's concepts appended, both stemmed word by word.
 
-The benchmark's script takes words and stems from NLTK, whose sentence splitter needs data that would
-have to be downloaded. A regular expression and Snowball's English (Porter 2) stemmer judge 2 of the
-18,932 subjects and objects in the recorded Vicuna-13B answers otherwise than NLTK's tokeniser and
-stemmer do; every score is the same to two digits. Spaces at the ends of an ontology's relation
-labels are slips there (5 answers leave them out), and make no difference here.
+The benchmark's script takes words and stems from NLTK, whose sentence splitter needs a download. A regular expression
+and Snowball's English (Porter 2) stemmer replace them here; every score is the same to two digits. Spaces at the ends
+of an ontology's relation labels are errors in the ontology, and are ignored.
 """
 
 import re
@@ -29,13 +27,13 @@ from .extraction_files import GoldCase, Triple
 _WORD = re.compile(r"\w+(?:[.\-/]\w+)*|[^\w\s]")
 _GAPS = re.compile(r"[_\s]+")
 _UNKNOWN_DAY = "01januari"
-"""How Wikidata dates of which only the year is known begin, stemmed: the benchmark drops it from names."""
+"""The stemmed beginning of Wikidata dates with only a year: the benchmark removes it from names."""
 
 _STEMMER = snowballstemmer.stemmer("english")
 
 
 class Hallucination(Frozen):
-    """Shares of the triples whose part was made up, 0 to 1."""
+    """Shares of the triples with a hallucinated part, 0 to 1."""
 
     subject: float
     relation: float
@@ -57,9 +55,9 @@ def score(ontology: GraphSchema, gold: Sequence[GoldCase],
     """Score a model's triples.
 
     Args:
-        ontology: the schema that the model was to keep to.
-        gold: the sentences with what they state; at least one.
-        answers: the triples said, by the sentence's id; those of other ids do not count.
+        ontology: the schema that the model was given.
+        gold: the sentences with the triples that they state; at least one.
+        answers: the model's triples by the sentence's id; other ids are ignored.
 
     Raises:
         ValueError: there is no gold sentence.
@@ -77,7 +75,7 @@ def score(ontology: GraphSchema, gold: Sequence[GoldCase],
 
 
 def unknown_relations(ontology: GraphSchema, gold: Iterable[GoldCase]) -> list[str]:
-    """The relations of the gold triples that the ontology has not, sorted: no bounded answer can have them."""
+    """Return the gold triples' relations that the ontology lacks, sorted; no bounded answer can have them."""
     known = _relations(ontology)
     return sorted({relation for case in gold for _, relation, _ in case.triples if _label(relation) not in known})
 
@@ -87,10 +85,10 @@ def _relations(ontology: GraphSchema) -> frozenset[str]:
 
 
 def _agreement(gold: Iterable[Triple], answered: Iterable[Triple]) -> tuple[float, float, float]:
-    """Precision, recall and F1 of one sentence."""
+    """Return precision, recall and F1 of one sentence."""
     asked = {_label(relation) for _, relation, _ in gold}
-    right = {_joined(triple) for triple in gold}
-    given = {_joined(triple) for triple in answered if _label(triple[1]) in asked}
+    right = {_concatenate(triple) for triple in gold}
+    given = {_concatenate(triple) for triple in answered if _label(triple[1]) in asked}
     common = len(right & given)
     if not common:
         return 0.0, 0.0, 0.0
@@ -99,10 +97,10 @@ def _agreement(gold: Iterable[Triple], answered: Iterable[Triple]) -> tuple[floa
 
 
 def _faults(sentence: str, relations: frozenset[str], answered: Sequence[Triple]) -> tuple[float, float, float, float]:
-    """Conformance of one sentence's triples, and subject, relation and object hallucination."""
+    """Return conformance, and subject, relation and object hallucination, of one sentence's triples."""
     if not answered:
         return 1.0, 0.0, 0.0, 0.0
-    source = _stemmed(sentence)
+    source = _stem_text(sentence)
     share = 1 / len(answered)
     conformance = share * sum(_label(relation) in relations for _, relation, _ in answered)
     subject = share * sum(_name(head) not in source for head, _, _ in answered)
@@ -114,15 +112,15 @@ def _label(relation: str) -> str:
     return relation.replace(" ", "_").strip("_")
 
 
-def _joined(triple: Triple) -> str:
+def _concatenate(triple: Triple) -> str:
     return _GAPS.sub("", "".join(triple)).lower()
 
 
 def _name(name: str) -> str:
-    return _stemmed(name).replace(_UNKNOWN_DAY, "")
+    return _stem_text(name).replace(_UNKNOWN_DAY, "")
 
 
-def _stemmed(text: str) -> str:
+def _stem_text(text: str) -> str:
     return _GAPS.sub("", "".join(_stem(word) for word in _WORD.findall(text))).lower()
 
 

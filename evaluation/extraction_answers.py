@@ -1,4 +1,4 @@
-"""Triples to be scored: a model's recorded ones after bounding, and those that a reasoner finds."""
+"""Triples to score: a model's recorded ones after bounding, and those that a reasoner extracts."""
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import as_completed
@@ -17,22 +17,22 @@ Progress = Callable[[int, int], None]
 
 def bounded_answers(bounds: Bounds, cases: Sequence[GoldCase],
                     recorded: Mapping[str, Sequence[Triple]]) -> dict[str, tuple[Triple, ...]]:
-    """What bounding and grounding admit of recorded triples."""
-    return {case.id: _admitted(_extraction(recorded[case.id]), case, bounds) for case in cases if case.id in recorded}
+    """Return the recorded triples that bounding and grounding admit."""
+    return {case.id: _admit(_extraction(recorded[case.id]), case, bounds) for case in cases if case.id in recorded}
 
 
 def reasoner_answers(reasoner: Reasoner, bounds: Bounds, cases: Sequence[GoldCase], *, concurrency: int = 1,
                      on_failure: Callable[[str], None] = lambda _: None,
                      progress: Progress = lambda *_: None) -> dict[str, tuple[Triple, ...]]:
-    """What a reasoner finds in the sentences, bounded as in a build.
+    """Extract triples from the sentences with a reasoner, and bound them as in a build.
 
     Args:
-        reasoner: reads each sentence by itself.
-        bounds: the schema that is shown to the reasoner and bounds its answers.
-        cases: the sentences; their gold triples are not looked at.
-        concurrency: how many sentences are read at once.
-        on_failure: told, by sentence, when the reasoner failed for good; the sentence has no answer then.
-        progress: told (done, all) after each sentence.
+        reasoner: reads each sentence separately.
+        bounds: the schema that the reasoner sees and that bounds its answers.
+        cases: the sentences; their gold triples are ignored.
+        concurrency: the number of sentences read at once.
+        on_failure: called for each sentence on which the reasoner failed; that sentence has no answer.
+        progress: called with (done, all) after each sentence.
 
     Returns:
         The admitted triples and attributes of each sentence, in a canonical order.
@@ -45,11 +45,11 @@ def reasoner_answers(reasoner: Reasoner, bounds: Bounds, cases: Sequence[GoldCas
         for number, future in enumerate(as_completed(running), 1):
             case = running[future]
             try:
-                answers[case.id] = _admitted(future.result(), case, bounds)
+                answers[case.id] = _admit(future.result(), case, bounds)
             except ReasonerError as error:
                 on_failure(f"{case.id}: {error}")
             progress(number, len(cases))
-    finally:  # Ctrl-C, or an endpoint that refuses for good, must not wait for all that is queued.
+    finally:  # On Ctrl-C or a permanent failure do not wait for queued calls.
         pool.shutdown(cancel_futures=True)
     return answers
 
@@ -62,7 +62,7 @@ def _extraction(triples: Sequence[Triple]) -> Extraction:
         malformed=tuple(str(triple) for triple in triples if triple not in whole))
 
 
-def _admitted(extraction: Extraction, case: GoldCase, bounds: Bounds) -> tuple[Triple, ...]:
+def _admit(extraction: Extraction, case: GoldCase, bounds: Bounds) -> tuple[Triple, ...]:
     chunk = Chunk(id=content_id(case.id, case.text), document_id=case.id, ordinal=0, start=0, end=len(case.text),
                   text=case.text, title="")
     admitted = bound(extraction, chunk, bounds)

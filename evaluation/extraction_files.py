@@ -1,4 +1,4 @@
-"""Files of sentences with gold triples, and of a model's recorded answers, in Text2KGBench's forms."""
+"""Files of sentences with gold triples, and of a model's recorded answers, in Text2KGBench's formats."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -46,10 +46,10 @@ _Record = TypeVar("_Record", _Answer, _Gold)
 
 
 def load_gold(path: Path) -> list[GoldCase]:
-    """Sentences with their gold triples, from JSON lines `{id, sent, triples: [{sub, rel, obj}]}`.
+    """Read sentences with their gold triples from JSON lines `{id, sent, triples: [{sub, rel, obj}]}`.
 
     Raises:
-        DatasetError: the file is missing, empty or not of that form; names line and field.
+        DatasetError: the file is missing, empty or in another form; the message names line and field.
     """
     cases = [GoldCase(id=record.id, text=record.sent, triples=tuple((t.sub, t.rel, t.obj) for t in record.triples))
              for record in _records(path, _Gold)]
@@ -59,16 +59,16 @@ def load_gold(path: Path) -> list[GoldCase]:
 
 
 def load_recorded(path: Path) -> dict[str, tuple[Triple, ...]]:
-    """A model's triples by the sentence's id, from JSON lines `{id, triples: [[head, relation, tail]]}`.
+    """Read a model's triples by sentence id from JSON lines `{id, triples: [[head, relation, tail]]}`.
 
     Raises:
-        DatasetError: the file is missing or not of that form; names line and field.
+        DatasetError: the file is missing or in another form; the message names line and field.
     """
     return {record.id: record.triples for record in _records(path, _Answer)}
 
 
 def _records(path: Path, model: type[_Record]) -> Iterator[_Record]:
-    """The records of a file, in which each id occurs once."""
+    """Yield the records of a file, in which each id must occur once."""
     first: dict[str, str] = {}
     for where, value in json_lines(path, DatasetError):
         record = validated(where, value, model, DatasetError)

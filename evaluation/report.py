@@ -1,4 +1,4 @@
-"""What an evaluation of retrieval reports: recall with its interval, and latency."""
+"""Reports of a retrieval evaluation: recall with its interval, and latency."""
 
 from collections.abc import Sequence
 
@@ -8,23 +8,23 @@ from ..schemas.documents import Frozen
 from .bootstrap import Values, intervals
 
 Percent = dict[str, float]
-"""By cut-off ("2", "5", ...), in %."""
+"""A value in % by cut-off ("2", "5", ...)."""
 
 Interval = dict[str, tuple[float, float]]
-"""By cut-off: the ends of the 95 % bootstrap interval."""
+"""The 95 % bootstrap interval by cut-off."""
 
 Percentiles = dict[str, float]
-"""p50 and p95."""
+"""The percentiles p50 and p95."""
 
 
 class QuestionRecord(Frozen):
-    """What was found for one question."""
+    """The search result of one question."""
 
     id: str
     question: str
     type: str = ""
     ranks: tuple[int | None, ...]
-    """For each gold passage its place among the ranked documents, from 1; None beyond the last."""
+    """The rank of each gold passage among the ranked documents, from 1; None if it is not among them."""
     milliseconds: float
 
 
@@ -38,7 +38,7 @@ class Group(Frozen):
 
 
 class Row(Frozen):
-    """One setting or baseline beside the default: its recall, and recall less the default's."""
+    """One setting or baseline compared with the default: its recall, and the difference from the default's."""
 
     name: str
     recall: Percent
@@ -48,17 +48,17 @@ class Row(Frozen):
 
 
 class RetrievalReport(Group):
-    """Recall at k in %, and latency, over all questions, by their type, and beside other settings."""
+    """Recall at k in % and latency, over all questions, by type, and compared with other settings."""
 
     gold_absent: int = 0
-    """How many gold passages are not in the knowledge base: they count as missed."""
+    """The number of gold passages that are not in the knowledge base; they count as missed."""
     by_type: dict[str, Group]
     rows: tuple[Row, ...] = ()
     records: tuple[QuestionRecord, ...]
 
 
 def summarise(records: Sequence[QuestionRecord], ks: Sequence[int]) -> RetrievalReport:
-    """Recall and latency of at least one question."""
+    """Summarise recall and latency of at least one question."""
     whole = _group(records, ks)
     types = sorted({record.type for record in records} - {""})
     return RetrievalReport(
@@ -66,14 +66,14 @@ def summarise(records: Sequence[QuestionRecord], ks: Sequence[int]) -> Retrieval
         by_type={kind: _group([record for record in records if record.type == kind], ks) for kind in types})
 
 
-def compared(name: str, records: Sequence[QuestionRecord], default: Sequence[QuestionRecord],
+def compare(name: str, records: Sequence[QuestionRecord], default: Sequence[QuestionRecord],
              ks: Sequence[int]) -> Row:
-    """The row of a setting.
+    """Return the row of a setting.
 
     Args:
-        name: what the row is called.
-        records: of the setting.
-        default: of the setting that it is compared with, for the same questions in the same order.
+        name: the name of the row.
+        records: the records of the setting.
+        default: the records of the default setting, for the same questions in the same order.
         ks: the cut-offs.
     """
     values = _recalls(records, ks)
@@ -86,23 +86,23 @@ def _group(records: Sequence[QuestionRecord], ks: Sequence[int]) -> Group:
     values = _recalls(records, ks)
     times = [record.milliseconds for record in records]
     return Group(questions=len(records), recall=_means(values, ks), interval=_intervals(values, ks),
-                 latency_ms={name: rounded(np.percentile(times, share)) for name, share in (("p50", 50), ("p95", 95))})
+                 latency_ms={name: round_2(np.percentile(times, share)) for name, share in (("p50", 50), ("p95", 95))})
 
 
 def _recalls(records: Sequence[QuestionRecord], ks: Sequence[int]) -> Values:
-    """In %, shape (questions, k): of each question the share of its gold passages among the first k documents."""
+    """Return recalls in %, shape (questions, k): the share of gold passages among the first k documents."""
     return np.array([[100 * sum(rank is not None and rank <= k for rank in record.ranks) / len(record.ranks)
                       for k in ks] for record in records])
 
 
 def _means(values: Values, ks: Sequence[int]) -> Percent:
-    return {str(k): rounded(mean) for k, mean in zip(ks, values.mean(axis=0), strict=True)}
+    return {str(k): round_2(mean) for k, mean in zip(ks, values.mean(axis=0), strict=True)}
 
 
 def _intervals(values: Values, ks: Sequence[int]) -> Interval:
-    return {str(k): (rounded(low), rounded(high)) for k, (low, high) in zip(ks, intervals(values), strict=True)}
+    return {str(k): (round_2(low), round_2(high)) for k, (low, high) in zip(ks, intervals(values), strict=True)}
 
 
-def rounded(value: float) -> float:
-    """To two places."""
-    return round(float(value), 2) + 0.0  # no -0.0
+def round_2(value: float) -> float:
+    """Round to two places."""
+    return round(float(value), 2) + 0.0  # avoids -0.0

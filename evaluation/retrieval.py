@@ -1,4 +1,4 @@
-"""Recall of gold passages: how much of what a question needs is among the first k passages."""
+"""Recall of gold passages: the share of a question's gold passages among the first k passages."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,17 +17,17 @@ from .report import QuestionRecord
 
 SubQueries = Literal["none", "gold"]
 Search = Callable[[Question], list[str]]
-"""Ranks chunks for a question, by id, best first."""
+"""A function that ranks the ids of chunks for a question, best first."""
 Progress = Callable[[int, int], None]
 Watch = Callable[[str], AbstractContextManager[Progress]]
-"""Opens a progress bar by its name."""
+"""A function that opens a progress bar with the given name."""
 
 
 class Setting(Frozen):
     """How questions are searched.
 
-    `agent`: judge the evidence and search again; else one round. `decompose`: split questions into sub-queries.
-    `sub_queries` "gold": the dataset's own decomposition, earlier answers filled in, instead of the agent's.
+    `agent`: judge the evidence and search again; otherwise search once. `decompose`: split questions into sub-queries.
+    `sub_queries` "gold": use the dataset's decomposition with the answers filled in, instead of the agent's.
     """
 
     switches: Switches = EVERYTHING
@@ -37,23 +37,23 @@ class Setting(Frozen):
 
 
 def setting_search(resources: Resources, name: str, setting: Setting, depth: int) -> Search:
-    """Searching a knowledge base in one setting.
+    """Return a search over a knowledge base in one setting.
 
     Raises:
-        DatasetError: fewer chunks are ranked than that.
+        DatasetError: the depth exceeds the number of ranked chunks.
     """
     if setting.sub_queries == "gold":
         return _gold_search(resources.retriever(name), setting.switches)
     if depth > resources.settings.top_k:
-        raise DatasetError(f"recall at {depth} cannot be told: {resources.settings.top_k} passages are ranked for a "
-                           "question; set BANYAN_TOP_K higher")
+        raise DatasetError(f"recall at {depth} cannot be measured: only {resources.settings.top_k} passages are ranked "
+                           "for a question; set BANYAN_TOP_K higher")
     return _agent_search(resources, name, setting)
 
 
 def run(search: Search, chunks: Mapping[str, Chunk], questions: Sequence[Question],
         progress: Progress = lambda *_: None) -> list[QuestionRecord]:
-    """Rank the passages for each question and see where the gold ones stand."""
-    # What is made at the first question and kept must not count as that question's time.
+    """Rank the passages for each question and find the ranks of the gold ones."""
+    # Caches are filled before the first measured question.
     search(Question(id="", question=next(iter(chunks.values())).titled_text()[:200], gold=()))
     records = []
     for number, question in enumerate(questions, 1):
@@ -68,16 +68,16 @@ def run(search: Search, chunks: Mapping[str, Chunk], questions: Sequence[Questio
     return records
 
 
-def asked(question: Question, sub_queries: SubQueries) -> list[str]:
-    """What is searched for a question: itself, or the steps of its decomposition with answers filled in."""
-    return list(_filled(question)) if sub_queries == "gold" else [question.question]
+def search_texts(question: Question, sub_queries: SubQueries) -> list[str]:
+    """Return the texts to search: the question, or the steps of its decomposition with answers filled in."""
+    return list(_fill_steps(question)) if sub_queries == "gold" else [question.question]
 
 
 def absent_gold(questions: Sequence[Question], chunks: Mapping[str, Chunk]) -> int:
-    """How many gold passages no chunk belongs to.
+    """Return how many gold passages have no chunk.
 
     Raises:
-        DatasetError: none of them is there, or there are no chunks: the file is about other documents.
+        DatasetError: no gold passage has one, so the file is about other documents.
     """
     by_key: dict[str, list[Chunk]] = {}
     for chunk in chunks.values():
@@ -106,15 +106,15 @@ def _agent_search(resources: Resources, name: str, setting: Setting) -> Search:
 
 def _gold_search(retriever: Retriever, switches: Switches) -> Search:
     def search(question: Question) -> list[str]:
-        queries = retriever.queries([SubQuery(question=text) for text in _filled(question)])
+        queries = retriever.queries([SubQuery(question=text) for text in _fill_steps(question)])
         scores = retriever.rank(queries, [retriever.evidence(query, switches.routes) for query in queries], switches)
         return [key for key, _ in retriever.ranking(scores, len(retriever.index.chunks))]
 
     return search
 
 
-def _filled(question: Question) -> Iterator[str]:
-    """The steps of the gold decomposition with earlier answers filled in; the question if there are none."""
+def _fill_steps(question: Question) -> Iterator[str]:
+    """Yield the steps of the gold decomposition with earlier answers filled in, or the question if there are none."""
     if not question.steps:
         yield literal(question.question)
     for step in question.steps:
@@ -122,7 +122,7 @@ def _filled(question: Question) -> Iterator[str]:
 
 
 def gold_rank(gold: GoldPassage, ranked: Sequence[Chunk]) -> int | None:
-    """The place of a gold passage, counting each document once, from 1."""
+    """Return the rank of a gold passage from 1, counting each document once."""
     seen: dict[str, None] = {}
     for chunk in ranked:
         seen[chunk.document_id] = None

@@ -1,1 +1,1 @@
-"""From files to documents, chunks and sentences."""
+"""Files to documents, chunks and sentences."""

@@ -1,10 +1,9 @@
 """Chunks: parts of a document that fit a model's context, each an exact span of the source.
 
-Where a chunk ends is read off the content, not off a count alone: of the places at which it may
-end, ends of paragraphs come first, and among equals the sentence with the smallest checksum. After
-an edit the ends therefore soon fall where they fell before, even in a text of equal paragraphs,
-where filling every chunk would move all ends that follow. The chunks from there on stay as they
-were, with their ids and all that was extracted from them.
+The content decides where a chunk ends, not a count alone. Among the places at which a chunk may end, ends of paragraphs
+come first; among equal places, the sentence with the smallest checksum wins. After an edit the ends therefore soon fall
+where they fell before, even in a text of equal paragraphs. Filling every chunk would move all later ends instead.
+Unmoved chunks keep their ids and everything that was extracted from them.
 """
 
 import re
@@ -20,17 +19,17 @@ from ..text.tokens import TOKEN, estimate_tokens, fits
 from .sections import Section, sections
 
 _FILL = 0.75
-"""A chunk may end once it is filled to this part. Less finds back sooner after an edit, but makes more
-chunks, each of which costs a call."""
+"""The filled share of a chunk from which it may end. A smaller share realigns sooner after an edit, but makes more
+chunks, and each chunk costs a call."""
 
 _MANY_SECTIONS, _FEW_TOKENS = 50, 12
-"""More sections than so many, of fewer tokens each on average, heading included, are cut as if they had no headings."""
+"""The number and average tokens of sections beyond which a text is cut as if it had no headings."""
 
 _SPACES = re.compile(r"\s*+")
 
 
 class _Unit(NamedTuple):
-    """What is never divided further: a sentence, or a part of one that is too long (`whole` false)."""
+    """An indivisible part: a sentence, or a piece of a sentence that is too long (`whole` is false)."""
 
     start: int
     end: int
@@ -40,7 +39,7 @@ class _Unit(NamedTuple):
 
 def chunk_documents(documents: Iterable[Document], max_tokens: int, overlap_tokens: int,
                     ) -> list[tuple[Document, list[Chunk]]]:
-    """Some documents, each with its chunks (see `chunk_document`)."""
+    """Return the documents, each with its chunks (see `chunk_document`)."""
     return [(document, chunk_document(document, max_tokens=max_tokens, overlap_tokens=overlap_tokens))
             for document in documents]
 
@@ -55,17 +54,16 @@ def chunk_document(document: Document, *, max_tokens: int, overlap_tokens: int) 
             same section, up to this many estimated tokens.
 
     Returns:
-        The chunks in order; none for a blank text, and a single one, headings included, where all
-        of it fits. Else each lies within one section, and heading lines stand in `Chunk.heading`.
-        Every character that is not white space is in a chunk or a heading. An id depends on the
-        document's id, on all that is read and embedded with the chunk (title, headings, text), and on
-        how often the same came before in the document.
+        The chunks in order: none for a blank text, and a single one, headings included, if all of it fits. Otherwise
+        each chunk lies within one section, and its heading lines are in `Chunk.heading`. Every character that is not
+        white space is in a chunk or a heading. A chunk's id depends on the document's id, on everything that is read
+        and embedded with the chunk (title, headings, text), and on the number of equal chunks before it.
 
     Raises:
         ValueError: `overlap_tokens` is negative or not below `max_tokens`.
     """
     if not 0 <= overlap_tokens < max_tokens:
-        msg = (f"overlap_tokens is {overlap_tokens} and max_tokens {max_tokens}, but a chunk must have room "
+        msg = (f"overlap_tokens is {overlap_tokens} and max_tokens {max_tokens}, but a chunk needs room "
                "for more than it repeats: choose an overlap from 0 to below max_tokens")
         raise ValueError(msg)
     text = document.text
@@ -82,14 +80,14 @@ def chunk_document(document: Document, *, max_tokens: int, overlap_tokens: int) 
 
 
 def chunk_id(document_id: str, title: str, heading: str, text: str, occurrence: int) -> str:
-    """The id of a chunk: what was extracted from it is kept as long as what a reasoner reads stays the same.
+    """Return the id of a chunk, which stays the same as long as the text that a reasoner reads does.
 
     Args:
-        document_id: the document.
-        title: its title.
+        document_id: the id of the document.
+        title: the title of the document.
         heading: the headings above the chunk.
         text: the chunk's text.
-        occurrence: how many chunks of the document before it have the same heading and text.
+        occurrence: the number of earlier chunks of the document with the same heading and text.
     """
     return content_id(document_id, title, heading, text, str(occurrence))
 
@@ -103,7 +101,7 @@ def _spans(text: str, max_tokens: int, overlap_tokens: int) -> Iterator[Section]
     cutter = re.compile(rf"(?:(?:{TOKEN})\s*+){{1,{max_tokens}}}+")
     parts = list(sections(text))
     if len(parts) > _MANY_SECTIONS and estimate_tokens(text) < _FEW_TOKENS * len(parts):
-        # Each would be a chunk, and a call: a few hundred bytes of headings would cost as much as a book.
+        # Each section would be a chunk and a call: a few hundred bytes of headings would cost as much as a book.
         parts = [Section("", 0, len(text))]
     for section in parts:
         units = _units(text, section, max_tokens, cutter)
@@ -125,7 +123,7 @@ def _units(text: str, section: Section, max_tokens: int, cutter: re.Pattern[str]
 
 
 def _cut(text: str, start: int, end: int, cutter: re.Pattern[str]) -> Iterator[_Unit]:
-    """Parts of a sentence that is too long, cut at white space where there is some, else anywhere."""
+    """Yield the parts of a sentence that is too long, cut at white space where possible."""
     while match := cutter.match(text, start, end):
         stop = match.end()
         if stop < end and not text[stop - 1].isspace():
@@ -143,7 +141,7 @@ def _after_spaces(text: str, at: int) -> int:
 
 
 def _pack(text: str, units: Sequence[_Unit], max_tokens: int, overlap_tokens: int) -> Iterator[tuple[int, int]]:
-    """The chunks of one section: units in order, each chunk beginning with the overlap."""
+    """Yield the chunks of one section: units in order, each chunk beginning with the overlap."""
     first = new = 0
     while new < len(units):
         end = _end(text, units, first, new, max_tokens)
@@ -152,7 +150,7 @@ def _pack(text: str, units: Sequence[_Unit], max_tokens: int, overlap_tokens: in
 
 
 def _end(text: str, units: Sequence[_Unit], first: int, new: int, max_tokens: int) -> int:
-    """The number of the unit before which the chunk from `first` ends; `new` is the first new one."""
+    """Return the index of the unit before which the chunk from `first` ends; `new` is its first new unit."""
     filled = sum(unit.tokens for unit in units[first:new])
     candidates: list[tuple[int, int, int]] = []
     for at in range(new, len(units)):
@@ -160,19 +158,19 @@ def _end(text: str, units: Sequence[_Unit], first: int, new: int, max_tokens: in
         if filled > max_tokens:
             return -min(candidates)[-1] if candidates else at
         if filled >= _FILL * max_tokens and at + 1 < len(units):
-            candidates.append((*_rank(text, units[at], units[at + 1]), -(at + 1)))  # of equals the last
+            candidates.append((*_rank(text, units[at], units[at + 1]), -(at + 1)))  # the last of equal places
     return len(units)
 
 
 def _rank(text: str, before: _Unit, after: _Unit) -> tuple[int, int]:
-    """How good an end there is between two units, smallest best, from nothing but their content."""
+    """Rate the end between two units from their content alone; the smallest rank is the best."""
     line_breaks = text.count("\n", before.end, after.start)
     sentence = text[before.start : before.end].encode("utf-8", "surrogatepass")
     return -min(line_breaks, 2), zlib.crc32(sentence)
 
 
 def _overlap(units: Sequence[_Unit], first: int, end: int, max_tokens: int, overlap_tokens: int) -> int:
-    """The first unit of the next chunk, whose first new one is `end`; units from `first` may repeat."""
+    """Return the first unit of the next chunk, whose first new unit is `end`; units after `first` may repeat."""
     if end == len(units):
         return end
     room = min(overlap_tokens, max_tokens - units[end].tokens)

@@ -1,13 +1,13 @@
-"""What a reader makes of a file."""
+"""The content that a reader returns."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
 
 
 class Content(NamedTuple):
-    """A file that is one document: its text, not yet cleaned, its title or "", and what else it says of itself.
+    """A file that is one document: its text, not yet cleaned, its title or "", and its metadata.
 
-    The pages of a printed work end with a form feed each.
+    A form feed separates the pages of a printed work.
     """
 
     text: str
@@ -15,4 +15,4 @@ class Content(NamedTuple):
     metadata: Mapping[str, object] = {}
     paged: bool = False
     unread: str = ""
-    """Which part of the file could not be read, and what to do about it."""
+    """The part of the file that could not be read, and how to fix it."""

@@ -1,4 +1,4 @@
-"""From bytes to clean text, whatever the encoding."""
+"""Bytes in any encoding to text."""
 
 import codecs
 import re
@@ -12,27 +12,27 @@ from .limits import DEFAULT_LIMITS, Limits
 
 _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"),
          (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
-# A page that names the older, smaller set is written in its superset, as browsers read it.
+# Browsers read a page that declares the older, smaller set in its superset.
 _SUPERSETS = {"gb2312": "gb18030", "gbk": "gb18030", "iso8859-1": "cp1252", "ascii": "cp1252",
               "shift_jis": "cp932", "euc_kr": "cp949", "big5": "big5hkscs", "iso8859-9": "cp1254"}
-# Python's own codecs of text that are no character sets: a page that names one would be rewritten by it.
+# Python's own text codecs are not character sets: decoding a page with one would change it.
 _NO_CHARSETS = frozenset({"idna", "punycode", "unicode-escape", "raw-unicode-escape", "utf-7", "undefined", "mbcs",
                           "oem"})
 _BLOCK = 1024 * 1024
 _SAMPLE = 64 * 1024
 
 def read_bytes(path: Path, limits: Limits = DEFAULT_LIMITS) -> bytes:
-    """The bytes of a file.
+    """Return the bytes of a file.
 
     Args:
         path: a file.
-        limits: its largest size.
+        limits: the largest size.
 
     Returns:
-        All of it.
+        The whole content.
 
     Raises:
-        UnreadableError: the file is larger.
+        UnreadableError: the file is larger than the limit.
         OSError: the file cannot be read.
     """
     with path.open("rb") as stream:
@@ -44,18 +44,18 @@ def read_bytes(path: Path, limits: Limits = DEFAULT_LIMITS) -> bytes:
 
 
 def decode(data: bytes, declared: str | None = None) -> str:
-    """The text of a file read whole.
+    """Decode the bytes of a whole file.
 
     Args:
         data: the file's bytes.
-        declared: the encoding that the file names for itself, if it does.
+        declared: the encoding that the file declares, if any.
 
     Returns:
-        The text, not yet cleaned. A byte-order mark decides; else UTF-8 if the bytes are valid
-        UTF-8, else the declared encoding if they are valid in it, else the one they look like.
+        The text, not yet cleaned. A byte-order mark decides. Without one, the encoding is UTF-8 if the bytes are
+        valid UTF-8, else the declared encoding if they are valid in it, else the most likely one.
 
     Raises:
-        UnreadableError: the bytes are no text, or in no encoding that can be told.
+        UnreadableError: the bytes are not text, or their encoding cannot be detected.
     """
     encoding = _unicode_encoding(data)
     if encoding == "utf-8" and not _is_valid(data, "utf-8"):
@@ -74,10 +74,10 @@ def open_text(path: Path, newline: str | None) -> TextIO:
         newline: as in `open`.
 
     Returns:
-        The open file; reading it raises UnicodeDecodeError where the encoding does not hold.
+        The open file. Reading it raises UnicodeDecodeError where the detected encoding does not fit.
 
     Raises:
-        UnreadableError: the bytes are no text, or in no encoding that can be told.
+        UnreadableError: the bytes are not text, or their encoding cannot be detected.
         OSError: the file cannot be read.
     """
     decoder = codecs.getincrementaldecoder("utf-8")()
@@ -97,7 +97,7 @@ def open_text(path: Path, newline: str | None) -> TextIO:
 
 
 def undecodable(error: UnicodeDecodeError) -> str:
-    """The reason to give for a decoding error: what does not fit where, and the fix."""
+    """Describe a decoding error: the byte that does not fit, and the fix."""
     return (f"byte 0x{error.object[error.start]:02x} does not fit its encoding, which looks like "
             f"{error.encoding}: convert the file to UTF-8")
 
@@ -114,17 +114,17 @@ def _unicode_encoding(data: bytes) -> str:
 def _is_valid(data: bytes, encoding: str) -> bool:
     try:
         data.decode(encoding)
-    except (UnicodeError, LookupError):  # LookupError: a codec such as "hex", which is none of text
+    except (UnicodeError, LookupError):  # LookupError: a codec such as "hex", which is not for text
         return False
     return True
 
 
 def _legacy_encoding(data: bytes, declared: str | None = None) -> str:
-    """The encoding of bytes that are not UTF-8: what they declare if they are valid in it, or look like."""
+    """Detect the encoding of bytes that are not UTF-8: the declared one if they are valid in it, else the likeliest."""
     foreign = re.search(rb"[\x80-\xff]", data)
     begin = foreign.start() if foreign else 0
     sample = data[begin : begin + _SAMPLE]
-    if len(sample) == _SAMPLE:  # end it with a line, lest it end within a character
+    if len(sample) == _SAMPLE:  # cut at a line break, because the end may split a character
         sample = sample[: sample.rfind(b"\n") + 1] or sample
     _refuse_damaged_utf8(sample)
     if declared:
@@ -142,8 +142,8 @@ def _legacy_encoding(data: bytes, declared: str | None = None) -> str:
 
 
 def _refuse_damaged_utf8(sample: bytes) -> None:
-    """A few bad bytes in UTF-8 would make any guess turn all the rest into other letters."""
+    """Raise UnreadableError for UTF-8 with a few bad bytes, because a guessed encoding would garble the whole text."""
     foreign = len(sample) - len(re.sub(rb"[\x80-\xff]+", b"", sample))
     bad = len(sample) - len(sample.decode("utf-8", "ignore").encode())
     if 10 * bad < foreign:
-        raise UnreadableError("UTF-8 with damaged bytes in it: save it again as UTF-8, or take them out")
+        raise UnreadableError("UTF-8 with damaged bytes in it: save it again as UTF-8, or remove them")

@@ -1,4 +1,4 @@
-"""Ids of documents: which texts may be one, and how a record's id is told from a file's."""
+"""Ids of documents: which texts are valid ids, and how the ids of records and files differ."""
 
 import re
 import unicodedata
@@ -7,26 +7,26 @@ from ..schemas.naming import UNSEEN
 from .failures import UnreadableError
 
 MAX_ID = 1000
-"""Characters of an id (see `Document`)."""
+"""The largest number of characters in an id (see `Document`)."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _BREAK = re.compile("[\t-\r\x1c-\x1f\x85\u2028\u2029]")
 
 
 class DocumentIdError(UnreadableError):
-    """A text that cannot be a document's id; says why, and what to do."""
+    """A text that cannot be a document's id; the message names the cause and the fix."""
 
 
 def check_id(text: str) -> str:
-    """Return a text as a document's id, in Unicode's form NFC.
+    """Normalise a text to Unicode NFC and return it as a document's id.
 
-    Ids that look the same are the same: an id has no invisible characters, line breaks or blanks at its ends. It is
-    never opened as a path, but people read it as one, so it does not lead upwards.
+    Ids that look the same are the same: an id has no invisible characters and no line breaks, and no blanks at its
+    ends. Banyan never opens an id as a path, but people read it as one, so it must not contain `.` or `..`.
 
     Args:
-        text: a file's relative path, or what a record or a caller calls a document.
+        text: a file's relative path, or the id that a record or a caller gives a document.
 
     Raises:
-        DocumentIdError: it cannot be an id.
+        DocumentIdError: the text cannot be an id.
     """
     name = unicodedata.normalize("NFC", text)
     if not name or len(name) > MAX_ID:
@@ -43,14 +43,14 @@ def check_id(text: str) -> str:
 
 
 def record_id(file: str, own: str) -> str:
-    """Return the id of a record that has one of its own: `FILE/OWN`, which no file beside FILE can have.
+    """Return the id of a record that has an id: `FILE/OWN`, which no file next to FILE can have.
 
     Args:
         file: the id of the record's file.
-        own: what the record calls itself.
+        own: the record's id within its file.
 
     Raises:
-        DocumentIdError: the record's own id cannot be one.
+        DocumentIdError: the id cannot be used.
     """
     return check_id(f"{file}/{check_id(own)}")
 

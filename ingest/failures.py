@@ -1,18 +1,18 @@
-"""What can go wrong while documents are read."""
+"""Errors while documents are read."""
 
 from ..schemas.documents import Frozen
 from ..schemas.errors import BanyanError
 
 
 class LoadFailure(Frozen):
-    """A file or record that gave no document, with the cause and the fix; the others go on."""
+    """A file or record that gave no document, with the cause and the fix; reading continues with the others."""
 
     path: str
     reason: str
 
 
 class IngestError(BanyanError):
-    """Nothing can be read at all: a path that was given does not exist."""
+    """Nothing can be read, for example because a path does not exist."""
 
 
 class UnreadableError(ValueError):

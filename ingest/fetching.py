@@ -1,7 +1,7 @@
-"""Documents from addresses of the web, where the user allows it: one request for each, and what it may reach and cost.
+"""Documents fetched from web addresses, if the user allows it: one request each, with limits on target and size.
 
-An address may lead anywhere, also by a redirect or by a name whose meaning changes between two look-ups: to a service
-of this machine or of the network that it is in. So the connection is made to the very IP address that was checked.
+An address may lead anywhere, for example by a redirect or by a name that resolves differently the second time: to a
+service of this machine or of its network. Therefore the connection goes to the very IP address that was checked.
 """
 
 import ipaddress
@@ -23,7 +23,7 @@ from .limits import Limits
 
 _REDIRECTS = 5
 _WAIT = 20.0
-"""Seconds without a byte."""
+"""Seconds to wait for the next byte."""
 _SCHEMES = ("http", "https")
 _REDIRECTING = frozenset({301, 302, 303, 307, 308})
 _HEADERS = [("User-Agent", "banyan"), ("Accept", "*/*"), ("Accept-Encoding", "identity")]
@@ -35,7 +35,7 @@ _ENDINGS = {
     "application/vnd.openxmlformats-officedocument.wordprocessingml.document": ".docx",
     "application/vnd.openxmlformats-officedocument.presentationml.presentation": ".pptx",
     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": ".xlsx"}
-"""How files of a media type end; others go by the ending of the address."""
+"""The file ending of each media type; for other types the ending of the address counts."""
 _TEXTS = frozenset({".html", ".xhtml", ".txt", ".md", ".csv", ".tsv"})
 
 
@@ -46,19 +46,19 @@ class Address(NamedTuple):
 
     @property
     def id(self) -> str:
-        """What the document is called: the address without what only a browser reads of it."""
+        """The document's id: the address without its fragment."""
         return self.url.partition("#")[0]
 
 
 class Fetched(NamedTuple):
-    """What an address gave: the bytes of a file, and how a file of its kind is called."""
+    """The response of an address: the bytes of a file, and a file name with the ending of its format."""
 
     data: bytes
     name: str
 
 
 def is_address(text: str) -> bool:
-    """Whether a text is meant as an address of the web rather than as a path."""
+    """Return True if a text looks like a web address rather than a path."""
     return text.lower().startswith(("http://", "https://")) and not any(map(str.isspace, text))
 
 
@@ -66,7 +66,7 @@ def check_allowed(addresses: Iterable[Address], limits: Limits) -> None:
     """Check that addresses may be fetched.
 
     Raises:
-        IngestError: there is one, and the user allows none; names the setting.
+        IngestError: fetching is off and there is an address; the message names the setting.
     """
     first = next(iter(addresses), None)
     if first is not None and limits.fetch == "off":
@@ -79,11 +79,11 @@ def fetch(address: Address, limits: Limits) -> Fetched:
     """Fetch an address.
 
     Args:
-        address: what to fetch; up to five redirects are followed, to http and https alone.
-        limits: how large it may be, how long it may take, and which networks may be reached.
+        address: the address; up to five redirects are followed, to http and https only.
+        limits: the largest size, the longest time, and the networks that may be reached.
 
     Raises:
-        UnreadableError: it cannot be had, or must not; says why.
+        UnreadableError: the address cannot or must not be fetched; the message says why.
     """
     deadline, url = time.monotonic() + limits.seconds, address.url
     try:
@@ -92,10 +92,10 @@ def fetch(address: Address, limits: Limits) -> Fetched:
             for _ in range(_REDIRECTS + 1):
                 _check_url(url)
                 with pool.stream("GET", url.partition("#")[0], headers=_HEADERS,
-                                 extensions=_timeouts(deadline)) as said:
-                    if said.status not in _REDIRECTING:
-                        return Fetched(_body(said, limits, deadline), _name(said, url))
-                    url = urljoin(url, _header(said, "location"))
+                                 extensions=_timeouts(deadline)) as response:
+                    if response.status not in _REDIRECTING:
+                        return Fetched(_body(response, limits, deadline), _name(response, url))
+                    url = urljoin(url, _header(response, "location"))
     except UnreadableError:
         raise
     except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException, httpcore.UnsupportedProtocol,
@@ -110,7 +110,7 @@ def _check_url(url: str) -> None:
     if parts.scheme not in _SCHEMES or not parts.hostname:
         raise UnreadableError(f"it leads to {url[:200]}, which is no http or https address")
     if parts.username is not None or parts.password is not None:
-        raise UnreadableError("a user or password stands in the address: download it, and add the file")
+        raise UnreadableError("the address contains a user or a password: download it, and add the file")
 
 
 def _timeouts(deadline: float) -> dict[str, Any]:
@@ -119,13 +119,13 @@ def _timeouts(deadline: float) -> dict[str, Any]:
     return {"timeout": {"connect": wait, "read": wait, "write": wait, "pool": wait}}
 
 
-def _body(said: httpcore.Response, limits: Limits, deadline: float) -> bytes:
-    if said.status != 200:  # noqa: PLR2004  (HTTP's own number)
-        raise UnreadableError(f"the server answers with the status {said.status}")
-    if _header(said, "content-encoding").lower() not in {"", "identity"}:
-        raise UnreadableError("the server sends it compressed, unasked: download it, and add the file")
+def _body(response: httpcore.Response, limits: Limits, deadline: float) -> bytes:
+    if response.status != 200:  # noqa: PLR2004  (HTTP's own number)
+        raise UnreadableError(f"the server answers with the status {response.status}")
+    if _header(response, "content-encoding").lower() not in {"", "identity"}:
+        raise UnreadableError("the server sends it compressed, which is not supported: download it, and add the file")
     parts, size = list[bytes](), 0
-    for part in said.iter_stream():
+    for part in response.iter_stream():
         current().check()
         size += len(part)
         if size > limits.file_bytes:
@@ -134,7 +134,7 @@ def _body(said: httpcore.Response, limits: Limits, deadline: float) -> bytes:
             raise UnreadableError(f"not fetched within {limits.seconds:g} s (BANYAN_MAX_FILE_SECONDS)")
         parts.append(part)
     data = b"".join(parts)
-    kind = _kind(said)
+    kind = _kind(response)
     charset = kind.get_content_charset()
     if charset and _ENDINGS.get(kind.get_content_type()) in _TEXTS:
         try:
@@ -144,39 +144,39 @@ def _body(said: httpcore.Response, limits: Limits, deadline: float) -> bytes:
     return data
 
 
-def _name(said: httpcore.Response, url: str) -> str:
-    """The name of a file of that kind, by what the server says and else by the address."""
+def _name(response: httpcore.Response, url: str) -> str:
+    """Return a file name with the ending of the response's media type, else of the address."""
     path = PurePosixPath(unquote(urlsplit(url).path))
-    kind, suffix = _kind(said).get_content_type(), path.suffix.lower()
+    kind, suffix = _kind(response).get_content_type(), path.suffix.lower()
     known = {*PLAIN, *PARSED, ".csv", ".tsv", ".json", ".jsonl"}
-    # "text/plain" is said of Markdown, of code, of tables: there the ending knows more.
+    # Servers send "text/plain" for Markdown, code and tables as well: there the ending is more precise.
     ending = suffix if suffix in known and _ENDINGS.get(kind, ".txt") == ".txt" else _ENDINGS.get(kind, "")
     if not ending:
         raise UnreadableError(f"it is of the type {kind!r}, which is not read: download it, and convert it")
     return f"{path.stem or urlsplit(url).hostname}{ending}"
 
 
-def _kind(said: httpcore.Response) -> Message:
+def _kind(response: httpcore.Response) -> Message:
     message = Message()
-    message["Content-Type"] = _header(said, "content-type") or "application/octet-stream"
+    message["Content-Type"] = _header(response, "content-type") or "application/octet-stream"
     return message
 
 
-def _header(said: httpcore.Response, name: str) -> str:
-    return next((value.decode("latin-1") for key, value in said.headers if key.lower() == name.encode()), "")
+def _header(response: httpcore.Response, name: str) -> str:
+    return next((value.decode("latin-1") for key, value in response.headers if key.lower() == name.encode()), "")
 
 
-# What stands for IPv4 addresses, of this network too, where a machine or its router translates: mapped, compatible and
-# translated ones, NAT64 by either prefix, Teredo, 6to4.
+# IPv6 ranges that embed IPv4 addresses, private ones too, where a machine or its router translates: mapped, compatible
+# and translated addresses, NAT64 with either prefix, Teredo, and 6to4.
 _TRANSLATED = tuple(map(ipaddress.IPv6Network, (
     "::ffff:0:0/96", "::/96", "::ffff:0:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48", "2001::/32", "2002::/16")))
 
 
 def is_public(address: str) -> bool:
-    """Return True if an IP address is one machine's in the public network, and stands for no other address.
+    """Return True if an IP address belongs to one machine in the public network and embeds no other address.
 
     Args:
-        address: as the system gives it, perhaps with a zone.
+        address: as the system gives it, with or without a zone.
     """
     ip = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(ip, ipaddress.IPv6Address) and (ip.is_site_local or any(ip in net for net in _TRANSLATED)):
@@ -185,17 +185,17 @@ def is_public(address: str) -> bool:
 
 
 class _Network(httpcore.SyncBackend):
-    """Connects only to addresses that may be reached."""
+    """A network backend that connects only to allowed addresses."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
 
     def connect_tcp(self, host: str, port: int, timeout: float | None = None, local_address: str | None = None,
                     socket_options: Any = None) -> httpcore.NetworkStream:
-        """A connection to a host's first address, if that may be reached."""
-        # One look-up, whose answer is checked and connected to.
+        """Connect to a host's first address if it may be reached."""
+        # A single look-up, so that the checked address is the one connected to.
         address = str(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][4][0])
         if self._limits.fetch != "any" and not is_public(address):
             raise UnreadableError(f"{host} is an address of this machine or of its network ({address}), which "
-                                  "BANYAN_FETCH=public leaves alone: set BANYAN_FETCH=any to reach it")
+                                  "BANYAN_FETCH=public does not allow: set BANYAN_FETCH=any to reach it")
         return super().connect_tcp(address, port, timeout, local_address, socket_options)

@@ -1,4 +1,4 @@
-"""The formats of files that are read whole, and who reads each."""
+"""The formats of files that are read whole, and the reader of each."""
 
 import json
 from collections.abc import Callable
@@ -19,7 +19,7 @@ def _read_text(data: bytes, _: Limits) -> Content:
 
 
 def _read_notebook(data: bytes, limits: Limits) -> Content:
-    """A Jupyter notebook: its Markdown as it is, its code in fences; what the code printed is left out."""
+    """Read a Jupyter notebook: its Markdown as it is and its code in fences, without the code's output."""
     try:
         cells = json.loads(decode(data))["cells"]
         parts = [(cell["cell_type"], "".join(cell["source"])) for cell in cells]
@@ -33,7 +33,7 @@ CODE = (".py", ".js", ".ts", ".java", ".c", ".h", ".cpp", ".hpp", ".cs", ".go", 
         ".scala", ".sh", ".sql", ".r", ".css", ".yaml", ".yml", ".toml", ".ini", ".xml", ".tex", ".rst", ".log")
 PLAIN: dict[str, Reader] = {".txt": _read_text, ".md": read_markdown, ".markdown": read_markdown,
                             ".ipynb": _read_notebook, **dict.fromkeys(CODE, _read_text)}
-"""Read in this process: text, taken as it is, in time that grows with its length."""
+"""Formats read in this process: plain text, in time proportional to its length."""
 
 PARSED = {
     ".html": "web_pages.read_page", ".htm": "web_pages.read_page", ".xhtml": "web_pages.read_page",
@@ -42,11 +42,11 @@ PARSED = {
     ".xls": "spreadsheets.read_spreadsheet", ".ods": "spreadsheets.read_spreadsheet", ".epub": "books.read_epub",
     **dict.fromkeys((".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp"), "scans.read_image"),
     ".json": "json_files.read_json", ".eml": "mails.read_eml", ".rtf": "rich_text.read_rtf"}
-"""Read by the parser of a structure, whose time and memory a file can make grow: in a process that can be killed."""
+"""Formats with a parser whose time and memory depend on the file's structure: read in a process that can be killed."""
 
 
-def parsed(path: PurePath) -> Reader:
-    """The reader of a format of `PARSED`; its libraries are imported now."""
+def load_reader(path: PurePath) -> Reader:
+    """Return the reader of a format of `PARSED` and import its libraries."""
     module, name = PARSED[path.suffix.lower()].split(".")
     reader: Reader = getattr(import_module(f".readers.{module}", __package__), name)
     return reader

@@ -1,4 +1,4 @@
-"""Markdown with what it says of itself between `---` lines at its beginning."""
+"""Markdown with metadata between `---` lines at its beginning."""
 
 import yaml
 
@@ -13,18 +13,18 @@ _FENCE = "---\n"
 
 
 def read_markdown(data: bytes, _: Limits) -> Content:
-    """The text without its front matter; the title is that of the front matter, else the first heading."""
+    """Read Markdown without its front matter; the title is that of the front matter, else the first heading."""
     text = clean_text(decode(data))
     metadata: dict[str, object] = {}
     end = text.find(f"\n{_FENCE}", 0, _LONGEST) if text.startswith(_FENCE) else -1
     if end > 0:
         try:
-            # Every scalar stays a text: no number or date is made of it.
-            said = yaml.load(text[len(_FENCE) : end + 1], yaml.BaseLoader)  # noqa: S506
+            # Every scalar stays a string: YAML would turn some into numbers or dates.
+            fields = yaml.load(text[len(_FENCE) : end + 1], yaml.BaseLoader)  # noqa: S506
         except (yaml.YAMLError, RecursionError, ValueError):
-            said = None  # a rule between two paragraphs: it is text
-        if isinstance(said, dict):
-            metadata = {str(name): value for name, value in said.items()}
+            fields = None  # a rule between two paragraphs, not front matter
+        if isinstance(fields, dict):
+            metadata = {str(name): value for name, value in fields.items()}
             text = text[end + 1 + len(_FENCE) :]
     title = metadata.pop("title", "")
     first = next(headings(text), None)

@@ -1,4 +1,4 @@
-"""Documents that are given as text, by whoever cannot or may not name files."""
+"""Documents given as text, for callers that cannot or may not name files."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,18 +16,18 @@ SOURCE = "given as text"
 
 
 def given_documents(given: Sequence[Mapping[str, Any]], limits: Limits = DEFAULT_LIMITS) -> list[Document]:
-    """The documents, checked as those of files are.
+    """Return the given texts as documents, after the same checks as for files.
 
     Args:
-        given: of each document its `id`, its `text`, a `title`; left out, it is the text's first heading; and
-            `metadata`, fields of which any may be left out.
-        limits: how many documents there may be, and how long each.
+        given: for each document its `id` and `text`, and optionally its `title` (default: the text's first heading)
+            and its `metadata`, a mapping of fields.
+        limits: the largest number of documents, and the largest size of each.
 
     Returns:
         The documents in order, their text without control characters.
 
     Raises:
-        IngestError: one cannot be stored; names it, and what is wrong with it. None is to be stored then.
+        IngestError: a document cannot be stored; the message names it and the cause. Then store none of them.
     """
     if not isinstance(given, list):
         raise IngestError('`documents` is a list of {"id", "title", "text"}: fix the input')
@@ -38,7 +38,7 @@ def given_documents(given: Sequence[Mapping[str, Any]], limits: Limits = DEFAULT
     ids = set[str]()
     for number, document in enumerate(documents):
         if document.id in ids:
-            raise IngestError(f"`documents[{number}]` has the id {document.id!r} of one before it: give each its own")
+            raise IngestError(f"`documents[{number}]` repeats the id {document.id!r}: give each document its own")
         ids.add(document.id)
     return documents
 
@@ -52,7 +52,7 @@ def _document(number: int, given: Mapping[str, Any], limits: Limits) -> Document
         raise IngestError(f"the text of {where} is larger than {limits.size()}: split it into smaller documents")
     text = clean_text(given["text"])
     if not text.strip():
-        raise IngestError(f"there is no text in {where}: fill it or take it out")
+        raise IngestError(f"there is no text in {where}: add text or remove the document")
     heading = next(headings(text), None)
     title = " ".join(clean_text(given.get("title") or (heading.title if heading else "")).split())
     metadata = clean_metadata(given.get("metadata") or {})

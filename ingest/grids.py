@@ -1,6 +1,6 @@
-"""Grids of cells, some of which span several places: what is above the rows, their header, and the rows.
+"""Grids of cells, some of which span several places: the captions above the rows, their header, and the rows.
 
-HTML, Word and PDF tables are read through the same grid, so a merged cell means the same in each of them.
+HTML, Word and PDF tables use the same grid, so a merged cell means the same in all of them.
 """
 
 from collections.abc import Sequence
@@ -11,23 +11,23 @@ from typing import NamedTuple
 from .tables import Line, has_header, is_value
 
 _SOME = 0.2
-"""The share of values in a column, and of what is none, that tells that it has both kinds."""
+"""The smallest share of values, and of other cells, in a column that counts as mixed."""
 
 
 @dataclass(frozen=True, eq=False)
 class GridCell:
-    """A cell; the same object is in each place that the cell spans."""
+    """A cell; the same object is in every place that the cell spans."""
 
     text: str
     is_header: bool = False
-    """Whether the file itself declares the cell to be a header."""
+    """Whether the file declares the cell to be a header."""
 
 
 GridRow = Sequence[GridCell]
 
 
 class GridTable(NamedTuple):
-    """A grid as `table_lines` takes it, and the lines above it."""
+    """A grid in the form that `table_lines` takes, and the lines above it."""
 
     captions: list[str]
     header: list[str]
@@ -35,15 +35,15 @@ class GridTable(NamedTuple):
 
 
 def read_grid(grid: Sequence[GridRow]) -> GridTable:
-    """Tell captions, header and rows of a table apart.
+    """Split a table into captions, header and rows.
 
     Args:
-        grid: rows of at least two columns; short ones lack their last cells.
+        grid: rows of at least two columns; short rows lack their last cells.
 
     Returns:
-        The captions: leading rows of a single cell that spans all columns. The header: what the file declares, or
-        the first row if it has no values; with the rows below it that divide its merged cells; empty if there is none.
-        The rows: a merged cell's text is in each of its places; a row that is one cell is the heading of those below.
+        The captions: the leading rows of a single cell that spans all columns. The header: the rows that the file
+        declares, or the first row if it has no values, with the rows below it that divide its merged cells; empty if
+        there is none. The rows: a merged cell's text is in each of its places, and a row of a single cell is a `Line`.
     """
     width = max(map(len, grid))
     rows = [[*row, *(GridCell("") for _ in range(width - len(row)))] for row in grid]
@@ -62,9 +62,9 @@ def row_contents(rows: Sequence[GridRow]) -> list[Sequence[str] | Line]:
 
 
 def header_depth(rows: Sequence[GridRow]) -> int:
-    """Return how many of the rows, which have the same width, are the header."""
+    """Return how many of the rows, which all have the same width, are the header."""
     declared = next((at for at, row in enumerate(rows) if not all(cell.is_header for cell in row)), len(rows))
-    names_rows = rows[0][0].is_header  # a first column of headers, and a first row that is none
+    names_rows = rows[0][0].is_header  # the first column has headers, but the first row is not a header
     depth = declared or int(not (names_rows or _is_of_properties(rows)) and has_header(_texts(rows)))
     while 0 < depth < len(rows) - 1 and _is_divided(rows, depth):
         depth += 1
@@ -72,7 +72,7 @@ def header_depth(rows: Sequence[GridRow]) -> int:
 
 
 def _is_of_properties(rows: Sequence[GridRow]) -> bool:
-    """Return True if the second of two columns has values of different kinds: a row is a property with its value."""
+    """Return True if the second of two columns has mixed values, because then a row is a property with its value."""
     below = [is_value(row[-1].text) for row in rows[1:] if row[-1].text]
     return len(rows[0]) == 2 and len(below) > 1 and _SOME * len(below) <= sum(below) <= (1 - _SOME) * len(below)  # noqa: PLR2004
 
@@ -80,7 +80,8 @@ def _is_of_properties(rows: Sequence[GridRow]) -> bool:
 def _is_divided(rows: Sequence[GridRow], depth: int) -> bool:
     """Return True if the row at `depth` names the parts of merged cells in the row above it.
 
-    The other columns must then go on into it, or be empty below a first column that is: else it is a row of data.
+    The other columns must then continue into that row, or be empty in it if the first column is not merged; otherwise
+    it is a row of data.
     """
     above, row = rows[depth - 1], rows[depth]
     merged = [above[at] in (*above[at + 1 : at + 2], *above[max(at - 1, 0) : at]) for at in range(len(above))]

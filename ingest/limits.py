@@ -1,4 +1,4 @@
-"""How much of a file is read, whoever wrote it."""
+"""Limits on how much of a file is read."""
 
 from typing import Literal
 
@@ -12,7 +12,7 @@ MEGABYTE = 1024 * 1024
 
 
 class Limits(Frozen):
-    """Bounds on what one file or folder may make a build do; see the settings of the same names."""
+    """Limits on the work that one file or folder can cause; see the settings of the same names."""
 
     file_bytes: int = Field(100 * MEGABYTE, ge=1, description="a file or record, unpacked and as text too: it is held "
                             "in memory several times over while it is parsed, and is a hundred thousand chunks then")
@@ -28,7 +28,7 @@ class Limits(Frozen):
     fetch: Fetch = Field("off", description="which addresses of the web are read: none, those of public networks, any")
 
     def size(self) -> str:
-        """The limit on files, for messages."""
+        """Return the limit on file sizes for messages."""
         mega = self.file_bytes / MEGABYTE
         return f"{mega:g} MB (BANYAN_MAX_FILE_MB)" if mega >= 1 else f"{self.file_bytes} bytes"
 

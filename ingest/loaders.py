@@ -19,36 +19,36 @@ from .formats import PARSED, PLAIN
 from .limits import DEFAULT_LIMITS, Limits
 from .markdown_tables import with_rows
 from .metadata import clean_metadata, with_metadata
-from .pages import joined
+from .pages import join_pages
 from .reading_process import ReadingProcess
 from .records import Record, Report, read_csv, read_jsonl, read_listed
 
 __all__ = ["FORMATS", "IngestError", "LoadFailure", "load_documents"]
 
 _LOOK = 1000
-"""Records between two looks at whether the run was cancelled."""
+"""Records between two checks whether the run was cancelled."""
 
 _LONGEST_NAME = 100
 
 OnFailure = Callable[[LoadFailure], None]
 Reading = Callable[[], Content]
-"""Gives the content of a file of the formats `PARSED`, or raises UnreadableError or OSError."""
+"""A function that returns the content of a file of the formats `PARSED`; it raises UnreadableError or OSError."""
 ReadAhead = Callable[[Iterator[Path]], Iterator[Reading]]
-"""Gives a `Reading` for each file, in order; how far ahead of it files are read is its own affair."""
+"""A function that yields a `Reading` for each file, in order; it decides how many files to read ahead."""
 
 
 _MANY: dict[str, Callable[[Path, Limits, Report], Iterator[Record]]] = {
     ".csv": read_csv, ".tsv": read_csv, ".jsonl": read_jsonl}
-"""Readers of files of any size whose records are documents; those of a .json file are read with all of it."""
+"""Readers of files of any size whose records are documents. A .json file is read whole instead."""
 FORMATS = tuple(sorted([*PLAIN, *PARSED, *_MANY]))
-"""The file endings that are read, in any case."""
+"""The file endings that are read; case does not matter."""
 
 
 class _File(NamedTuple):
     path: Path
     id: str
-    named: bool  # given by the user, rather than found in a folder
-    url: str = ""  # where it was fetched
+    named: bool  # named by the user rather than found in a folder
+    url: str = ""  # the address it was fetched from
 
     @property
     def source(self) -> str:
@@ -59,24 +59,24 @@ def load_documents(paths: Sequence[Path | Address], *, on_failure: OnFailure,
                    limits: Limits = DEFAULT_LIMITS, read_ahead: ReadAhead | None = None) -> Iterator[Document]:
     """Read documents from files and folders, one at a time.
 
-    Folders are read with all in them, sorted by name, but for what is hidden (names that begin
-    with a dot). Links to folders are not followed, nor links that lead out of the folder given.
+    Folders are read recursively, sorted by name, without hidden entries (names that begin with a dot). Links to
+    folders and links that lead out of the given folder are not followed.
 
     Args:
-        paths: files and folders that exist, and addresses, which are called by themselves.
-        on_failure: called for each file or record that gives no document; the others go on.
-        limits: what is too large or too deep gives no document.
-        read_ahead: reads the files of the formats `PARSED`; none: a process of this machine, one after the other.
+        paths: existing files and folders, and addresses.
+        on_failure: called for each file or record that gives no document; reading continues with the others.
+        limits: files and folders beyond these limits give no document.
+        read_ahead: reads the files of the formats `PARSED`; by default one process of this machine, one by one.
 
     Returns:
-        The documents in order, each with its own id: the path relative to the folder given, or the
-        name of the file given; for a record of a csv, json or jsonl file the file's id, then `/` and
-        its own id, or `#` and its number from 0. A document whose id was there before is a failure.
-        A record without a title has an empty one; a file has its first heading or, for most formats,
-        its own title, else its name without the ending.
+        The documents in order, each with a unique id: the path relative to the given folder, the name of the given
+        file, or the address. The id of a record of a csv, json or jsonl file is the file's id, then `/` and the
+        record's id, or `#` and its number from 0. A document with an id that occurred before is a failure. A record
+        without a title has an empty one. The title of a file is its first heading or, for most formats, its stored
+        title, else its name without the ending.
 
     Raises:
-        IngestError: a path does not exist, or addresses are not allowed; raised at once, before anything is read.
+        IngestError: a path does not exist, or addresses are not allowed; raised before anything is read.
     """
     check_allowed((path for path in paths if isinstance(path, Address)), limits)
     for path in paths:
@@ -95,7 +95,7 @@ def _load_with(read_ahead: ReadAhead, paths: Sequence[Path | Address], on_failur
     sources: dict[str, str] = {}
     for path in paths:
         if isinstance(path, Address):
-            files = _fetched(path, on_failure, limits)
+            files = _fetch_to_file(path, on_failure, limits)
         else:
             files = _walk(path, on_failure, limits) if path.is_dir() else iter([_File(path, path.name, named=True)])
         for file, reading in _with_readings(files, read_ahead):
@@ -114,7 +114,7 @@ def _load_with(read_ahead: ReadAhead, paths: Sequence[Path | Address], on_failur
 
 
 def _with_readings(files: Iterator[_File], read_ahead: ReadAhead) -> Iterator[tuple[_File, Reading]]:
-    """The files in order, each with what reads it."""
+    """Yield the files in order, each with its `Reading`."""
     asked: deque[_File] = deque()
 
     def paths() -> Iterator[Path]:
@@ -126,14 +126,14 @@ def _with_readings(files: Iterator[_File], read_ahead: ReadAhead) -> Iterator[tu
         yield asked.popleft(), reading
 
 
-def _fetched(address: Address, on_failure: OnFailure, limits: Limits) -> Iterator[_File]:
-    """An address as a file, which is removed once it was read."""
+def _fetch_to_file(address: Address, on_failure: OnFailure, limits: Limits) -> Iterator[_File]:
+    """Fetch an address into a temporary file, which is removed after it was read."""
     try:
         fetched = fetch(address, limits)
     except UnreadableError as error:
         _fail(on_failure, address.url, str(error))
         return
-    # Made for an address alone: a reader that is broken off before leaves no folder behind.
+    # Only addresses need a folder, so an interrupted read of other files leaves none behind.
     with tempfile.TemporaryDirectory(prefix="banyan-fetched-") as folder:
         path = Path(folder) / PurePath(fetched.name).name[-_LONGEST_NAME:]
         path.write_bytes(fetched.data)
@@ -141,7 +141,7 @@ def _fetched(address: Address, on_failure: OnFailure, limits: Limits) -> Iterato
 
 
 def _walk(root: Path, on_failure: OnFailure, limits: Limits) -> Iterator[_File]:
-    """The files in a folder and those in it, sorted by name at each level; folders first to last, without recursion."""
+    """Yield the files in a folder, sorted by name at each level; folders first to last, without recursion."""
     target = root.resolve()
     waiting = [(root, 0)]
     while waiting:
@@ -164,7 +164,7 @@ def _walk(root: Path, on_failure: OnFailure, limits: Limits) -> Iterator[_File]:
 
 
 def _documents(file: _File, reading: Reading, on_failure: OnFailure, limits: Limits) -> Iterator[Document]:
-    """The documents of one file; its failures are reported, and end only this file."""
+    """Yield the documents of one file; a failure is reported and ends only this file."""
     def report(reason: str) -> None:
         _fail(on_failure, file.source, reason)
 
@@ -219,11 +219,11 @@ def _records(file: _File, read: Callable[[Report], Iterator[Record]], limits: Li
     if failures > limits.failures:
         report(f"{failures - limits.failures:,} more records cannot be used: the first {limits.failures} say why")
     if not count and not failures:
-        report("no records in it: fill it or take it out")
+        report("no records in it: add records or remove it")
 
 
 def _record_id(file: str, record: Record) -> str:
-    """Return a record's id: of its file, and its own id or its number."""
+    """Return a record's id: the file's id with the record's id or its number."""
     if record.number is None:
         return check_id(file)
     return record_id(file, record.id) if record.id else check_id(f"{file}#{record.number}")
@@ -231,14 +231,14 @@ def _record_id(file: str, record: Record) -> str:
 
 def _document(document_id: str, title: str, text: str, source: str, metadata: dict[str, str], report: Report, *,
               paged: bool = False) -> Iterator[Document]:
-    """The document, unless it has no text."""
+    """Yield the document unless it has no text."""
     parts = [with_rows(clean_text(part), title) for part in (text.split("\f") if paged else [text])]
-    text, pages = joined(parts) if paged else (parts[0], ())
+    text, pages = join_pages(parts) if paged else (parts[0], ())
     if not text.strip():
-        report("no text in it: fill it or take it out")
+        report("no text in it: add text or remove it")
         return
     whole = with_metadata(text, document_id, title, metadata)
-    above = len(whole) - len(text)  # a row with the metadata
+    above = len(whole) - len(text)  # the metadata row precedes the text
     yield Document(id=document_id, title=title, text=whole, source=clean_text(source), metadata=metadata,
                    pages=tuple(above + start for start in pages))
 

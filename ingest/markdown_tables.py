@@ -1,4 +1,4 @@
-"""Markdown: its tables become rows of text that stand for themselves; all else stays as it is."""
+"""Markdown whose tables become self-contained rows of text; the rest stays as it is."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -12,14 +12,14 @@ _MARKS = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\n]*\)|<br ?/?>|\*\*|__|`")
 
 
 def with_rows(text: str, title: str) -> str:
-    r"""A Markdown text with its tables as rows.
+    r"""Write the tables of a Markdown text as rows.
 
     Args:
         text: the text; `\n` is its only line break.
-        title: what a table is about that stands under no heading.
+        title: the subject of a table that is under no heading.
 
     Returns:
-        The text in which each pipe table outside fenced code is written as `table_lines` does. It is read line by line.
+        The text in which each pipe table outside fenced code is written by `table_lines`.
     """
     if "|" not in text:
         return text
@@ -47,7 +47,7 @@ def _lines(lines: Sequence[str], title: str) -> Iterator[str]:
 
 
 def _is_rule(line: str) -> bool:
-    """Whether a line is what stands between a table's header and its rows."""
+    """Return True if a line separates a table's header from its rows."""
     parts = [part.strip() for part in line.strip().strip("|").split("|")]
     return "|" in line and all(part.strip(":") and not part.strip(":").strip("-") for part in parts)
 
@@ -60,5 +60,5 @@ def _cells(line: str) -> list[str]:
 
 
 def _plain(mark: re.Match[str]) -> str:
-    """What is left of a mark: a link's words, a space for a line break, nothing of emphasis and code."""
+    """Replace a mark: a link by its words, a line break by a space, emphasis and code by nothing."""
     return mark[1] or (" " if mark[0].startswith("<") else "")

@@ -1,4 +1,4 @@
-"""What a file or record says of itself: author, date, any further field."""
+"""Metadata of a file or record: author, date, or any further field."""
 
 from collections.abc import Mapping
 
@@ -6,15 +6,16 @@ from ..text.cleaning import clean_text
 from ..text.table_rows import DOCUMENT, Cell, row_lines
 
 CREATED = "created"
-"""When a program made the file: shown with citations, but no statement about what the text is about."""
+"""The field with the creation date of the file: shown with citations, but not a statement about the text's subject."""
 _MOST, _LONGEST_NAME, _LONGEST_VALUE = 50, 60, 1000
-"""Fields of a document and characters of each: what is more is left out, as it is embedded and shown with citations."""
+"""The most fields of a document and their longest name and value; the rest is dropped, because metadata is embedded
+and shown with citations."""
 
 
-def clean_metadata(said: Mapping[str, object]) -> dict[str, str]:
-    """The fields that can be shown: texts, numbers and lists of them, by name, without what is empty or too long."""
+def clean_metadata(fields: Mapping[str, object]) -> dict[str, str]:
+    """Return the fields that can be shown: texts, numbers and lists of them, neither empty nor too long."""
     found: dict[str, str] = {}
-    for name, value in said.items():
+    for name, value in fields.items():
         items = value if isinstance(value, list) else [value]
         texts = [" ".join(clean_text(str(item)).split()) for item in items[:_MOST]
                  if isinstance(item, str | int | float)]
@@ -25,9 +26,9 @@ def clean_metadata(said: Mapping[str, object]) -> dict[str, str]:
 
 
 def with_metadata(text: str, document_id: str, title: str, metadata: Mapping[str, str]) -> str:
-    """The text under a row with its metadata, which so can be searched, cited and asked for; see `text/table_rows.py`.
+    """Put a row with the metadata above the text, so that it can be searched and cited; see `text/table_rows.py`.
 
-    The row is about the document's id, because a title is often the name of what the text is about.
+    The row's subject is the document's id, because the title is often the name of the text's subject.
     """
     if not metadata.keys() - {CREATED}:
         return text

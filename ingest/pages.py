@@ -1,15 +1,15 @@
-"""Pages of printed works: where each begins in the text that they make together."""
+"""Pages of printed works: where each begins in the joined text."""
 
 from collections.abc import Sequence
 
 _BETWEEN = "\n\n"
 
 
-def joined(pages: Sequence[str]) -> tuple[str, tuple[int, ...]]:
-    """The text of some pages, with a blank line between those that have any.
+def join_pages(pages: Sequence[str]) -> tuple[str, tuple[int, ...]]:
+    """Join the texts of pages, with a blank line between those that have text.
 
     Returns:
-        The text, and where each page begins in it, in characters; one without text begins where the next one does.
+        The text, and the offset of each page in characters; a page without text begins where the next one does.
     """
     parts, starts, length = list[str](), list[int](), 0
     for page in pages:

@@ -1,8 +1,8 @@
-"""Files read in a process of their own, which ends when one of them takes too long or too much.
+"""A separate process that reads files and is killed when one of them takes too much time or memory.
 
-What a file makes its parser do, a build must survive: the process has a bound on its memory, is killed at the file's
-deadline or when the build is cancelled, and the next file gets a new one. It is started when the first file needs it
-(a second, most of it imports), and lives for one run: plain texts never wait for it.
+A build must survive whatever a file makes its parser do. The process has a memory limit, and it is killed at the file's
+deadline or when the build is cancelled; the next file gets a new one. It starts when the first file needs it (in about
+a second, mostly imports) and lives for one run. Plain texts never wait for it.
 """
 
 import json
@@ -21,7 +21,7 @@ from ..text.cleaning import clean_text
 from .content import Content
 from .decoding import read_bytes
 from .failures import UnreadableError
-from .formats import parsed
+from .formats import load_reader
 from .limits import MEGABYTE, Limits
 from .metadata import clean_metadata
 
@@ -31,14 +31,14 @@ except ImportError:  # on Windows, where the deadline alone bounds a file
     resource = None  # type: ignore[assignment]
 
 _LOOK = 0.2
-"""Seconds between two looks at whether the run was cancelled."""
+"""Seconds between two checks whether the run was cancelled."""
 
 _DEEPEST = 10_000
-"""Calls within calls: parsers follow nested structures so, and a process that runs out of stack ends alone."""
+"""The recursion limit: parsers recurse into nested structures, and only this process fails on a stack overflow."""
 
 
 class ReadingProcess:
-    """Reads one file at a time. To be used as a context, which ends the process."""
+    """A process that reads one file at a time. Use it as a context manager, which ends the process."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -53,11 +53,11 @@ class ReadingProcess:
         self._waiting.shutdown()
 
     def read(self, path: Path) -> Content:
-        """The content of a file.
+        """Read a file and return its content.
 
         Raises:
-            UnreadableError: whatever went wrong with it.
-            CallCancelled: the run was cancelled meanwhile.
+            UnreadableError: the file cannot be read.
+            CallCancelled: the run was cancelled.
         """
         process = self._process or self._start()
         # A thread waits, because a pipe cannot be waited for with a deadline on every system.
@@ -69,13 +69,13 @@ class ReadingProcess:
             raise
         if not line:
             self._end()
-            raise UnreadableError("it ended the process that read it, perhaps by more than "
+            raise UnreadableError("the process that read it ended, perhaps because it needed more than "
                                   f"{self._limits.memory_mb:,} MB of memory (BANYAN_MAX_FILE_MEMORY_MB): split it, or "
                                   "convert it to text")
-        said: dict[str, Any] = json.loads(line)
-        if "error" in said:
-            raise UnreadableError(said["error"])
-        return Content(**said)
+        reply: dict[str, Any] = json.loads(line)
+        if "error" in reply:
+            raise UnreadableError(reply["error"])
+        return Content(**reply)
 
     def _wait(self, answer: "Future[bytes]") -> bytes:
         deadline = time.monotonic() + self._limits.seconds
@@ -109,11 +109,11 @@ def _close(stream: IO[bytes]) -> None:
     try:
         stream.close()
     except BrokenPipeError:
-        return  # what was not sent is for nobody
+        return  # no one reads the unsent rest
 
 
 def _exchange(process: "subprocess.Popen[bytes]", request: bytes) -> bytes:
-    """The process's answer; empty if it has ended."""
+    """Return the process's answer, or empty bytes if it has ended."""
     if process.stdin is None or process.stdout is None:
         return b""
     try:
@@ -125,15 +125,15 @@ def _exchange(process: "subprocess.Popen[bytes]", request: bytes) -> bytes:
 
 
 def _serve(limits: Limits) -> None:
-    """Answer requests until there are no more. Whatever a parser prints goes nowhere."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the run, which ends this process
+    """Answer requests until there are no more; output of parsers is discarded."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # on Ctrl-C the run ends this process
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     _bound_memory(limits.memory_mb * MEGABYTE)
     sys.setrecursionlimit(_DEEPEST)
     for line in sys.stdin.buffer:
         if hasattr(signal, "alarm"):
-            signal.alarm(int(limits.seconds) + 10)  # should the run be killed, this ends by itself
+            signal.alarm(int(limits.seconds) + 10)  # ends this process if the run was killed
         answers.write(json.dumps(_answer(Path(json.loads(line)), limits)).encode() + b"\n")
         answers.flush()
 
@@ -146,16 +146,16 @@ def _answer(path: Path, limits: Limits) -> dict[str, Any]:
     except UnreadableError as error:
         return {"error": str(error)}
     try:
-        content = parsed(path)(data, limits)
+        content = load_reader(path)(data, limits)
     except UnreadableError as error:
         return {"error": str(error)}
     except MemoryError:
         return {"error": f"more than {limits.memory_mb:,} MB of memory (BANYAN_MAX_FILE_MEMORY_MB) to read it: split "
                          "it"}
-    except Exception as error:  # noqa: BLE001 - a parser lets through whatever a broken structure makes its code raise
+    except Exception as error:  # noqa: BLE001 - a parser can raise anything on a broken structure
         return {"error": f"a broken {path.suffix[1:].lower()} file ({type(error).__name__}: {str(error)[:200]}): save "
                          "it again with its program, or convert it to text"}
-    # Cleaned, the form feeds between pages would be line breaks.
+    # Cleaning would turn the form feeds between pages into line breaks.
     pages = content.text.split("\f") if content.paged else [content.text]
     return {"text": "\f".join(map(clean_text, pages)), "title": content.title, "paged": content.paged,
             "metadata": clean_metadata(content.metadata), "unread": content.unread}

@@ -1,4 +1,4 @@
-"""Triples that an LLM extracted earlier, read from a file with the passages they came from."""
+"""Triples that an LLM extracted earlier, read from a file with their passages."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -25,7 +25,7 @@ RecordedFormat = Literal["hipporag", "triples"]
 
 
 class RecordedPassage(Frozen):
-    """A document of a single chunk and what was extracted from it."""
+    """A document of a single chunk, and its extraction."""
 
     document: Document
     chunk: Chunk
@@ -40,19 +40,19 @@ def load_recorded(paths: Sequence[Path], form: RecordedFormat, *, on_failure: Ca
         paths: the files.
         form: "hipporag": `{docs: [{title, text, extracted_entities, extracted_triples}]}`; "triples":
             JSON lines `{id, title, text, entities: [{name, type}], triples: [[head, relation, tail]]}`.
-        on_failure: told of every record that cannot be used; the others are read.
-        limits: the largest size, of a hipporag file or of a line, the deepest nesting and the most records.
+        on_failure: called for every record that cannot be used; the others are read.
+        limits: the largest size of a hipporag file or a line, the deepest nesting, and the most records.
 
     Yields:
         One passage for each record, in the file's order.
 
     Raises:
-        IngestError: a file is missing, too large or not of that format.
+        IngestError: a file is missing, too large or in another format.
     """
     count, sources = 0, dict[str, str]()
     for path in paths:
         if not path.is_file():
-            raise IngestError(f"there is no file {path}: name one with recorded triples")
+            raise IngestError(f"{path} does not exist: name a file with recorded triples")
         read = _hipporag if form == "hipporag" else _triples
         try:
             for number, record in enumerate(read(path, on_failure, limits)):
@@ -89,7 +89,7 @@ def _hipporag(path: Path, _: Callable[[LoadFailure], None], limits: Limits) -> I
             raise
         raise IngestError(f"{path} is not in HippoRAG's format, {{'docs': [...]}}: {error}") from error
     if not isinstance(records, list):
-        raise IngestError(f"{path} is not in HippoRAG's format, {{'docs': [...]}}: 'docs' is no list")
+        raise IngestError(f"{path} is not in HippoRAG's format, {{'docs': [...]}}: 'docs' is not a list")
     yield from records
 
 
@@ -103,7 +103,7 @@ def _triples(path: Path, on_failure: Callable[[LoadFailure], None], limits: Limi
 
 def _passage(record: Any, path: Path, number: int, form: RecordedFormat, limits: Limits) -> RecordedPassage:
     if not isinstance(record, dict) or not isinstance(record["text"], str):
-        raise TypeError("it is no object with a `text`")
+        raise TypeError("it is not an object with a `text`")
     check_depth(record, limits.json_depth)
     if form == "hipporag":
         record = {"title": record["title"], "text": record["text"],

@@ -1,4 +1,4 @@
-"""Files that hold many documents: csv, json and jsonl, each record with its text, id and title."""
+"""Files of many documents: csv, json and jsonl, each record with its text, id and title."""
 
 import csv
 import json
@@ -16,19 +16,19 @@ from .limits import Limits
 from .tables import has_header, table_lines
 
 _LOOKED_AT = 20
-"""Rows of a table that tell whether the first one names the columns."""
+"""The rows that decide whether the first one names the columns."""
 
 _LONG_LINE, _MOST_VALUES = 1_000_000, 100_000
-"""Characters of a line from which its values are counted before it is parsed, and how many it may have."""
+"""The length from which a line's values are counted before it is parsed, and the most values that it may have."""
 
 _TEXTS = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 Report = Callable[[str], None]
-"""Takes the reason why one record could not be read."""
+"""A function that receives the reason why one record could not be read."""
 
 
 class Record(NamedTuple):
-    """One record: its place in the file (from 0, bad ones counted; None: all of it), its own id if it has one."""
+    """A record: its number in the file (from 0, bad ones counted; None if it is the whole file), and its id if any."""
 
     number: int | None
     id: str | None
@@ -38,30 +38,30 @@ class Record(NamedTuple):
 
 
 class BadRecordError(ValueError):
-    """A record is not JSON, or lacks what a document needs."""
+    """A record that is not JSON, or lacks a required field."""
 
 
 def read_csv(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
-    """The rows of a file of comma-, semicolon- or tab-separated values.
+    """Yield the rows of a file of comma-, semicolon- or tab-separated values.
 
     Args:
-        path: the file. With a column `text` in its first line each row is a document, and `id` and `title` are its
-            own; without one all of it is a table, and one document.
-        limits: the largest size, of the file (json) or a record, and the deepest nesting.
+        path: the file. If its first line has a column `text`, each row is a document with an optional `id` and
+            `title`. Otherwise the whole file is a table and one document.
+        limits: the largest size of a value or table, and the most columns.
         report: called for each row that cannot be read.
 
     Yields:
-        The good rows, one at a time; of a table all of them as one record.
+        The good rows, one at a time, or a whole table as one record.
 
     Raises:
-        UnreadableError: a row has too many columns, or the quoting breaks off.
+        UnreadableError: a row has too many columns, or a quote is not closed.
         OSError: the file cannot be read.
     """
-    csv.field_size_limit(limits.file_bytes)  # the default of 128 KB is less than a long document
+    csv.field_size_limit(limits.file_bytes)  # the default of 128 KB is too small for long documents
     with open_text(path, newline="") as stream:
         first = stream.readline(limits.file_bytes)
         stream.seek(0)
-        # strict: an unclosed quote is an error, rather than swallowing the rest of the file.
+        # strict makes an unclosed quote an error; otherwise it would swallow the rest of the file.
         rows = _CsvRows(csv.reader(stream, strict=True, delimiter=max(",;\t", key=first.count)), limits)
         try:
             header = [name.strip() for name in next(rows, [])]
@@ -75,7 +75,7 @@ def read_csv(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
 
 
 class _CsvRows(Iterator[list[str]]):
-    """The rows of a `csv.reader`, which has no public type, that are not blank; `line` is the last line of the last."""
+    """The rows of a `csv.reader` that are not blank; `line` is the last line of the current row."""
 
     def __init__(self, rows: Any, limits: Limits) -> None:
         self._rows = rows
@@ -121,18 +121,18 @@ def _table(path: Path, header: list[str], rows: Iterator[list[str]], limits: Lim
 
 
 def read_jsonl(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
-    """The records of a file with one JSON object on each line; blank lines are skipped.
+    """Yield the records of a file with one JSON object on each line; blank lines are skipped.
 
     Args:
         path: the file.
-        limits: the largest size, of the file (json) or a record, and the deepest nesting.
+        limits: the largest size of a line, the deepest nesting and the longest title.
         report: called for each line that cannot be read.
 
     Yields:
         The good records, one at a time.
 
     Raises:
-        UnreadableError: a line is larger than a document may be, or the file is no text.
+        UnreadableError: a line is larger than a document may be, or the file is not text.
         OSError: the file cannot be read.
     """
     for number, (line_number, line) in enumerate(lines(path, limits)):
@@ -144,23 +144,23 @@ def read_jsonl(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
 
 
 def lines(path: Path, limits: Limits) -> Iterator[tuple[int, str]]:
-    """The lines of a text file that are not blank, with their numbers from 1.
+    """Yield the lines of a text file that are not blank, with their numbers from 1.
 
     Raises:
-        UnreadableError: a line is larger than a document may be, or the file is no text.
+        UnreadableError: a line is larger than a document may be, or the file is not text.
         OSError: the file cannot be read.
     """
     with open_text(path, newline=None) as stream:
         for number, line in enumerate(iter(lambda: stream.readline(limits.file_bytes), ""), start=1):
             if len(line) == limits.file_bytes:
-                raise UnreadableError(f"line {number} is longer than {limits.size()}: put each record on a line "
-                                      "of its own; the rest was not read")
+                raise UnreadableError(f"line {number} is longer than {limits.size()}: put each record on its own "
+                                      "line; the rest was not read")
             if line.strip():
                 yield number, line
 
 
 def _check_values(line: str) -> None:
-    """Refuse a line that would take many times its length in memory; texts of any length are none."""
+    """Raise BadRecordError for a line whose many values would take many times its length in memory."""
     if len(line) > _LONG_LINE and _TEXTS.sub("", line).count(",") > _MOST_VALUES:
         raise BadRecordError(f"more than {_MOST_VALUES:,} values in one record: write a record for each text")
 
@@ -181,20 +181,20 @@ def read_listed(text: str, report: Report) -> Iterator[Record]:
 
 
 def parse(text: str) -> Any:
-    """The value of a JSON text; raises BadRecordError if it is none."""
+    """Parse a JSON text; raise BadRecordError if it is not JSON."""
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}" if "\n" in text.strip() else f"column {error.colno}"
         raise BadRecordError(f"not JSON at {place}: {error.msg}") from error
     except RecursionError as error:
-        raise BadRecordError("nested without end: flatten it") from error
+        raise BadRecordError("nested too deeply: flatten it") from error
     except ValueError as error:  # a number of thousands of digits
         raise BadRecordError(f"not usable JSON: {error}") from error
 
 
 def read_record(number: int, value: object, limits: Limits) -> Record:
-    """Return a JSON value as a record; raises BadRecordError if it is none."""
+    """Return a JSON value as a record; raise BadRecordError if it is not one."""
     try:
         check_depth(value, limits.json_depth)
     except ValueError as error:
@@ -203,14 +203,14 @@ def read_record(number: int, value: object, limits: Limits) -> Record:
         raise BadRecordError(f"a record is an object with `text`, not {_kind(value)}")
     text = value.get("text")
     if text is None:
-        raise BadRecordError(f"no `text`, only {_listed(value)}: add it")
+        raise BadRecordError(f"no `text`, only {_list_names(value)}: add it")
     if not isinstance(text, str):
         raise BadRecordError(f"`text` is {_kind(text)}: make it a string")
     if not text.strip():
-        raise BadRecordError("`text` is empty: fill it or take the record out")
+        raise BadRecordError("`text` is empty: add text or remove the record")
     title = " ".join((_name(value, "title") or "").split())
     if len(title) > limits.title:
-        raise BadRecordError(f"`title` has {len(title):,} characters, at most {limits.title} are kept with each chunk: "
+        raise BadRecordError(f"`title` has {len(title):,} characters, at most {limits.title} are kept for each chunk: "
                              "shorten it, or make it a part of `text`")
     return Record(number, _name(value, "id"), clean_text(title), text,
                   {name: item for name, item in value.items() if name not in {"id", "title", "text"}})
@@ -230,6 +230,6 @@ def _kind(value: object) -> str:
     return kinds.get(type(value), "a number")
 
 
-def _listed(names: object) -> str:
+def _list_names(names: object) -> str:
     shown = [f"`{name}`" for name in names] if isinstance(names, list | dict) else []
     return ", ".join(shown[:10]) or "nothing"

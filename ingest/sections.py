@@ -1,17 +1,17 @@
-"""The sections of a text, by its Markdown headings."""
+"""The sections of a text between its Markdown headings."""
 
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-# A longer line is no heading: headings are repeated with each of their chunks.
+# A longer line is not a heading, because each heading is repeated with every chunk below it.
 _LINE = re.compile(r"^ {0,3}(?:(?P<level>#{1,6})(?=[ \t])(?P<title>[^\n]{1,200})$|(?P<fence>`{3,}+|~{3,}+))", re.M)
 _CLOSING_MARKS = re.compile(r"(?<![ \t])[ \t]++#++[ \t]*+\Z")
 _SEPARATOR = " > "
 
 
 class Heading(NamedTuple):
-    """A heading line: characters `start` to `end` of the text; `level` counts from 1."""
+    """A heading line from character `start` to `end` of the text; `level` counts from 1."""
 
     level: int
     title: str
@@ -20,7 +20,7 @@ class Heading(NamedTuple):
 
 
 class Section(NamedTuple):
-    """The text under a heading: characters `start` to `end`; `heading` joins those above it."""
+    """The text under a heading from character `start` to `end`; `heading` joins the headings above it."""
 
     heading: str
     start: int
@@ -28,7 +28,7 @@ class Section(NamedTuple):
 
 
 def headings(text: str) -> Iterator[Heading]:
-    """The `#` headings of a text in order, leaving out what stands in fenced code.
+    """Yield the `#` headings of a text in order, except in fenced code.
 
     Args:
         text: any text.
@@ -51,14 +51,14 @@ def headings(text: str) -> Iterator[Heading]:
 
 
 def sections(text: str) -> Iterator[Section]:
-    """The sections of a text that hold something, in order.
+    """Yield the non-empty sections of a text in order.
 
     Args:
         text: any text.
 
     Yields:
-        The parts between the headings. A heading with nothing under it, neither text nor a deeper
-        heading, is itself the text of its section, so that no words of the text are lost.
+        The parts between the headings. A heading with neither text nor a deeper heading under it is the text of its
+        section, so no words are lost.
     """
     path: list[Heading] = []
     begin = 0
@@ -70,7 +70,7 @@ def sections(text: str) -> Iterator[Section]:
 
 
 def _section(text: str, path: list[Heading], start: int, end: int, next_level: int) -> Iterator[Section]:
-    """The section from `start` to `end` under `path`, followed by a heading of `next_level` (0: none)."""
+    """Yield the section from `start` to `end` under `path`, before a heading of `next_level` (0 at the end)."""
     if text[start:end].strip():
         yield Section(_SEPARATOR.join(heading.title for heading in path), start, end)
     elif path and next_level <= path[-1].level:

@@ -1,7 +1,7 @@
-"""Tables to rows of text: which column names the row, what a header means, and what is no data.
+"""Tables to rows of text: which column names the row, what a header means, and which rows are not data.
 
-Whatever the file, a table becomes lines as `text/table_rows.py` writes them, at the time when all of it is seen. What
-reads them later needs nothing but the line.
+Every table, from any format, becomes lines in the form of `text/table_rows.py`, while the whole table is at hand. Later
+steps read the lines alone.
 """
 
 import re
@@ -16,13 +16,13 @@ from ..text.quantities import figures_of, is_unit, parse_number
 from ..text.table_rows import Cell, row_lines
 
 _SAMPLE = 1000
-"""Rows that tell what a column holds; the rest is streamed."""
+"""The rows that decide what a column contains; the rest is streamed."""
 _JUDGED = 100
-"""Cells of a column that are read as values: reading one takes as long as writing many."""
+"""The cells of a column that are parsed as values, because parsing a cell takes much longer than writing it."""
 _LONGEST_HEADER = 100
 _LONGEST_NAME = 200
 _MOSTLY = 0.8
-"""The share of a column's cells that must be numbers for its header's unit to be theirs."""
+"""The share of a column's cells that must be numbers before the header's unit applies to them."""
 _UNIT = re.compile(r"(?P<label>[^()\[\]（）]+?) ?[(\[（](?P<unit>[^()\[\]（）]{1,30})[)\]）]")
 _LAST_WORD = re.compile(r"(?P<label>\S.*)[ ](?P<unit>\S{1,10})")
 _PLAIN_NUMBER = re.compile(r"[-+−]?\d[\d.,]*")
@@ -39,24 +39,24 @@ _PAIR = 2
 
 @dataclass(frozen=True)
 class Line:
-    """A line between the rows of a table: the heading of those below it, or a page break."""
+    """A line between the rows of a table: a heading for the rows below it, or a page break."""
 
     text: str
 
 
 def table_lines(header: Sequence[str], rows: Iterable[Sequence[str] | Line], title: str) -> Iterator[str]:
-    """The lines of a table; time and memory grow with what is read, and no further than with a sample kept.
+    """Yield the lines of a table; memory holds a sample of the rows at most.
 
     Args:
-        header: the columns' names; empty: there are none. A table of two columns without, or with such as "Property"
-            and "Value", is about the title.
-        rows: the cells; short rows lack their last cells, long ones have columns of no name. Lines between them stay
-            where they are.
-        title: what the table is about: the heading above it, or the file's name.
+        header: the columns' names; empty if there are none. A table of two columns without names, or with names such
+            as "Property" and "Value", is about the title.
+        rows: the cells; short rows lack their last cells, long ones have unnamed columns. Lines between rows stay in
+            place.
+        title: the table's subject: the heading above it, or the file's name.
 
     Yields:
-        A line or more for each row with a cell that is not empty. A row that nothing names, or that sums up others,
-        is a line of another form: its cells are read as text, not as facts.
+        At least one line for each row with a cell that is not empty. A row without a name, and a row of totals, gets
+        another form, so its cells are read as text and not as facts.
     """
     stream = (row for row in map(_clean, rows) if (row.text if isinstance(row, Line) else any(row)))
     first = list(islice(stream, _SAMPLE))
@@ -74,7 +74,7 @@ def _clean(row: Sequence[str] | Line) -> list[str] | Line:
 
 
 def _property_lines(rows: Sequence[Sequence[str] | Line], title: str) -> Iterator[str]:
-    """The properties of one thing, a row for those between two lines."""
+    """Yield the properties of one subject, one row for each group between two lines."""
     for is_line, group in groupby(rows, lambda row: isinstance(row, Line)):
         if is_line:
             yield from (row.text for row in group if isinstance(row, Line))
@@ -84,16 +84,16 @@ def _property_lines(rows: Sequence[Sequence[str] | Line], title: str) -> Iterato
 
 
 def has_header(rows: Sequence[Sequence[str]]) -> bool:
-    """Return True if the first of some rows names columns: none of its cells is a number or a date.
+    """Return True if the first row names columns: none of its cells is a number or a date.
 
-    Years may be names, but not above years, and so may what is no plain number above plain numbers ("2023 (kg)").
+    A year may be a name unless years are below it. Another value may be a name above plain numbers ("2023 (kg)").
     """
     return not any(is_value(name) and not _may_be_name(name, [row[at].strip() for row in rows[1:] if at < len(row)])
                    for at, name in enumerate(cell.strip() for cell in rows[0]))
 
 
 def _may_be_name(value: str, cells: Sequence[str]) -> bool:
-    """Return True if a value can be the name of the column with some cells below it."""
+    """Return True if a value can be the name of the column with the given cells."""
     below = list(filter(None, cells))
     if _YEAR.fullmatch(value):
         return not below or not all(map(_YEAR.fullmatch, below))
@@ -101,7 +101,7 @@ def _may_be_name(value: str, cells: Sequence[str]) -> bool:
 
 
 def _is_of_properties(header: Sequence[str], sample: Sequence[Sequence[str]]) -> bool:
-    """Whether each row names a property and its value, and the table is about a single thing."""
+    """Return True if each row is a property with its value, and the table is about a single subject."""
     label, value = map(label_key, header) if len(header) == _PAIR else ("", "" if not header else "-")
     return (label in _PROPERTY and value in _VALUE and 0 < len(sample) < _SAMPLE
             and max(map(len, sample)) == _PAIR)
@@ -122,7 +122,7 @@ def _lines(cells: Sequence[Cell]) -> Iterator[str]:
 
 
 class _Columns:
-    """What the columns of a table hold."""
+    """The columns of a table: headers, units, and the column that names the row."""
 
     def __init__(self, header: Sequence[str], sample: Sequence[Sequence[str]]) -> None:
         width = max([len(header), *map(len, sample)])
@@ -139,12 +139,12 @@ class _Columns:
         self._numbered = all(map(_PLAIN_NUMBER.fullmatch, keys)) and not all(map(_YEAR.fullmatch, keys))
 
     def cells(self, row: Sequence[str]) -> list[Cell]:
-        """The cells of a row, the one that names it first."""
+        """Return the cells of a row, beginning with the one that names it."""
         cells = [Cell(self._header_at(at), self._with_unit(at, value)) for at, value in enumerate(row)]
         cells += [Cell(self._headers[self._key], "")] if self._key >= len(cells) else []
         key = cells.pop(min(self._key, len(cells) - 1))
         if self._numbered and _PLAIN_NUMBER.fullmatch(key.value):
-            key = Cell(key.header, f"{key.header} {key.value}")  # a number alone names nothing: 'Flight 7'
+            key = Cell(key.header, f"{key.header} {key.value}")  # a bare number is not a name: 'Flight 7'
         return [key, *cells]
 
     def _header_at(self, at: int) -> str:
@@ -155,10 +155,10 @@ class _Columns:
         return f"{value} {unit}" if unit and _PLAIN_NUMBER.fullmatch(value) else value
 
     def _naming(self, columns: Sequence[Sequence[str]], rows: int) -> int:
-        """The column that identifies a row.
+        """Return the index of the column that identifies a row.
 
-        Of those with a text of its own in each row the first one called a name, else the first; else the first of all
-        if it numbers the rows; else the first column with texts, else the first of all.
+        Prefer columns with a distinct text in each row: the first one called a name, else the first. Otherwise take the
+        first column of all if it numbers the rows, else the first column with texts, else the first of all.
         """
         texts = [at for at, cells in enumerate(columns) if cells and not all(map(is_value, cells[:_JUDGED]))
                  and max(map(len, cells)) <= _LONGEST_NAME]
@@ -170,7 +170,7 @@ class _Columns:
 
 
 def _header(written: str, cells: Sequence[str]) -> tuple[str, str]:
-    """A header as it is to be read, and the unit that it gives its numbers."""
+    """Return a header's label, and the unit that it gives its numbers."""
     label = " ".join(written.replace("_", " ").split())
     some = cells[:_JUDGED]
     if some and sum(map(is_value, some)) >= _MOSTLY * len(some):
@@ -187,7 +187,7 @@ def _split_unit(header: str) -> tuple[str, str]:
 
 
 def _distinct(headers: Sequence[str]) -> list[str]:
-    """The headers, a second of the same name with its number."""
+    """Return the headers, and append a number to repeated ones."""
     seen: Counter[str] = Counter()
     distinct = []
     for header in headers:
@@ -198,7 +198,7 @@ def _distinct(headers: Sequence[str]) -> list[str]:
 
 
 def is_value(cell: str) -> bool:
-    """Return True if a cell is a number or a date, and no name that has one in it ("3M tape")."""
+    """Return True if a cell is a number or a date, rather than a name that contains a number ("3M tape")."""
     if not any(character.isdigit() for character in cell):
         return False
     if _PLAIN_NUMBER.fullmatch(cell):

@@ -1,1 +1,1 @@
-"""Typed models that every other part of Banyan speaks: documents, schema, extraction, retrieval."""
+"""Typed models shared by all parts of Banyan: documents, schema, extraction, retrieval."""

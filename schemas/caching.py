@@ -1,29 +1,29 @@
-"""Results that are kept for texts: of short ones alone, as some thousand long ones would fill the memory."""
+"""A cache for functions of texts: only short texts are cached, because a few thousand long ones would fill memory."""
 
 from collections.abc import Callable
 from functools import lru_cache, wraps
 from typing import TypeVar
 
 LONGEST_KEPT = 300
-"""Characters: nearly all names and labels are shorter; longer ones were made to fill the memory."""
+"""The longest cached text in characters: nearly all names and labels are shorter."""
 
 T = TypeVar("T")
 
 
-def cached_if_short(kept: int) -> Callable[[Callable[[str], T]], Callable[[str], T]]:
-    """A decorator that keeps the results for the short texts that a function was last called with.
+def cached_if_short(most: int) -> Callable[[Callable[[str], T]], Callable[[str], T]]:
+    """Return a decorator that caches a function's results for recently used short texts.
 
     Args:
-        kept: how many.
+        most: the most results to cache.
     """
 
-    def decorated(function: Callable[[str], T]) -> Callable[[str], T]:
-        cached = lru_cache(maxsize=kept)(function)
+    def decorate(function: Callable[[str], T]) -> Callable[[str], T]:
+        cached = lru_cache(maxsize=most)(function)
 
         @wraps(function)
-        def called(text: str) -> T:
+        def call(text: str) -> T:
             return cached(text) if len(text) <= LONGEST_KEPT else function(text)
 
-        return called
+        return call
 
-    return decorated
+    return decorate

@@ -1,4 +1,4 @@
-"""A Chroma server that holds vectors."""
+"""The connection to a Chroma server that stores vectors."""
 
 import re
 from typing import Annotated
@@ -13,10 +13,10 @@ _TOKEN = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
 
 
 def check_url(url: str) -> str:
-    """A server's URL without a slash at its end, if it is one.
+    """Check a server's URL and return it without a trailing slash.
 
     Raises:
-        ValueError: it is none, or says more than where the server is.
+        ValueError: the text is not a URL, or contains more than the server's address.
     """
     if not url:
         return url
@@ -25,7 +25,7 @@ def check_url(url: str) -> str:
         sound = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0 and not re.search(r"\s", url)
     except ValueError:
         sound = False
-    # What is wrong is not repeated: there may be a password in it.
+    # The message does not repeat the URL, which may contain a password.
     if not sound:
         raise ValueError("it should be the URL of a Chroma server, such as http://127.0.0.1:8000")
     if parts.username is not None or parts.password is not None:
@@ -37,7 +37,7 @@ def check_url(url: str) -> str:
 
 def _check_header(name: str) -> str:
     if not _HEADER.fullmatch(name):
-        raise ValueError(f"{name!r} is no name of an HTTP header")
+        raise ValueError(f"{name!r} is not a valid name of an HTTP header")
     return name
 
 
@@ -53,14 +53,14 @@ HeaderToken = Annotated[SecretStr, AfterValidator(_check_token)]
 
 
 class ChromaServer(Frozen):
-    """Where a Chroma server is, and what it asks for."""
+    """The URL of a Chroma server, and the token that it requires."""
 
     url: ChromaUrl = Field(min_length=1)
     token: HeaderToken = SecretStr("")
     token_header: HeaderName = Field(default="Authorization")
 
     def headers(self) -> dict[str, str]:
-        """What is sent with each request: the token, as a bearer's where it goes by the usual header."""
+        """Return the headers of each request: the token, as a bearer token in the standard header."""
         token = self.token.get_secret_value()
         if not token:
             return {}

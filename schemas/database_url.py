@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, SecretStr
 
-# Strict: clients take what follows an unencoded sign in a password for the host or the database, which errors show.
+# Strict: clients misread an unencoded sign in a password as the host or the database, and show it in errors.
 _ADDRESS = re.compile(r"postgresql(?:\+psycopg)?://(?:[^\s@/?#\[\]]*@)?[^\s@/?#]*/[^\s@/?#]+/?(?:\?[^\s@#]*)?")
 
 
@@ -16,7 +16,7 @@ def _check(url: SecretStr) -> SecretStr:
         sound = not text or (_ADDRESS.fullmatch(text) and urlsplit(text).port != 0)
     except ValueError:
         sound = False
-    # What is wrong is not repeated: there may be a password in it.
+    # The message does not repeat the URL, which may contain a password.
     if not sound:
         raise ValueError("it should be the address of a PostgreSQL database, such as "
                          "postgresql+psycopg://banyan:PASSWORD@127.0.0.1/banyan, with user and password "

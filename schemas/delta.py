@@ -1,4 +1,4 @@
-"""Proposed changes of the schema, and what was decided about them (Youtu-GraphRAG eq. 3)."""
+"""Proposed changes of the schema, and the decisions on them (Youtu-GraphRAG eq. 3)."""
 
 from typing import Literal, NamedTuple
 
@@ -14,7 +14,7 @@ Verdict = Literal["accept", "reject", "rename", "merge", "edit", "define"]
 
 
 class Example(Frozen):
-    """One occurrence of a candidate: what was said, and the words of the document that support it."""
+    """One occurrence of a candidate: the extracted item, and the words of the document that support it."""
 
     document: str
     item: str
@@ -22,7 +22,7 @@ class Example(Frozen):
 
 
 class Candidate(Frozen):
-    """An element that the documents ask for and the schema does not have, with the evidence for it."""
+    """An element that occurs in the documents but not in the schema, with its evidence."""
 
     kind: ElementKind
     name: str = Field(description="its commonest label, as `label_key` writes it")
@@ -62,13 +62,12 @@ class SchemaDelta(Frozen):
 
 
 class Decision(Frozen):
-    """What is to become of a candidate, or of an element that the schema has.
+    """A decision on a candidate, or on an element of the schema.
 
-    accept: a candidate joins. reject: a candidate is never proposed again; an element leaves.
-    rename: it is called `new_name`. merge: its labels and facts become those of the element `into`.
-    edit: `domain` and `range` replace what was observed (an attribute's `domain` is its owners);
-    accept and rename take them too. define: the element is what `element` says, new or in the place of
-    the one of its name.
+    accept: add a candidate. reject: never propose a candidate again, or remove an element.
+    rename: give it the name `new_name`. merge: move its labels and facts to the element `into`.
+    edit: replace the observed types by `domain` and `range` (the `domain` of an attribute is its owners); accept and
+    rename take them too. define: add the element `element`, or replace the one of that name.
     """
 
     kind: ElementKind
@@ -84,7 +83,7 @@ class Decision(Frozen):
 
 
 class Decided(Frozen):
-    """A decision with the evidence it was taken on; an element of the schema needs none."""
+    """A decision with its evidence; a decision on an element of the schema needs none."""
 
     decision: Decision
     evidence: Candidate | None = None

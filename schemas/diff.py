@@ -1,4 +1,4 @@
-"""What differs between two schemas, element by element."""
+"""The differences between two schemas, element by element."""
 
 from typing import Any, Literal
 
@@ -18,7 +18,7 @@ class FieldChange(Frozen):
 
 
 class ElementChange(Frozen):
-    """An element that only one of the schemas has, or that differs."""
+    """An element that only one of the schemas has, or that differs between them."""
 
     change: Change
     kind: ElementKind
@@ -27,11 +27,11 @@ class ElementChange(Frozen):
 
 
 def diff(before: GraphSchema, after: GraphSchema) -> list[ElementChange]:
-    """The changes that lead from one schema to another.
+    """Return the changes that lead from one schema to another.
 
     Returns:
-        Entity types first, then relations, then attributes, each in the later schema's order, what
-        was removed at the end; `fields` lists what is set in an added element, too.
+        Entity types first, then relations, then attributes, each in the later schema's order, with removed elements
+        at the end. For an added element, `fields` lists the fields that are set.
     """
     return [*_changes("entity_type", before.entity_types, after.entity_types),
             *_changes("relation", before.relation_types, after.relation_types),

@@ -1,19 +1,19 @@
-"""Documents, chunks and the spans that tie every fact to its source."""
+"""Documents, chunks, and the spans that link every fact to its source."""
 
 from pydantic import BaseModel, ConfigDict, Field
 
 
 class Frozen(BaseModel):
-    """Base of values that are made once and then only read."""
+    """Base class of immutable values."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Document(Frozen):
-    """One source text with its identity.
+    """A source text with its id.
 
-    `id` is what citations and `banyan delete` name: the path relative to the folder given; for a record of a csv,
-    json or jsonl file that path with the record's own id or number (see `ingest/document_ids.py`).
+    Citations and `banyan delete` use the `id`: the path relative to the given folder. A record of a csv, json or jsonl
+    file has that path with the record's own id or number (see `ingest/document_ids.py`).
     """
 
     id: str = Field(min_length=1, max_length=1000)
@@ -38,13 +38,13 @@ class Chunk(Frozen):
     heading: str = Field(default="", description="the headings above it, outermost first, ' > ' between")
 
     def titled_text(self) -> str:
-        """The text with the title and heading that give it context: what is embedded and searched."""
+        """Return the text with the title and heading that give it context, for embedding and search."""
         lead = [part for part in (self.title, self.heading) if part]
         return "\n".join([*lead, self.text])
 
 
 class Span(Frozen):
-    """Where something stands in a text: characters `start` to `end` of it, which read `quote`."""
+    """A place in a text: characters `start` to `end`, which are equal to `quote`."""
 
     start: int = Field(ge=0)
     end: int = Field(ge=0)

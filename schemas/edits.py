@@ -1,4 +1,4 @@
-"""What persons change of the graph: an entity's name or type, a fact, a value."""
+"""Manual edits of the graph: an entity's name or type, a fact, a value."""
 
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Literal
@@ -32,7 +32,7 @@ class FactRef(Frozen):
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """Head entity's id, relation, tail entity's id."""
+        """The head entity's id, the relation, and the tail entity's id."""
         return self.head.id, self.relation, self.tail.id
 
     def __str__(self) -> str:
@@ -51,7 +51,7 @@ class ValueRef(Frozen):
 
 
 class Rename(Frozen):
-    """An entity is shown under another name; its own ones still find it."""
+    """A change of the name under which an entity is shown; its original names still find it."""
 
     kind: Literal["rename"] = "rename"
     entity: EntityRef
@@ -59,7 +59,7 @@ class Rename(Frozen):
 
 
 class Retype(Frozen):
-    """An entity is of another type, wherever a document names it; what is said of it is bounded by that type."""
+    """A change of an entity's type in all documents; the new type bounds its facts."""
 
     kind: Literal["retype"] = "retype"
     entities: tuple[EntityRef, ...] = Field(min_length=1, description="all names of the entity, each with its type")
@@ -67,7 +67,7 @@ class Retype(Frozen):
 
 
 class FactEdit(Frozen):
-    """A fact does not hold, whichever document states it; another one holds in its place, or none."""
+    """A rejection of a fact, even if documents state it, or its replacement by another one."""
 
     kind: Literal["fact"] = "fact"
     fact: FactRef
@@ -75,7 +75,7 @@ class FactEdit(Frozen):
 
 
 class ValueEdit(Frozen):
-    """A value does not hold; another one holds in its place, or none."""
+    """A rejection of a value, or its replacement by another one."""
 
     kind: Literal["value"] = "value"
     value: ValueRef
@@ -86,7 +86,7 @@ Edit = Annotated[Rename | Retype | FactEdit | ValueEdit, Field(discriminator="ki
 
 
 class EditDecision(Frozen):
-    """An edit with who decided it, why and when, and who took it back."""
+    """An edit with who decided it, why and when, and who undid it."""
 
     number: int = Field(ge=1)
     edit: Edit
@@ -98,7 +98,7 @@ class EditDecision(Frozen):
 
 
 def in_words(edit: Edit) -> str:
-    """An edit as a line for people."""
+    """Describe an edit in one line."""
     match edit:
         case Rename():
             return f"rename {edit.entity.name} ({edit.entity.type}) to {edit.name}"
@@ -111,7 +111,7 @@ def in_words(edit: Edit) -> str:
 
 
 def concerned(edit: Edit) -> str:
-    """The id that the entity has, once an edit is in force, that it is about: of a fact, its subject."""
+    """Return the id, after the edit, of the entity that the edit is about; for a fact this is its subject."""
     match edit:
         case Rename():
             return edit.entity.id
@@ -124,11 +124,11 @@ def concerned(edit: Edit) -> str:
 
 
 Types = Mapping[tuple[str, str], str]
-"""The type that a person gave an entity, by its canonical name and the type that was read."""
+"""The type that a person gave an entity, by its canonical name and extracted type."""
 
 
 def decided_types(edits: Iterable[Edit]) -> dict[tuple[str, str], str]:
-    """The types that persons gave to entities; an entity that was given several types has the last one."""
+    """Return the types that persons gave to entities; the last type of an entity counts."""
     types: dict[tuple[str, str], str] = {}
     for edit in (edit for edit in edits if isinstance(edit, Retype)):
         for entity in edit.entities:
@@ -139,5 +139,5 @@ def decided_types(edits: Iterable[Edit]) -> dict[tuple[str, str], str]:
 
 
 def ids_after(types: Types) -> dict[str, str]:
-    """The id that each retyped entity has, by the one it had."""
+    """Map the former id of each retyped entity to its new id."""
     return {entity_id(name, read): entity_id(name, given) for (name, read), given in types.items()}

@@ -1,9 +1,9 @@
-"""What a reasoner extracts from a chunk, and what of it is admitted.
+"""The extraction of a chunk, and the part of it that is admitted.
 
-`Extraction` is what the reasoner said: names, types and labels as it wrote them. Bounding turns it
-into `BoundedExtraction`: facts that fit the schema and stand in the source, each with its span, and
-the rest with the reason why not. Bounding is a pure function of (extraction, chunk, schema), so a
-fact that waits for a schema element is written on acceptance without asking the reasoner again.
+`Extraction` is the reasoner's answer with its own names, types and labels. Bounding turns it into `BoundedExtraction`:
+the facts that fit the schema and are in the source, each with its span, and the rest with the reasons for rejection.
+Bounding is a pure function of (extraction, chunk, schema). A fact that waits for a schema element is therefore written
+on acceptance without another call of the reasoner.
 """
 
 from typing import Literal
@@ -14,13 +14,13 @@ from .delta import ElementKind
 from .documents import Frozen, Span
 
 
-class _Said(BaseModel):
-    """A part of a reasoner's answer: unknown keys are dropped, not fatal."""
+class _AnswerPart(BaseModel):
+    """A part of a reasoner's answer; unknown keys are ignored."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
-class ExtractedEntity(_Said):
+class ExtractedEntity(_AnswerPart):
     """An entity as the reasoner named it."""
 
     name: str = Field(min_length=1, max_length=500)
@@ -28,7 +28,7 @@ class ExtractedEntity(_Said):
     confidence: float = Field(default=1.0, ge=0, le=1)
 
 
-class ExtractedTriple(_Said):
+class ExtractedTriple(_AnswerPart):
     """A relation between two entities, by their names."""
 
     head: str = Field(min_length=1, max_length=500)
@@ -38,7 +38,7 @@ class ExtractedTriple(_Said):
     confidence: float = Field(default=1.0, ge=0, le=1)
 
 
-class ExtractedAttribute(_Said):
+class ExtractedAttribute(_AnswerPart):
     """A value that describes an entity."""
 
     entity: str = Field(min_length=1, max_length=500)
@@ -48,8 +48,8 @@ class ExtractedAttribute(_Said):
     confidence: float = Field(default=1.0, ge=0, le=1)
 
 
-class Extraction(_Said):
-    """All that a reasoner found in one chunk, as it said it."""
+class Extraction(_AnswerPart):
+    """Everything that a reasoner extracted from one chunk, as the reasoner wrote it."""
 
     entities: tuple[ExtractedEntity, ...] = ()
     triples: tuple[ExtractedTriple, ...] = ()
@@ -57,13 +57,13 @@ class Extraction(_Said):
     malformed: tuple[str, ...] = Field(default=(), description="items that are no triple: kept to be counted")
 
     def joined(self, other: "Extraction") -> "Extraction":
-        """All of both."""
+        """Return an extraction with the items of both."""
         return Extraction(entities=self.entities + other.entities, triples=self.triples + other.triples,
                           attributes=self.attributes + other.attributes, malformed=self.malformed + other.malformed)
 
 
 class ExtractionRequest(Frozen):
-    """What `Reasoner.extract` reads: one chunk's text and the title and heading above it."""
+    """The input of `Reasoner.extract`: one chunk's text, and the title and heading above it."""
 
     text: str
     title: str = ""
@@ -107,9 +107,9 @@ Reason = Literal["unknown_entity_type", "unknown_relation", "unknown_attribute",
 
 
 class Rejection(Frozen):
-    """Something extracted that was not admitted, and why.
+    """An extracted item that was not admitted, and the reason.
 
-    `label` is the type, relation or attribute that was not known, where that is the reason.
+    `label` is the unknown type, relation or attribute, if that is the reason.
     """
 
     reason: Reason
@@ -124,10 +124,10 @@ RepairKind = Literal["swapped", "mapped_label", "lifted_type", "inferred_type", 
 
 
 class Ask(Frozen):
-    """One occurrence of a label that the schema does not know: what the schema would have to admit.
+    """One occurrence of a label that the schema lacks, and the element that the schema would need.
 
-    Only what could be written if the label were known is an ask: its ends are declared and stand in
-    the source. Types are the schema's names where it knows them, else the keys of their labels.
+    An ask is only created if the fact could be written with a known label: its ends are declared and are in the source.
+    Types are the schema's names if it has them, else the keys of their labels.
     """
 
     kind: ElementKind
@@ -141,7 +141,7 @@ class Ask(Frozen):
 
 
 class BoundedExtraction(Frozen):
-    """What one chunk contributes to the graph, and what it does not."""
+    """The facts that one chunk adds to the graph, and the rejected items."""
 
     mentions: tuple[EntityMention, ...] = ()
     facts: tuple[Fact, ...] = ()

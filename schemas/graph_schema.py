@@ -16,13 +16,13 @@ AUTO_SCHEMA = "auto"
 """What asks for an inferred schema, and its name."""
 MAX_ELEMENT_NAME = 100
 MAX_ELEMENTS = 5000
-"""Of each kind: the largest ontologies that are read as a schema have a tenth of it."""
+"""The most elements of each kind: ten times as many as the largest known ontologies."""
 ValueKind = Literal["text", "number", "date"]
 FieldPath = tuple[str | int, ...]
 
 
 class SchemaError(BanyanError):
-    """A schema that cannot be read or does not hold together; says which part and how to fix it."""
+    """A schema that cannot be read or is inconsistent; the message names the part and the fix."""
 
 
 class InconsistencyError(ValueError):
@@ -34,20 +34,20 @@ class InconsistencyError(ValueError):
 
 
 class RulesHints(Frozen):
-    """What the rules reasoner reads an element by: an extension that others only keep, show and version.
+    """Hints for the rules reasoner; other parts only store, show and version them.
 
-    `cues` are words by language code: nouns of an entity type (`-ist` an ending of them), phrases of a relation.
+    `cues` are words by language code: nouns of an entity type (`-ist` is an ending), or phrases of a relation.
     """
 
     cues: dict[str, tuple[str, ...]] = Field(default_factory=dict)
 
     def all_cues(self) -> tuple[str, ...]:
-        """The cues of every language."""
+        """Return the cues of every language."""
         return tuple(cue for cues in self.cues.values() for cue in cues)
 
 
 class SchemaElement(Frozen):
-    """What the three kinds of element share; `name` is the identity and language-neutral."""
+    """The common fields of the three kinds of element; `name` is the identity and language-neutral."""
 
     name: str = Field(min_length=1, max_length=MAX_ELEMENT_NAME)
     description: str = ""
@@ -63,23 +63,23 @@ class SchemaElement(Frozen):
         return name
 
     def label(self, language: str) -> str:
-        """The element's name in a language ("en", "zh"), or its own name where there is none."""
+        """Return the element's label in a language ("en", "zh"), or its name if there is none."""
         return self.labels.get(language, self.name)
 
     def all_names(self) -> tuple[str, ...]:
-        """Everything it is called: its name, its labels in every language, its aliases."""
+        """Return its name, its labels in every language, and its aliases."""
         return (self.name, *self.labels.values(), *self.aliases)
 
 
 class EntityType(SchemaElement):
-    """A type of entity; an entity of a type also counts as one of its `parent`."""
+    """A type of entity; an entity of the type also counts as one of its `parent`."""
 
     parent: str | None = None
     last_resort: bool = Field(default=False, description="the type of an entity of which nothing is known")
 
 
 class RelationType(SchemaElement):
-    """A relation with Phi(r) = (domain, range): the entity types it may go from and to."""
+    """A relation with Phi(r) = (domain, range): the entity types of its heads and tails."""
 
     domain: tuple[str, ...] = (ANY,)
     range: tuple[str, ...] = (ANY,)
@@ -90,7 +90,7 @@ class RelationType(SchemaElement):
 
 
 class AttributeType(SchemaElement):
-    """A describing value of an entity: the types of entity that may have it and the kind of value."""
+    """An attribute of entities: the entity types that may have it, and the kind of its values."""
 
     owners: tuple[str, ...] = (ANY,)
     kind: ValueKind = "text"
@@ -98,7 +98,7 @@ class AttributeType(SchemaElement):
 
 
 class GraphSchema(Frozen):
-    """What may stand in the graph. `open` admits every relation and type (OpenIE, imports)."""
+    """The types, relations and attributes that a graph may contain. `open` admits every type and relation (OpenIE)."""
 
     name: str = Field(min_length=1, max_length=100)
     description: str = ""
@@ -138,38 +138,38 @@ class GraphSchema(Frozen):
             raise InconsistencyError(path, f"{where}: there is no relation {relation.inverse!r}; add it or name "
                                            "another one")
         if other is relation or relation.symmetric:
-            raise InconsistencyError(path, f"{where}: a relation that is its own inverse is symmetric: say that alone")
+            raise InconsistencyError(path, f"{where}: a relation that is its own inverse is symmetric: use `symmetric`")
         if other.inverse not in {None, relation.name}:
             raise InconsistencyError(path, f"{where}: the inverse of {other.name!r} is {other.inverse!r}: keep one "
                                            "of the two")
 
     def elements(self, kind: ElementKind) -> tuple[SchemaElement, ...]:
-        """The elements of a kind, in the schema's order."""
+        """Return the elements of a kind, in the schema's order."""
         return {"entity_type": self.entity_types, "relation": self.relation_types,
                 "attribute": self.attribute_types}[kind]
 
     def entity_type(self, name: str) -> EntityType | None:
-        """The entity type of that exact name, or None."""
+        """Return the entity type with exactly this name, or None."""
         return next((t for t in self.entity_types if t.name == name), None)
 
     def relation_type(self, name: str) -> RelationType | None:
-        """The relation type of that exact name, or None."""
+        """Return the relation type with exactly this name, or None."""
         return next((r for r in self.relation_types if r.name == name), None)
 
     def attribute_type(self, name: str) -> AttributeType | None:
-        """The attribute type of that exact name, or None."""
+        """Return the attribute type with exactly this name, or None."""
         return next((a for a in self.attribute_types if a.name == name), None)
 
     def ancestors(self, type_name: str | None) -> list[str]:
-        """The type and its parents, nearest first; stops where a chain closes on itself."""
+        """Return the type and its parents, nearest first; a cycle ends the list."""
         return list(_chain(type_name, {t.name: t.parent for t in self.entity_types}))
 
     def is_a(self, type_name: str, allowed: tuple[str, ...]) -> bool:
-        """Whether an entity of this type may stand where one of `allowed` is asked for."""
+        """Return True if an entity of this type is of one of the `allowed` types."""
         return ANY in allowed or any(name in allowed for name in self.ancestors(type_name))
 
     def fits(self, head_type: str, relation: str, tail_type: str) -> bool:
-        """Whether a triple is admitted: types and relation in S, and Phi(r) holds (eq. 2)."""
+        """Return True if a triple is admitted: types and relation in S, and Phi(r) holds (eq. 2)."""
         if self.open:
             return True
         if self.entity_type(head_type) is None or self.entity_type(tail_type) is None:
@@ -178,7 +178,7 @@ class GraphSchema(Frozen):
         return known is not None and self.is_a(head_type, known.domain) and self.is_a(tail_type, known.range)
 
     def fits_attribute(self, owner_type: str, attribute: str) -> bool:
-        """Whether an entity of this type may have this attribute (eq. 2)."""
+        """Return True if an entity of this type may have this attribute (eq. 2)."""
         if self.open:
             return True
         known = self.attribute_type(attribute)
@@ -187,7 +187,7 @@ class GraphSchema(Frozen):
 
 
 def _chain(type_name: str | None, parents: dict[str, str | None]) -> dict[str, None]:
-    """A type and its parents, nearest first; stops where the chain closes on itself."""
+    """Return a type and its parents, nearest first; a cycle ends them."""
     chain: dict[str, None] = {}
     while type_name is not None and type_name not in chain:
         chain[type_name] = None
@@ -200,7 +200,7 @@ def _check_unique(kind: str, field: str, elements: tuple[SchemaElement, ...]) ->
     for place, element in enumerate(elements):
         key = normalise(element.name)
         if key in seen:
-            raise InconsistencyError((field, place, "name"), f"{kind} {element.name!r} stands twice: keep one of them")
+            raise InconsistencyError((field, place, "name"), f"{kind} {element.name!r} occurs twice: keep one of them")
         seen.add(key)
 
 
@@ -212,5 +212,5 @@ def _check_types(where: str, path: FieldPath, names: tuple[str, ...], known: set
 
 
 def open_schema() -> GraphSchema:
-    """The schema without bounds: every type and relation is admitted as it comes."""
+    """Return the schema without bounds, which admits every type and relation."""
     return GraphSchema(name=OPEN_SCHEMA, description="Every type and relation is admitted.", open=True)

@@ -1,4 +1,4 @@
-"""The address of an OpenID Connect issuer, and of what it publishes."""
+"""The address of an OpenID Connect issuer, and of its published documents."""
 
 import ipaddress
 import re
@@ -9,7 +9,7 @@ from pydantic import AfterValidator
 
 
 def is_trustworthy(url: str) -> bool:
-    """Whether nobody on the way can change what is read at an address: by https, or on this machine."""
+    """Return True if the content of an address cannot be changed in transit: it uses https, or is on this machine."""
     try:
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port
@@ -35,4 +35,4 @@ def _check(url: str) -> str:
 
 
 IssuerUrl = Annotated[str, AfterValidator(_check)]
-"""Empty, or as the issuer's tokens have it: a slash at its end is a part of it."""
+"""An issuer's URL as in its tokens, or empty; a trailing slash is significant."""

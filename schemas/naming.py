@@ -1,7 +1,7 @@
-"""How names are compared.
+"""Comparison of names.
 
-What is shown and stored is always the source's own text. Comparison alone is done on a
-normalised form, which keeps every script: nothing is transliterated and no letter is erased.
+Banyan shows and stores the source's own text. Only comparisons use a normalised form, which keeps every script: no
+text is transliterated, and no letter is removed.
 """
 
 import hashlib
@@ -17,29 +17,28 @@ _NO_LABEL = re.compile(r"://|@|[。！？；<>{}\[\]|]|[!?]\s|\w{4}\.\s")
 """What no name of an element holds: signs of a sentence, an address or a quotation."""
 UNSEEN = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064"
                     "\u2066-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]")
-"""Control characters, and those that show nothing or only turn the direction of others. The joiners U+200C and
-U+200D are none of them: Persian and Indic words, and emoji, are spelled with them."""
+"""Control characters, and those that are invisible or only change the direction of text. The joiners U+200C and U+200D
+are not included, because Persian and Indic words, and emoji, are spelled with them."""
 
 
 def normalise(text: str) -> str:
-    """Fold case, width and white space; a canonical form for comparing, never for showing.
+    """Fold case, width and white space, for comparing only.
 
     Returns:
-        The NFKC, case-folded text with runs of white space as one space, without what nobody can see
-        (`UNSEEN`): two names that differ in that alone are one.
+        The NFKC, case-folded text, with runs of white space as one space and without invisible characters (`UNSEEN`).
     """
-    if text.isascii() and text.isprintable():  # most names and labels: the same, ten times as fast
+    if text.isascii() and text.isprintable():  # a shortcut with the same result, ten times as fast
         return " ".join(text.lower().split())
     return _SPACES.sub(" ", unicodedata.normalize("NFKC", UNSEEN.sub("", text)).casefold()).strip()
 
 
 @cached_if_short(10_000)
 def canonical_name(name: str) -> str:
-    """The form under which two spellings of an entity's name count as the same name.
+    """Return the form in which two spellings of an entity's name are equal.
 
     Returns:
-        The normalised name without enclosing quotes, brackets and end punctuation. A name made
-        of punctuation alone keeps it, so that the result is empty only for blank names.
+        The normalised name without enclosing quotes, brackets and end punctuation. A name of punctuation alone keeps
+        it, so the result is empty only for blank names.
     """
     folded = normalise(name)
     return folded.strip(_EDGES) or folded
@@ -47,7 +46,7 @@ def canonical_name(name: str) -> str:
 
 @cached_if_short(10_000)
 def label_key(label: str) -> str:
-    """The form under which two labels of a schema element count as the same: 'Born In' as 'born_in'."""
+    """Return the form in which two labels of a schema element are equal: 'Born In' and 'born_in'."""
     return " ".join(normalise(label).replace("_", " ").replace("-", " ").split())
 
 
@@ -62,7 +61,7 @@ def is_readable_label(label: str) -> bool:
 
 
 def content_id(*parts: str) -> str:
-    """A stable 20-digit hexadecimal id of some texts.
+    """Return a stable 20-digit hexadecimal id of texts.
 
     Args:
         parts: the texts, in order; their boundaries count.
@@ -75,15 +74,15 @@ def content_id(*parts: str) -> str:
 
 
 def entity_id(name: str, type_name: str) -> str:
-    """The id of the entity with this name and type: equal for all spellings of one name."""
+    """Return the id of the entity with this name and type; it is equal for all spellings of one name."""
     return content_id("entity", canonical_name(name), type_name)
 
 
 def triple_id(head: str, relation: str, tail: str) -> str:
-    """The id of a triple, from the ids of its head and tail entities and its relation's name."""
+    """Return the id of a triple, from the ids of its head and tail entities and its relation's name."""
     return content_id("triple", head, relation, tail)
 
 
 def relation_id(relation: str) -> str:
-    """The id under which a relation's vector is kept."""
+    """Return the id of a relation's vector."""
     return content_id("relation", relation)

@@ -1,4 +1,4 @@
-"""What models cost, from a file of the user's: no price is built in, and none is guessed."""
+"""The prices of models, from the user's file; there are no built-in prices."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,7 +10,7 @@ from .documents import Frozen
 from .errors import BanyanError
 
 PER = 1_000_000
-"""Prices are for so many tokens."""
+"""The number of tokens that a price is for."""
 _EXAMPLE = '{"gpt-4o-mini": {"prompt": 0.15, "cached": 0.075, "completion": 0.6}}'
 _SHOWN_ERRORS = 3
 
@@ -18,42 +18,42 @@ _Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 class PricesError(BanyanError):
-    """The price file cannot be used, or a price is missing that is needed."""
+    """The price file cannot be used, or a required price is missing."""
 
 
 class Price(Frozen):
-    """What a model costs per million tokens, in any one currency."""
+    """The price of a model per million tokens, in any one currency."""
 
     prompt: _Amount
     completion: _Amount
     cached: _Amount | None = None
-    """Of prompt tokens that the endpoint had in its cache; none: as much as others."""
+    """The price of prompt tokens from the endpoint's cache; None means the same as for others."""
 
 
 _FILE = TypeAdapter(dict[str, Price])
 
 
 class Prices:
-    """Prices by model's name."""
+    """Prices by model name."""
 
     def __init__(self, by_model: Mapping[str, Price]) -> None:
         self._by_model = dict(by_model)
 
     def __contains__(self, model: object) -> bool:
-        """Whether a model's price is known."""
+        """Return True if a model's price is known."""
         return model in self._by_model
 
     def cost(self, model: str, prompt: int, completion: int, cached: int = 0) -> float | None:
-        """What tokens cost.
+        """Return the cost of a call's tokens.
 
         Args:
-            model: who was asked.
-            prompt: the prompt's tokens, cached ones among them.
+            model: the model.
+            prompt: the prompt's tokens, including cached ones.
             completion: the answer's tokens.
-            cached: those of the prompt that came from the endpoint's cache.
+            cached: the prompt tokens that came from the endpoint's cache.
 
         Returns:
-            The cost in the file's currency; None: the model's price is not known. Nothing costs nothing.
+            The cost in the file's currency; None if the model's price is unknown. Without tokens the cost is 0.
         """
         if not prompt and not completion:
             return 0.0
@@ -68,7 +68,7 @@ def load_prices(path: Path | None) -> Prices:
     """Read a price file: a JSON object from models' names to `prompt`, `completion` and, if it differs, `cached`.
 
     Raises:
-        PricesError: it cannot be read or has another form; names what and where.
+        PricesError: the file cannot be read or has another form; the message names the field.
     """
     if path is None:
         return Prices({})
@@ -80,5 +80,5 @@ def load_prices(path: Path | None) -> Prices:
     except ValidationError as error:
         problems = "; ".join(f"{'.'.join(map(str, problem['loc'])) or 'the file'}: {problem['msg']}"
                          for problem in error.errors(include_url=False, include_context=False)[:_SHOWN_ERRORS])
-        raise PricesError(f"the price file {path} (BANYAN_PRICES) cannot be used ({problems}): it is to look like "
+        raise PricesError(f"the price file {path} (BANYAN_PRICES) cannot be used ({problems}): it should look like "
                           f"{_EXAMPLE}, prices per million tokens") from error

@@ -1,6 +1,6 @@
-"""How a sub-query names the answer of an earlier one: `{answer 1}` stands for that of the first.
+"""References of a sub-query to earlier answers: `{answer 1}` is the answer of the first sub-query.
 
-No question and no name of a document holds this form: both pass `literal` on their way in.
+Questions and names from documents never contain this form, because both pass through `literal` first.
 """
 
 import re
@@ -10,25 +10,25 @@ _REFERENCE = re.compile(r"\{answer ([0-9]{1,3})\}")
 
 
 def reference(number: int) -> str:
-    """What stands for the answer of the n-th sub-query, from 1."""
+    """Return the reference to the answer of the n-th sub-query, from 1."""
     return f"{{answer {number}}}"
 
 
 def references(question: str) -> list[int]:
-    """The numbers of the sub-queries that one refers to, as they stand in it."""
+    """Return the numbers of the sub-queries that a question refers to, in order."""
     return [int(number) for number in _REFERENCE.findall(question)]
 
 
 def replaced(question: str, by: Callable[[int], str]) -> str:
-    """A sub-query with something else for each reference.
+    """Replace each reference in a sub-query.
 
     Args:
         question: the sub-query.
-        by: gives the text for a number.
+        by: returns the text for a number.
     """
     return _REFERENCE.sub(lambda match: by(int(match[1])), question)
 
 
 def literal(text: str) -> str:
-    """A text from outside, which refers to no answer: what looks like a reference gets round brackets."""
+    """Escape references in an external text by writing them in round brackets."""
     return replaced(text, "(answer {})".format)

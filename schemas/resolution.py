@@ -1,4 +1,4 @@
-"""Entity resolution: what is asked about two entities, what is answered, and what became of it."""
+"""Entity resolution: pairs of entities, verdicts on them, and the resulting groups."""
 
 from typing import Literal
 
@@ -9,11 +9,11 @@ from .documents import Frozen
 Rule = Literal["manual", "verdict", "stated", "date", "spelling", "article", "accents", "legal_form", "title",
                "inverted", "qualifier", "place", "numeral", "spacing", "order", "middle_name", "initials", "acronym",
                "plural", "similar", "meaning"]
-"""What suggests that two names are of one thing; a score says how strongly, with all else."""
+"""The reason to consider two names the same; a score combines its strength with other evidence."""
 
 
 class EntityCard(Frozen):
-    """An entity as a reasoner is shown it."""
+    """An entity as shown to a reasoner."""
 
     name: str
     type: str
@@ -21,21 +21,21 @@ class EntityCard(Frozen):
 
 
 class EntityPair(Frozen):
-    """Two entities that may be one."""
+    """Two entities that may be the same."""
 
     first: EntityCard
     second: EntityCard
 
 
 class PairVerdict(Frozen):
-    """Whether two entities are the same thing, and how sure that is."""
+    """Whether two entities are the same, with a confidence."""
 
     same: bool
     confidence: float = Field(default=1.0, ge=0, le=1)
 
 
 class Evidence(Frozen):
-    """Words of a chunk that tie two names together."""
+    """Words of a chunk that connect two names."""
 
     chunk: str
     start: int = Field(ge=0)
@@ -43,7 +43,7 @@ class Evidence(Frozen):
 
 
 class EntityDecision(Frozen):
-    """What a person decided on two entities."""
+    """A person's decision on two entities."""
 
     verdict: Literal["merge", "split"]
     first: str = Field(description="an entity's id")
@@ -54,7 +54,7 @@ class EntityDecision(Frozen):
 
 
 class Alias(Frozen):
-    """A member of a group besides its canonical entity, and what tied it to the others."""
+    """A member of a group other than its canonical entity, and the reason for its membership."""
 
     id: str
     name: str
@@ -65,7 +65,7 @@ class Alias(Frozen):
 
 
 class EntityGroup(Frozen):
-    """Entities that became one node."""
+    """Entities that are merged into one node."""
 
     id: str
     name: str
@@ -74,9 +74,9 @@ class EntityGroup(Frozen):
 
 
 class AliasRow(Frozen):
-    """An entity that is the same as another, its canonical one; `type` is that of their node.
+    """An entity that is the same as its canonical one; `type` is the type of their node.
 
-    `partner` is the member of the group that it was tied to.
+    `partner` is the member of the group that it was matched with.
     """
 
     id: str
@@ -89,9 +89,9 @@ class AliasRow(Frozen):
 
 
 Pair = tuple[str, str]
-"""Two entities' ids, ascending."""
+"""The ids of two entities in ascending order."""
 
 
 def pair_of(first: str, second: str) -> Pair:
-    """Two ids in ascending order."""
+    """Return two ids in ascending order."""
     return (first, second) if first < second else (second, first)

@@ -1,4 +1,4 @@
-"""What passes between the nodes of the retrieval graph: sub-queries, evidence, reflection, answer."""
+"""The values passed between the nodes of the retrieval graph: sub-queries, evidence, reflection, answer."""
 
 from typing import Literal
 
@@ -12,11 +12,11 @@ Mode = Literal["reject", "open"]
 
 
 class Switches(Frozen):
-    """What is on in retrieval; by default everything.
+    """The parts of retrieval that are on; by default all of them.
 
-    `dense` and `lexical` are the chunks' own scores by vector and by words, `spreading` the walk over
-    the entity-chunk graph (off: seeds weigh the passages that mention them and no others), and `beta`
-    a fixed share of the graph routes (None: by the question, UniAI-GraphRAG eq. 9).
+    `dense` and `lexical` are the chunks' own scores by vector and by words. `spreading` is the walk over the
+    entity-chunk graph; without it, seeds only weigh the passages that mention them. `beta` is a fixed share of the
+    graph routes; None means that the question decides (UniAI-GraphRAG eq. 9).
     """
 
     routes: tuple[Route, ...] = ROUTES
@@ -30,11 +30,10 @@ EVERYTHING = Switches()
 
 
 class SubQuery(Frozen):
-    """One atomic question with the schema elements it uses and the routes it should take.
+    """One atomic question with its schema elements and routes.
 
-    `question` may refer to the answers of earlier sub-queries (`schemas/references.py`). `follows` are the
-    numbers (from 0, among all that are searched) of those sub-queries: what is found for them stands in
-    for their answers while these are not known.
+    `question` may refer to the answers of earlier sub-queries (`schemas/references.py`). `follows` are the numbers of
+    those sub-queries, from 0 among all that are searched; until their answers are known, their findings replace them.
     """
 
     question: str = Field(min_length=1)
@@ -46,11 +45,11 @@ class SubQuery(Frozen):
 
 
 class Evidence(Frozen):
-    """Something a route found.
+    """A finding of a route.
 
-    `chunk_ids` are the chunks that support it, `entity_ids` the entities it is about, `score` lies
-    in 0..1 within its route, `path` says for people how it was reached, and `community_id` is set where
-    the evidence is a community as a whole.
+    `chunk_ids` are the chunks that support it, and `entity_ids` are the entities that it is about. `score` is between 0
+    and 1 within its route. `path` describes for people how it was reached. `community_id` is set if the evidence is a
+    community as a whole.
     """
 
     route: Route
@@ -63,10 +62,10 @@ class Evidence(Frozen):
 
 
 class TypedFact(Frozen):
-    """A date or number that the graph has of an entity, stated in a passage.
+    """A date or number of an entity in the graph that a passage states.
 
-    `entities` are the entity's names, `asked_by` the names and cue words of the attribute, `value` the
-    source's words, `normal` their normal form; `start` and `end` are where the chunk states it.
+    `entities` are the entity's names, `asked_by` are the names and cue words of the attribute, `value` is the wording
+    of the source, and `normal` is its normal form. `start` and `end` are the place in the chunk.
     """
 
     entities: tuple[str, ...]
@@ -78,11 +77,11 @@ class TypedFact(Frozen):
 
 
 class Passage(Frozen):
-    """A chunk as the reasoner sees it when it reflects and answers; offsets in the document.
+    """A chunk as the reasoner sees it when it reflects and answers, with offsets in the document.
 
-    `about` is what its document says of itself: author, date, source. `facts` are the typed values that the graph has
-    from this chunk. With a `statement` it is no passage but a fact of the graph or a report: the reasoner reads the
-    statement, and `text` is the stretch of the source that supports it.
+    `about` is the document's metadata: author, date, source. `facts` are the typed values in the graph from this chunk.
+    With a `statement`, it is a fact of the graph or a report instead of a passage: the reasoner reads the statement,
+    and `text` is the part of the source that supports it.
     """
 
     chunk_id: str
@@ -97,12 +96,12 @@ class Passage(Frozen):
 
     @property
     def header(self) -> str:
-        """What stands above its text in a prompt."""
+        """The line above its text in a prompt."""
         return f"{self.title} ({self.about})" if self.about else self.title
 
 
 class SubAnswer(Frozen):
-    """A sub-query and what was found for it; `answer` is empty where nothing was.
+    """A sub-query and its answer; `answer` is empty if none was found.
 
     `missing` is what the last reflection missed.
     """
@@ -113,7 +112,7 @@ class SubAnswer(Frozen):
 
 
 class Quote(BaseModel):
-    """Words of a passage, verbatim. `passage` counts from 1 in the order they were given."""
+    """Words of a passage, verbatim. `passage` counts from 1 in the given order."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -131,11 +130,11 @@ class Claim(BaseModel):
 
 
 class DraftAnswer(BaseModel):
-    """What a reasoner answers, before its quotes are checked against the sources.
+    """A reasoner's answer before its quotes are checked against the sources.
 
-    `answerable` says whether the passages hold anything to answer with, `confidence` how likely the
-    answer is right: whether it is shown is for the caller to decide. `short` is the answer itself in
-    the fewest words ("Warsaw"), empty where it takes sentences. `thought` weighs the evidence first.
+    `answerable` is True if the passages contain an answer. `confidence` is the probability that the answer is right;
+    the caller decides whether to show it. `short` is the answer in the fewest words ("Warsaw"), or empty if it needs
+    sentences. `thought` weighs the evidence first.
     """
 
     model_config = ConfigDict(extra="ignore")
@@ -148,10 +147,10 @@ class DraftAnswer(BaseModel):
 
 
 class Reflection(BaseModel):
-    """Whether the evidence suffices: if so the answer, if not what to look for next.
+    """A judgement whether the evidence suffices: if so the answer, if not what to search for next.
 
-    `draft` is the answer that the same call gave; None: `Reasoner.answer` is to be asked. `keep` are the numbers, from
-    1, of the items that an answer will need: they are shown again beside what is found next.
+    `draft` is the answer that the same call gave, or None to ask `Reasoner.answer`. `keep` lists the numbers, from 1,
+    of the items that an answer will need: they are shown again beside what is found next.
     """
 
     model_config = ConfigDict(extra="ignore")
@@ -165,14 +164,14 @@ class Reflection(BaseModel):
 
 
 class QuotedDraft(DraftAnswer):
-    """A draft whose claims are quotes that were found, not sentences that were written."""
+    """A draft whose claims are quotes from passages instead of written sentences."""
 
 
 class Answer(Frozen):
-    """The checked answer: every citation's quote stands in its document.
+    """The checked answer: every citation's quote is in its document.
 
-    `confidence` is the chance that the passages answer the question, 0 where nothing does; an answer
-    that abstains carries it too. `short` is as in `DraftAnswer`.
+    `confidence` is the probability that the passages answer the question, or 0 without an answer; an answer that
+    abstains has it too. `short` is as in `DraftAnswer`.
     """
 
     answer: str
@@ -185,7 +184,7 @@ class Answer(Frozen):
 
 
 class CommunityDigest(Frozen):
-    """What a reasoner reads to name and summarise a community: its keywords and strongest facts.
+    """The input for naming and summarising a community: its keywords and strongest facts.
 
     `kind` is the entity type of most of its keywords.
     """

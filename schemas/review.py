@@ -1,4 +1,4 @@
-"""A person's review of schema candidates, as a file or a resume value brings it."""
+"""A person's review of schema candidates, from a file or a resume value."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,15 +14,15 @@ from .formats.reading import read_text
 from .formats.yaml_size import load_yaml
 
 MAX_REVIEW_BYTES = 10 * 1024 * 1024
-"""Largest review file; `schema review --save` writes about 1 KB for a candidate."""
+"""The largest review file; `schema review --save` writes about 1 KB for a candidate."""
 
 
 class ReviewError(BanyanError):
-    """A review that cannot be read; names the field."""
+    """A review that cannot be read; the message names the field."""
 
 
 class Review(Frozen):
-    """Decisions on candidates; those it leaves out keep waiting, unless `all` says otherwise."""
+    """Decisions on candidates; candidates without a decision remain pending, unless `all` is set."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -31,7 +31,7 @@ class Review(Frozen):
     who: str = Field(default="reviewer", min_length=1, max_length=100)
 
     def on(self, candidates: Sequence[Candidate]) -> list[Decision]:
-        """The decisions, with one for each candidate that `all` covers."""
+        """Return the decisions, with one for each candidate that `all` covers."""
         named = {(d.kind, d.name) for d in self.decisions}
         rest = [Decision(kind=c.kind, name=c.name, verdict=self.all) for c in candidates
                 if self.all and (c.kind, c.name) not in named]
@@ -39,10 +39,10 @@ class Review(Frozen):
 
 
 def read_review(data: object) -> Review:
-    """A review from JSON data.
+    """Read a review from JSON data.
 
     Raises:
-        ReviewError: it does not have the form; names the field and what is wrong with it.
+        ReviewError: the data has another form; the message names the field and the problem.
     """
     try:
         return Review.model_validate(data)
@@ -54,10 +54,10 @@ def read_review(data: object) -> Review:
 
 
 def load_review(path: Path) -> Review:
-    """A review from a JSON or YAML file; the `candidates` that `schema review --save` wrote are passed over.
+    """Read a review from a JSON or YAML file, without the `candidates` that `schema review --save` wrote.
 
     Raises:
-        ReviewError: it cannot be read, or does not have the form.
+        ReviewError: the file cannot be read, or has another form.
     """
     try:
         data, _ = load_yaml(read_text(path, ReviewError, MAX_REVIEW_BYTES))

@@ -1,4 +1,4 @@
-"""What a person answers who is asked about schema candidates: in words, or a review as data or JSON text."""
+"""A person's answer about schema candidates: in words, or a review as data or JSON text."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from .review import Review, ReviewError, read_review
 
 _ALL = {"accept": "accept", "accept all": "accept", "接受": "accept", "全部接受": "accept", "reject": "reject",
         "reject all": "reject", "拒绝": "reject", "全部拒绝": "reject", "wait": None, "稍后": None}
-"""One word for all candidates; None leaves them waiting."""
+"""The verdict of one word for all candidates; None leaves them pending."""
 _VERDICTS: dict[str, str] = {**{verdict: verdict for verdict in get_args(Verdict)}, "接受": "accept", "拒绝": "reject",
              "改名": "rename", "合并": "merge"}
 _PARTS = re.compile("[,;\n，；、]")
@@ -23,22 +23,22 @@ HOW = ("answer 'accept' or 'reject' for all, or one by one by number or name, su
 
 
 def read_answer(reply: object, candidates: Sequence[Candidate]) -> Review:
-    """The review that an answer means.
+    """Read an answer as a review.
 
     Args:
         reply: `Review` data, also as JSON text; `accept` or `reject` for all; or `accept 1, reject born_in, rename 3 to
             won_against`.
-        candidates: those that were shown, numbered from 1.
+        candidates: the candidates shown, numbered from 1.
 
     Raises:
-        ReviewError: it means nothing, or more than one thing; says what, and how to say it.
+        ReviewError: the answer is unclear; the message names the problem and how to answer.
     """
-    data = _unpacked(reply) if isinstance(reply, str) else reply
+    data = _unpack(reply) if isinstance(reply, str) else reply
     return _words(data, candidates) if isinstance(data, str) else read_review(data)
 
 
-def _unpacked(reply: str) -> Any:
-    """What a JSON text holds, or the text."""
+def _unpack(reply: str) -> Any:
+    """Return the value of a JSON text, or the text itself."""
     try:
         return json.loads(reply)
     except ValueError:
@@ -76,7 +76,7 @@ def _candidate(reply: str, candidates: Sequence[Candidate]) -> Candidate:
                if label_key(reply) in {label_key(label) for label in (candidate.name, *candidate.labels)}]
     if len(matches) != 1:
         shown = ", ".join(f"{number} ({candidate.name})" for number, candidate in enumerate(candidates, 1))
-        several = "stands for several candidates" if matches else "is no candidate"
+        several = "means several candidates" if matches else "is no candidate"
         raise ReviewError(f"{_short(reply)} {several}: use a number; there are {shown}")
     return matches[0]
 

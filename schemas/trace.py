@@ -1,4 +1,4 @@
-"""The trace of a question: each step of the retrieval graph in short texts, for people to read."""
+"""The trace of a question: each step of the retrieval graph in short texts for people."""
 
 from typing import Literal
 
@@ -11,7 +11,7 @@ StepName = Literal["question", "decompose", "search", "survey", "fuse", "reflect
 
 
 class TracedSubQuery(Frozen):
-    """A sub-query as searched: its place among all, and the places of those whose findings it builds on."""
+    """A sub-query as searched: its number among all, and the numbers of the sub-queries that it builds on."""
 
     number: int
     question: str
@@ -23,7 +23,7 @@ class TracedSubQuery(Frozen):
 
 
 class TracedFinding(Frozen):
-    """One of the best findings of a search: what it says, how it was reached, and the documents that support it."""
+    """One of the best findings of a search: its text, how it was reached, and the documents that support it."""
 
     text: str
     score: float
@@ -41,17 +41,17 @@ class TracedPassage(Frozen):
 
 
 class TraceStep(Frozen):
-    """One step; which fields are filled depends on `step`.
+    """One step; `step` determines which fields are filled.
 
-    - question: `text`, the question as it is asked (a follow-up made to stand alone).
-    - decompose: `sub_queries`; `notes` say what was mapped, dropped or left out, and why.
+    - question: `text`, the question as asked (a follow-up is made self-contained).
+    - decompose: `sub_queries`; `notes` explain what was mapped or dropped.
     - search: `number` and `route`, the best `found` of `total` findings.
     - survey: `found`, what some of the reports say, of `total` items read.
     - fuse: `passages`, the best of `total`; `text` says whether a cross-encoder reordered them.
     - reflect: `sufficient`, `text` (what is missing), `sub_answers`, the next `sub_queries`, `notes`.
     - answer: `text`, `abstained`, `confidence`, `documents` cited.
 
-    `round` counts from 1; all texts are cut to a few words, and no passage is repeated.
+    `round` counts from 1. All texts are shortened to a few words, and no passage is repeated.
     """
 
     step: StepName

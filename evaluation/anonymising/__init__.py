@@ -1,1 +1,1 @@
-"""Anonymised copies of texts, as AnonyRAG has them: a model cannot answer from memory what nobody is named in."""
+"""Anonymised copies of texts, as in AnonyRAG: a model cannot answer from memory, because no one is named."""

@@ -1,4 +1,4 @@
-"""An anonymised corpus with its questions, from texts: entities by a build, then ids, tasks and the check for leaks."""
+"""An anonymised corpus with its questions: entities from a build, then ids, tasks and a check for leaks."""
 
 from collections.abc import Collection, Mapping
 
@@ -17,7 +17,7 @@ from .written import not_from_memory, written_tasks
 
 
 class Corpus(Frozen):
-    """Anonymised texts by their names, tasks about them, questions of one's own, and the key, which is kept apart."""
+    """Anonymised texts by their names, tasks about them, the user's questions, and the key, stored separately."""
 
     texts: dict[str, str]
     tasks: tuple[Task, ...]
@@ -29,24 +29,24 @@ class Corpus(Frozen):
 def anonymise(resources: Resources, texts: Mapping[str, str], types: Collection[str], *, schema: str = "general",
               questions: Collection[Task] = (), written: int = 0, from_memory: bool = True,
               max_tokens: int | None = None) -> Corpus:
-    """Anonymise texts.
+    """Anonymise texts, generate tasks about them, and check for leaks.
 
     Args:
-        resources: the reasoner that finds the entities; its knowledge base stands afterwards, so that nothing is paid
-            again.
+        resources: the models, with the reasoner that finds the entities. The knowledge base remains afterwards, so
+            another run pays nothing again.
         texts: the texts by their names.
-        types: entity types to be replaced, as the schema names them.
+        types: the entity types to replace, as named in the schema.
         schema: the seed schema.
-        questions: of one's own: the same names become the same ids in them.
-        written: how many tasks the model writes in its own words, besides those made of facts.
-        from_memory: keep tasks that the model solves without the texts.
-        max_tokens: hard budget.
+        questions: the user's questions, in which the same names become the same ids.
+        written: the number of tasks that the model writes, in addition to those from facts.
+        from_memory: include tasks that the model solves without the texts.
+        max_tokens: the hard budget.
 
     Raises:
-        AnonymityError: the build stopped or some of it failed, no entity of the types was found, or what only a model
-            can do is asked for and none is set.
+        AnonymityError: the build stopped or failed in part, no entity of the types was found, or a model is needed
+            and none is set.
         ReasonerError: the model failed at a task.
-        BudgetExceeded: the budget is reached; what was paid is kept for the next run.
+        BudgetExceeded: the budget is reached; paid replies are stored for the next run.
     """
     if (written or not from_memory) and not resources.settings.uses_llm:
         raise AnonymityError("tasks in a model's words, and the check of what it solves from memory, need a model: set "
@@ -61,7 +61,7 @@ def anonymise(resources: Resources, texts: Mapping[str, str], types: Collection[
         budget.add("", report["tokens"]["prompt"], report["tokens"]["completion"])
     if report["stopped"] or report["chunks_failed"]:
         why = report["stopped"] or f"{report['chunks_failed']} chunks failed"
-        raise AnonymityError(f"finding the names: {why}; run the command again: it goes on from there")
+        raise AnonymityError(f"finding the names: {why}; run the command again to resume")
     kb = resources.knowledge_base(name)
     all_texts = [*texts.values(), *(part for task in questions for part in (task.question, task.answer))]
     entities = named_entities(kb.graph, types, all_texts)
@@ -72,24 +72,24 @@ def anonymise(resources: Resources, texts: Mapping[str, str], types: Collection[
     changed = {key: anonymiser.replace(key, text) for key, text in texts.items()}
     places = anonymiser.key.places
 
-    def hidden(text: str) -> str:
+    def hide(text: str) -> str:
         return anonymiser.replace("", text)
 
-    own = tuple(Task(question=hidden(task.question), answer=hidden(task.answer)) for task in questions)
-    facts = facts_by_ids(kb.graph, anonymiser.key, hidden)
+    own = tuple(Task(question=hide(task.question), answer=hide(task.answer)) for task in questions)
+    facts = facts_by_ids(kb.graph, anonymiser.key, hide)
     tasks = tasks_from_facts(facts, anonymiser.key)
     if written or not from_memory:
         with resources.standalone_reasoner() as (reasoner, calls), charged(build=name, budget=budget):
-            tasks += written_tasks(Reteller(resources.settings, calls), facts, anonymiser.key, hidden, written)
+            tasks += written_tasks(Reteller(resources.settings, calls), facts, anonymiser.key, hide, written)
             if not from_memory:
                 tasks = not_from_memory(tasks, reasoner, resources.settings.llm_concurrency)
     key = Key(entities=anonymiser.key.entities, places=places)
-    # An answer that maps ids to names has to name them.
+    # Answers of reversion tasks contain the names, so only questions are checked.
     asked = [("questions", task.question) for task in (*tasks, *own)]
     return Corpus(texts=changed, tasks=tuple(tasks), questions=own, key=key,
                   leaks=tuple(all_leaks([*changed.items(), *asked], key)))
 
 
 def as_rows(texts: Mapping[str, str]) -> list[dict[str, str]]:
-    """The texts as AnonyRAG's file of chunks has them."""
+    """Return the texts as rows of AnonyRAG's file of chunks."""
     return [{"title": name, "text": text} for name, text in texts.items()]

@@ -1,4 +1,4 @@
-"""Whether an anonymised text still names somebody: looked for by other means than names were replaced by."""
+"""A check whether an anonymised text still contains names, independent of how names were replaced."""
 
 import re
 from collections.abc import Iterable
@@ -9,9 +9,9 @@ _HAN = re.compile(r"[\u3040-\u9fff]")
 
 
 def leaks(text: str, key: Key) -> list[str]:
-    """The names of the key that stand in a text outside of its ids, each once, as they stand there.
+    """Return the names of the key that occur in a text outside its ids, each once, as written there.
 
-    A name within a longer word is none, and neither is one written small, which is a word ("may" for "May").
+    A name within a longer word does not count, and neither does one in lower case, which is a word ("may" for "May").
     """
     bare = MARK.sub("\0", text)
     folded = " ".join(bare.lower().split())
@@ -28,5 +28,5 @@ def leaks(text: str, key: Key) -> list[str]:
 
 
 def all_leaks(texts: Iterable[tuple[str, str]], key: Key) -> list[str]:
-    """The leaks of several texts, as "NAME: words"."""
+    """Return the leaks of several texts as "NAME: words"."""
     return [f"{name}: {words!r}" for name, text in texts for words in leaks(text, key)]

@@ -1,4 +1,4 @@
-"""Which surface forms are to become which id: entities of a graph with all their names, and parts of persons' names."""
+"""The surface forms of each id: entities of a graph with all their names, and parts of persons' names."""
 
 import re
 from collections import Counter
@@ -29,17 +29,17 @@ class Named(NamedTuple):
 
 
 def named_entities(graph: ResolvedGraph, types: Collection[str], texts: Sequence[str]) -> list[Named]:
-    """The entities of some types, one for each set of surface forms, in the order of their names.
+    """Return the entities of some types, one for each set of surface forms, sorted by name.
 
-    A word of a person's name stands for that person where no other one bears it ("Curie" for "Marie Curie"), and for an
-    entity of its own, the family, where several do. Words that the texts also write small are no names.
+    A word of a person's name refers to that person if no other person has it ("Curie" for "Marie Curie"), and to a
+    separate entity, the family, if several persons do. Words that the texts also write in lower case are not names.
 
     Args:
-        graph: with several names of one entity resolved.
-        types: entity types, as the schema names them.
-        texts: what will be anonymised.
+        graph: the graph, with the names of each entity resolved.
+        types: the entity types, as named in the schema.
+        texts: the texts to anonymise.
     """
-    bearers: dict[str, set[str]] = {}  # of two entities with one name, which one is meant is not told
+    bearers: dict[str, set[str]] = {}  # entities with the same name cannot be told apart
     entities: dict[str, Named] = {}
     for entity in graph.entity_ids():
         kind = str(graph.network.nodes[entity]["type"])
@@ -49,7 +49,7 @@ def named_entities(graph: ResolvedGraph, types: Collection[str], texts: Sequence
                 entities[entity] = Named(kind.upper(), graph.name(entity), forms)
             for form in forms:
                 bearers.setdefault(normalise(form), set()).add(entity)
-    merged = _merged(entities, bearers)
+    merged = _merge_by_form(entities, bearers)
     return sorted([*merged, *_parts(merged, texts)])
 
 
@@ -57,8 +57,8 @@ def _usable(form: str) -> bool:
     return len(form.strip()) > 1 and any(character.isalpha() for character in form)
 
 
-def _merged(entities: dict[str, Named], bearers: dict[str, set[str]]) -> list[Named]:
-    """Entities that share a form are one: a form can only have one id."""
+def _merge_by_form(entities: dict[str, Named], bearers: dict[str, set[str]]) -> list[Named]:
+    """Merge entities that share a form, because a form can only have one id."""
     same = UnionFind(entities)
     for sharing in bearers.values():
         same.union(*sharing)
@@ -68,7 +68,7 @@ def _merged(entities: dict[str, Named], bearers: dict[str, set[str]]) -> list[Na
 
 
 def _parts(entities: Iterable[Named], texts: Sequence[str]) -> Iterator[Named]:
-    """Words of persons' names that stand for a person or a family by themselves."""
+    """Yield the words of persons' names that refer to a person or a family on their own."""
     small = {word for text in texts for word in _WORD.findall(text) if word.islower()}
     taken = {normalise(form) for entity in entities for form in entity.forms}
     bearers: dict[str, list[Named]] = {}

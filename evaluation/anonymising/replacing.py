@@ -1,4 +1,4 @@
-"""Replacing names by ids and back: the key holds what stood at each place, so that the way back is exact."""
+"""Replacement of names by ids and back; the key records the words at each place, so that reverting is exact."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -15,26 +15,26 @@ _END = ""
 
 
 class AnonymityError(BanyanError):
-    """A text and a key that do not go together, or texts that cannot be anonymised; says why."""
+    """A text and a key that do not match, or texts that cannot be anonymised; the message says why."""
 
 
 class Key(Frozen):
-    """What the ids stand for. `places`: for each document its ids in order, each with the words that stood there."""
+    """The names of the ids. `places`: the ids of each document in order, each with the words that it replaced."""
 
     entities: dict[str, tuple[str, ...]] = Field(description="an id's names, the usual one first")
     places: dict[str, tuple[tuple[str, str], ...]]
 
     @property
     def usual_names(self) -> dict[str, str]:
-        """Each id's usual name."""
+        """The usual name of each id."""
         return {identifier: names[0] for identifier, names in self.entities.items()}
 
 
 class Anonymiser:
-    """Gives each entity one id, in the order in which the entities are first met.
+    """An anonymiser that replaces entities by ids, numbered in the order in which the entities first occur.
 
     Args:
-        entities: those to be replaced; a form of several of them stands for the first.
+        entities: the entities to replace; a form of several entities refers to the first.
     """
 
     def __init__(self, entities: Sequence[Named]) -> None:
@@ -49,21 +49,21 @@ class Anonymiser:
             names += [form for form in entity.forms if form not in names]
             for form in entity.forms:
                 node = self._trie
-                for character in _folded(form):
+                for character in _fold_form(form):
                     node = node.setdefault(character, {})
                 node.setdefault(_END, identity)
 
     @property
     def key(self) -> Key:
-        """What was replaced so far."""
+        """The key of everything replaced so far."""
         return Key(entities={self._ids[identity]: tuple(names) for identity, names in self._entities.items()
                              if identity in self._ids}, places=dict(self._places))
 
     def replace(self, name: str, text: str) -> str:
-        """The text with ids for names; its places are kept under the document's name."""
+        """Replace the names in a text by ids, and record the places under the document's name."""
         pieces, places, done = [], [], 0
-        for start, end, found in self._found(text):
-            if found is None:  # what looks like an id of ours stays, and the key knows it as such
+        for start, end, found in self._find(text):
+            if found is None:  # text that looks like an id stays, and the key records it
                 places.append((text[start + 1:end - 1], text[start:end]))
                 continue
             identifier = self._id(found)
@@ -80,8 +80,8 @@ class Anonymiser:
             self._ids[identity] = f"{kind}#{self._counts[kind]}"
         return self._ids[identity]
 
-    def _found(self, text: str) -> Iterator[tuple[int, int, tuple[str, str] | None]]:
-        """Names, the longest at each place, and ids that stand in the text, as (start, end, entity or None)."""
+    def _find(self, text: str) -> Iterator[tuple[int, int, tuple[str, str] | None]]:
+        """Yield names, the longest at each place, and ids that are in the text, as (start, end, entity or None)."""
         place = 0
         while place < len(text):
             if text[place] == "[" and (mark := MARK.match(text, place)):
@@ -94,7 +94,7 @@ class Anonymiser:
             place = end
 
     def _longest(self, text: str, start: int) -> tuple[int, tuple[str, str] | None]:
-        """Where the longest name from here ends, and whose it is; the next place and None where there is none."""
+        """Return the end and entity of the longest name from here, or the next place and None if there is none."""
         if not _may_begin(text, start):
             return start + 1, None
         node, place, best = self._trie, start, (start + 1, None)
@@ -113,10 +113,10 @@ class Anonymiser:
 
 
 def revert(name: str, text: str, key: Key) -> str:
-    """The original text of an anonymised document.
+    """Return the original text of an anonymised document.
 
     Raises:
-        AnonymityError: the key has no such document, or the text has other ids than it; names the first.
+        AnonymityError: the key has no such document, or the text has other ids; the message names the first.
     """
     if name not in key.places:
         raise AnonymityError(f"the key has no document {name!r}; it has: {', '.join(sorted(key.places)[:5])}")
@@ -124,7 +124,7 @@ def revert(name: str, text: str, key: Key) -> str:
     for mark in MARK.finditer(text):
         identifier, words = next(places, ("", ""))
         if identifier != mark[1]:
-            raise AnonymityError(f"{name}, character {mark.start()}: [{mark[1]}] stands where the key has "
+            raise AnonymityError(f"{name}, character {mark.start()}: [{mark[1]}] is where the key has "
                                  f"{f'[{identifier}]' if identifier else 'no further id'}: the text was changed, or "
                                  "the key is another text's")
         pieces += [text[done:mark.start()], words]
@@ -140,21 +140,21 @@ def _fold(character: str) -> str:
     return " " if character.isspace() else lower if len(lower) == 1 else character
 
 
-def _folded(form: str) -> str:
+def _fold_form(form: str) -> str:
     return "".join(map(_fold, " ".join(form.split())))
 
 
-def _cased(character: str) -> bool:
-    """Whether it is a letter or digit of a script that puts spaces between words."""
+def _is_spaced(character: str) -> bool:
+    """Return True for a letter or digit of a script that puts spaces between words."""
     return (character.isalnum() or character == "_") and not "\u3040" <= character <= "\u9fff"
 
 
 def _may_begin(text: str, place: int) -> bool:
-    """Whether a name may begin here: not within a word, and not small where the script has capitals."""
+    """Return True if a name may begin here: not within a word, and not in lower case if the script has capitals."""
     character = text[place]
     return not (character.isspace() or character.islower() or (
-        place and _cased(character) and _cased(text[place - 1])))
+        place and _is_spaced(character) and _is_spaced(text[place - 1])))
 
 
 def _may_end(text: str, place: int) -> bool:
-    return place == len(text) or not (_cased(text[place]) and _cased(text[place - 1]))
+    return place == len(text) or not (_is_spaced(text[place]) and _is_spaced(text[place - 1]))

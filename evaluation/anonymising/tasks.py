@@ -1,4 +1,4 @@
-"""Questions about an anonymised corpus from the facts of its graph, without a model, in AnonyRAG's form."""
+"""Questions about an anonymised corpus from the facts of its graph, without a model, in AnonyRAG's format."""
 
 from collections.abc import Callable, Iterable, Sequence
 
@@ -17,22 +17,22 @@ _REVERT = {
 _CHOOSE = {"en": "Which is right? {head}, {relation}:", "zh": "下列哪一项正确？{head}，{relation}："}
 Anonymised = Callable[[str], str]
 Fact = tuple[str, str, str]
-"""The ids of head and tail, and between them the relation in words."""
+"""The ids of head and tail, and the relation in words between them."""
 
 
 class Task(Frozen):
-    """A question and its answer, as AnonyRAG's files have them."""
+    """A question and its answer, as in AnonyRAG's files."""
 
     question: str
     answer: str
 
 
 def facts_by_ids(graph: ResolvedGraph, key: Key, anonymised: Anonymised) -> list[Fact]:
-    """The graph's triples whose two ends have different ids, in the graph's order.
+    """Return the graph's triples whose two ends have different ids, in the graph's order.
 
     Args:
-        graph: whose triples are stated.
-        key: which ids there are.
+        graph: the graph with the triples.
+        key: the key with the ids.
         anonymised: replaces the names in a text.
     """
     facts = list[Fact]()
@@ -44,7 +44,7 @@ def facts_by_ids(graph: ResolvedGraph, key: Key, anonymised: Anonymised) -> list
 
 
 def by_head(facts: Iterable[Fact]) -> dict[str, list[Fact]]:
-    """The facts of each id that is the head of some."""
+    """Group facts by the id of their head."""
     found: dict[str, list[Fact]] = {}
     for fact in facts:
         found.setdefault(fact[0], []).append(fact)
@@ -52,7 +52,7 @@ def by_head(facts: Iterable[Fact]) -> dict[str, list[Fact]]:
 
 
 def tasks_from_facts(facts: Sequence[Fact], key: Key) -> list[Task]:
-    """One task of reversion for each entity with facts, and one of multiple choice for its first one."""
+    """Create a reversion task for each entity with facts, and a multiple-choice task for its first fact."""
     names, stated = key.usual_names, by_head(facts)
     tails: dict[str, list[str]] = {}
     for *_, tail in facts:
@@ -67,7 +67,7 @@ def _number(identifier: str) -> tuple[str, int]:
 
 
 def reversion(statements: str, ids: Iterable[str], names: dict[str, str]) -> Task:
-    """The task of finding the names of some ids from statements about them."""
+    """Create a task of finding the names of ids from statements about them."""
     asked = {identifier: names[identifier] for identifier in ids}
     return Task(question=f"{_REVERT[language_of(''.join(asked.values()))]}\n{statements}",
                 answer="\n".join(f"{identifier}——{name}" for identifier, name in asked.items()))
@@ -86,7 +86,7 @@ def _choices(facts: Sequence[Fact], stated: dict[str, list[Fact]],
         others = [other for other in dict.fromkeys(tails[tail.partition("#")[0]]) if other not in true | {head}]
         if len(others) < _OPTIONS - 1:
             continue
-        place = _number(tail)[1] % _OPTIONS  # spread over the letters, and the same every time
+        place = _number(tail)[1] % _OPTIONS  # spreads the right answers over the letters, reproducibly
         options = others[:_OPTIONS - 1]
         options.insert(place, tail)
         lines = [f"{chr(ord('A') + number)}. [{option}]" for number, option in enumerate(options)]

@@ -1,4 +1,4 @@
-"""What a model adds to an anonymised corpus: tasks in its own words, and the check what it solves from memory."""
+"""A model's contributions to an anonymised corpus: written tasks, and a check which tasks it solves from memory."""
 
 from collections.abc import Collection, Sequence
 from itertools import islice
@@ -16,25 +16,25 @@ from .tasks import Anonymised, Fact, Task, by_head, reversion
 _FACTS = 12
 _FEWEST_IDS = 2
 _KNOWN = 0.5
-"""The score from which on a model knows the source: half of the names, or the right option."""
+"""The score above which a model knows the source: half of the names, or the right option."""
 
 
 def written_tasks(reteller: Reteller, facts: Sequence[Fact], key: Key, anonymised: Anonymised,
                   most: int) -> list[Task]:
-    """Tasks of Anonymity Reversion over passages that a model writes, each of the facts around one entity.
+    """Create tasks of Anonymity Reversion over passages that a model writes, each from the facts around one entity.
 
-    Entities with the most facts come first. A passage with fewer than two ids, or in which a name is left, is dropped.
+    Entities with the most facts come first. A passage with fewer than two ids, or with a leaked name, is dropped.
 
     Args:
         reteller: the model.
-        facts: of the graph, by ids.
-        key: which names the ids stand for.
+        facts: the facts of the graph, by ids.
+        key: the names of the ids.
         anonymised: replaces the names in a text.
-        most: how many passages are written.
+        most: the number of passages to write.
 
     Raises:
         ReasonerError: the endpoint failed, or wrote nothing usable.
-        BudgetExceeded: a call would be paid beyond the budget.
+        BudgetExceeded: a call would exceed the budget.
     """
     names, around = key.usual_names, by_head(facts)
     first = sorted(around, key=lambda identifier: (-len(around[identifier]), identifier))[:most]
@@ -52,16 +52,16 @@ def written_tasks(reteller: Reteller, facts: Sequence[Fact], key: Key, anonymise
 
 
 def not_from_memory(tasks: Collection[Task], reasoner: Reasoner, workers: int) -> list[Task]:
-    """The tasks that a model does not solve without the texts (AnonyRAG's zero-shot filter).
+    """Return the tasks that a model does not solve without the texts (AnonyRAG's zero-shot filter).
 
     Args:
-        tasks: of reversion and multiple choice.
+        tasks: tasks of reversion and multiple choice.
         reasoner: answers from its own knowledge.
-        workers: how many are asked at once.
+        workers: the number of tasks asked at once.
 
     Raises:
         ReasonerError: the endpoint failed, or gave no usable answer.
-        BudgetExceeded: a call would be paid beyond the budget.
+        BudgetExceeded: a call would exceed the budget.
     """
     def knows(task: Task) -> bool:
         draft = reasoner.answer(task.question, [], [], "open")
@@ -74,4 +74,4 @@ def not_from_memory(tasks: Collection[Task], reasoner: Reasoner, workers: int) -
     try:
         return [task for task, known in zip(tasks, pool.map(knows, tasks), strict=True) if not known]
     finally:
-        pool.shutdown(cancel_futures=True)  # after a failure no further call starts
+        pool.shutdown(cancel_futures=True)  # start no further call after a failure

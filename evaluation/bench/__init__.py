@@ -1,1 +1,1 @@
-"""Published benchmarks by one command: datasets, arms, answers, judge, report."""
+"""Published benchmarks in one command: datasets, arms, answers, judge, report."""

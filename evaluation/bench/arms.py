@@ -1,4 +1,4 @@
-"""The arms: ways to answer the same questions from the same documents, as the papers compare them."""
+"""The arms of a benchmark: ways to answer the same questions from the same documents, as compared in the papers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -9,14 +9,14 @@ from ..datasets import DatasetError
 from ..retrieval import Setting
 
 Method = Literal["zero-shot", "BM25", "dense passages", "BM25 and dense", "HippoRAG 2", "graph"]
-"""What finds the passages: nothing, one of `baselines` (or two of them, fused), or the retrieval graph."""
+"""The method that finds the passages: none, one or two of `baselines`, or the retrieval graph."""
 
 
 @dataclass(frozen=True)
 class Arm:
     """One row of the table.
 
-    `schema`: the knowledge base is bounded by the seed schema; else it was built under an open one.
+    `schema`: the knowledge base is bounded by the seed schema; otherwise it is built with an open one.
     """
 
     name: str
@@ -27,7 +27,7 @@ class Arm:
 
     @property
     def needs_llm(self) -> bool:
-        """Whether it has nothing to go by without a model."""
+        """Whether the arm can answer only with a model."""
         return self.method == "zero-shot"
 
 
@@ -60,20 +60,20 @@ DEFAULT_ARMS = "full,zero-shot,naive-dense,naive-bm25,naive-both,no-agent,no-sch
 
 
 def chosen_arms(names: str, *, with_llm: bool, recorded: bool = False) -> list[Arm]:
-    """The arms of a list of names with commas between, or "all", in the table's order.
+    """Return the arms of a comma-separated list of names, or of "all", in the table's order.
 
     Args:
-        names: those wanted.
-        with_llm: whether a model is set; arms that need one are left out else.
-        recorded: whether triples are imported: they were extracted once, so that no arm has another schema.
+        names: the names of the arms.
+        with_llm: whether a model is set; without one, arms that need it are omitted.
+        recorded: whether triples are imported; then arms with another schema are omitted.
 
     Raises:
-        DatasetError: there is no arm of a name, or none is left.
+        DatasetError: a name is unknown, or no arm is left.
     """
     known = {arm.name: arm for arm in ARMS}
     wanted = set(known) if names == "all" else {name.strip() for name in names.split(",") if name.strip()}
     if unknown := sorted(wanted - set(known)):
-        raise DatasetError(f"there is no arm {unknown[0]!r}; there are: all, {', '.join(known)}")
+        raise DatasetError(f"there is no arm {unknown[0]!r}; choose from: all, {', '.join(known)}")
     arms = [arm for arm in ARMS if arm.name in wanted and (with_llm or not arm.needs_llm)
             and (arm.schema or not recorded)]
     if not arms:
@@ -82,8 +82,8 @@ def chosen_arms(names: str, *, with_llm: bool, recorded: bool = False) -> list[A
     return arms
 
 
-def fused(rankings: Sequence[Sequence[str]]) -> list[str]:
-    """Rankings joined by reciprocal rank (Cormack et al. 2009, k = 60)."""
+def fuse_rankings(rankings: Sequence[Sequence[str]]) -> list[str]:
+    """Fuse rankings by reciprocal rank (Cormack et al. 2009, k = 60)."""
     scores: dict[str, float] = {}
     for ranking in rankings:
         for rank, key in enumerate(ranking, 1):

@@ -1,4 +1,4 @@
-"""Answering a question by an arm: the retrieval graph, or passages of a simpler method and one call."""
+"""Answers to a question by an arm: with the retrieval graph, or with a simpler ranking and one call."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -16,26 +16,26 @@ from ..answers import without_marks
 from ..baselines import Baseline, baselines
 from ..datasets import is_gold
 from ..retrieval import gold_rank
-from .arms import Arm, fused
+from .arms import Arm, fuse_rankings
 from .ranking import facts_in
 from .records import BenchQuestion
 from .results import Outcome
 
-_KEPT = 20
-"""Passages of which it is kept which facts they hold."""
+_MOST_SHOWN = 20
+"""The most passages for which the facts in them are recorded."""
 _NO_ANSWER = {"answer": "", "short": "", "abstained": True}
 _Found = tuple[dict[str, Any], list[str]]
-"""The answer's fields, and the ranked chunks' ids, best first."""
+"""The answer's fields, and the ids of the ranked chunks, best first."""
 
 
 class Asker:
-    """Asks questions of one knowledge base; safe to use from several threads.
+    """The questioner of one knowledge base; safe to use from several threads.
 
     Args:
-        resources: its settings say how many passages, and how many tokens of them, an answer is given.
+        resources: models and knowledge bases; the settings limit the passages and tokens of an answer.
         name: the knowledge base.
-        mode: "reject" declines where the passages do not answer, "open" allows the model's own knowledge.
-        answers: answer the question; else passages are ranked, and that is all.
+        mode: "reject" declines if the passages do not answer, "open" allows the model's own knowledge.
+        answers: whether to answer questions; otherwise passages are only ranked.
     """
 
     def __init__(self, resources: Resources, name: str, mode: Mode, *, answers: bool = True) -> None:
@@ -50,7 +50,7 @@ class Asker:
         return baselines(self._resources.knowledge_base(self._name))
 
     def prepare(self, arm: Arm) -> None:
-        """Make what the first question would else wait for."""
+        """Build the indexes that the first question would otherwise wait for."""
         self._chunk_of("")
         if arm.method not in ("graph", "zero-shot"):
             self._baselines  # noqa: B018
@@ -63,8 +63,8 @@ class Asker:
         """Answer one question.
 
         Raises:
-            ReasonerError: a step failed for good.
-            BudgetExceeded: a call would be paid beyond the budget.
+            ReasonerError: a step failed permanently.
+            BudgetExceeded: a call would exceed the budget.
         """
         usage, started = Usage(), time.perf_counter()
         asks: Callable[[Arm, str], _Found] = self._by_graph if arm.method == "graph" else self._by_passages
@@ -72,7 +72,7 @@ class Asker:
             reply, ranking = asks(arm, question.question)
         seconds = time.perf_counter() - started
         chunks = [chunk for key in ranking if (chunk := self._chunk_of(key))]
-        shown = chunks[:_KEPT] if question.facts else []
+        shown = chunks[:_MOST_SHOWN] if question.facts else []
         answer = "" if reply["abstained"] else without_marks(reply["answer"])
         return Outcome(
             arm=arm.name, id=question.id, answer=answer, short="" if reply["abstained"] else reply["short"],
@@ -92,25 +92,25 @@ class Asker:
         return state if self._answers else _NO_ANSWER, [key for key, _ in state["ranking"]]
 
     def _by_passages(self, arm: Arm, question: str) -> _Found:
-        """One call over the first passages that a simpler method finds; without any for the zero-shot arm."""
+        """Answer in one call from the first passages of a simpler method, or from none for the zero-shot arm."""
         settings = self._resources.settings
         retriever = self._resources.retriever(self._name)
-        ranking = list(self._ranked(arm, question))[:settings.top_k]
+        ranking = list(self._rank(arm, question))[:settings.top_k]
         if not self._answers:
             return _NO_ANSWER, ranking
         shown = ranking[:settings.context_passages]
         passages = within_budget((retriever.passage(key, 1 / rank) for rank, key in enumerate(shown, 1)),
                                  settings.context_tokens)
-        # Own knowledge cites nothing: in mode reject there would be no answer at all.
+        # Own knowledge cites nothing, so mode reject would always decline.
         mode: Mode = "open" if arm.method == "zero-shot" else self._mode
         draft = self._resources.reasoner(self._name).answer(question, [], passages, mode)
         documents = self._resources.knowledge_base(self._name).documents
         answer = cite(draft, passages, documents, mode, settings.abstain_below)
         return {"answer": answer.answer, "short": answer.short, "abstained": answer.abstained}, ranking
 
-    def _ranked(self, arm: Arm, question: str) -> Sequence[str]:
+    def _rank(self, arm: Arm, question: str) -> Sequence[str]:
         if arm.method == "zero-shot":
             return []
         if arm.method == "BM25 and dense":
-            return fused([self._baselines["BM25"](question), self._baselines["dense passages"](question)])
+            return fuse_rankings([self._baselines["BM25"](question), self._baselines["dense passages"](question)])
         return self._baselines[arm.method](question)

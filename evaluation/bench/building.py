@@ -1,4 +1,4 @@
-"""The knowledge bases of a benchmark: one under the seed schema, one under none where an arm asks for it."""
+"""The knowledge bases of a benchmark: one with the seed schema, and one with an open schema if an arm needs it."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,20 +16,20 @@ from .results import Base, Results
 
 OPEN = "open"
 _LATER = frozenset({"extract", "resolve", "summarise"})
-"""The steps of a build; the others of a knowledge base's accounts are of questions."""
+"""The steps of a build; a knowledge base's other calls belong to questions."""
 
 
 class BenchError(BanyanError):
-    """A benchmark that cannot go on; says why, and what to do."""
+    """A benchmark that cannot continue; the message names the cause and the fix."""
 
 
 def corpus_hash(documents: Sequence[BenchDocument]) -> str:
-    """What identifies a corpus, whatever the order of its documents."""
+    """Return a hash of a corpus that does not depend on the order of its documents."""
     return content_id(*sorted(document.model_dump_json() for document in documents))[:12]
 
 
 def base_name(settings: Settings, dataset: Dataset, schema: str, recorded: Path | None) -> str:
-    """The name of the knowledge base of a corpus under a schema, read by a model or from recorded triples."""
+    """Return the knowledge base's name for a corpus and a schema, read by a model or from recorded triples."""
     reader = recorded.name if recorded else settings.model_of("extract") if settings.uses_llm else ""
     made = content_id(corpus_hash(dataset.documents), schema, reader)[:10]
     return f"bench-{dataset.name}-{made}"
@@ -37,19 +37,19 @@ def base_name(settings: Settings, dataset: Dataset, schema: str, recorded: Path 
 
 def build(resources: Resources, dataset: Dataset, schema: str, results: Results, *, recorded: Path | None = None,
           budget: Budget | None = None) -> Base:
-    """Build a knowledge base, or take the one that stands.
+    """Build a knowledge base, or return the existing one.
 
     Args:
         resources: settings, models and knowledge bases.
-        dataset: its documents.
+        dataset: the dataset with the documents.
         schema: a seed schema's name, `open` or a file.
-        results: where it is kept that the knowledge base is complete.
-        recorded: triples that a model extracted earlier, in HippoRAG's form: they are imported, and none is asked.
-        budget: what may be spent; what was is taken from it.
+        results: records that the knowledge base is complete.
+        recorded: a file of triples in HippoRAG's form, which are imported instead of calling a model.
+        budget: the budget, which is reduced by the tokens spent.
 
     Raises:
-        BenchError: some chunks failed; those that did not are kept.
-        BudgetExceeded: the budget is reached; what was paid for is kept.
+        BenchError: some chunks failed; the others are stored.
+        BudgetExceeded: the budget is reached; paid replies are stored.
     """
     name = base_name(resources.settings, dataset, schema, recorded)
     if name in results.bases and name in knowledge_bases(resources.settings):
@@ -69,7 +69,7 @@ def build(resources: Resources, dataset: Dataset, schema: str, results: Results,
     if report["files_failed"] or report["chunks_failed"]:
         raise BenchError(f"building {name}: {report['chunks_failed']} chunks failed"
                          f"{''.join(f'; {line}' for line in report['files_failed'][:3])}; see `banyan status --kb "
-                         f"{name}`, then run the command again: it goes on from there")
+                         f"{name}`, then run the command again to resume")
     base = _base(resources, name, report)
     results.add_base(base)
     return base

@@ -1,4 +1,4 @@
-"""Options of a question, the letters that an answer chooses, and whether it says true or false."""
+"""The options of a question, the letters that an answer chooses, and whether it says true or false."""
 
 import re
 
@@ -14,7 +14,7 @@ _FALSE = frozenset(["false", "no", "incorrect", "wrong", "否", "错", "错误",
 
 
 def options(question: str) -> dict[str, str]:
-    """The options that a question lists, as {"A": "Warsaw", ...}; at least two, their letters from A on in order."""
+    """Return the options of a question as {"A": "Warsaw", ...}: at least two, with letters in order from A."""
     found: dict[str, str] = {}
     marks: list[re.Match[str]] = []
     for mark in _MARK.finditer(question):
@@ -27,14 +27,14 @@ def options(question: str) -> dict[str, str]:
 
 
 def letters(answer: str, question: str = "") -> frozenset[str]:
-    """The letters that an answer names: "C", "A, C and D", "ABD", "C. Warsaw", "the answer is C".
+    """Return the letters that an answer names: "C", "A, C and D", "ABD", "C. Warsaw", "the answer is C".
 
     Args:
-        answer: as it was given.
-        question: where its options are: an answer that is one of them, word by word, names its letter.
+        answer: the answer.
+        question: the question with its options; an answer equal to an option names that option's letter.
 
     Returns:
-        Capital letters; empty where it names none.
+        Capital letters; empty if it names none.
     """
     words = [word for word in _WORD.findall(answer) if word.lower() not in _JOINING]
     if words and all(set(word) <= set("ABCDEFGHIJ") for word in words):
@@ -47,7 +47,7 @@ def letters(answer: str, question: str = "") -> frozenset[str]:
 
 
 def truth(answer: str) -> bool | None:
-    """Whether an answer says true or false, by its first word; None: neither."""
+    """Return whether an answer says true or false, by its first word; None if neither."""
     first = next(iter(_WORD.findall(answer.lower())), "")
     if any(first.startswith(word) for word in _FALSE if not word.isascii()) or first in _FALSE:
         return False

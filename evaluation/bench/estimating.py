@@ -1,4 +1,4 @@
-"""What a benchmark would cost, before anything is paid."""
+"""Cost estimates of a benchmark before anything is paid."""
 
 from pydantic import Field
 
@@ -16,11 +16,11 @@ from .results import Results
 from .scoring import JUDGED
 
 _REPLY = 150
-"""Completion tokens of a step: a thought, and an answer with its quotes."""
+"""The completion tokens of a step: a thought, and an answer with its quotes."""
 
 
 class BenchEstimate(Frozen):
-    """Calls and tokens that are still to be paid: prompt and completion together."""
+    """Calls and tokens still to pay; tokens are prompt and completion together."""
 
     questions: int
     documents: int
@@ -32,13 +32,13 @@ class BenchEstimate(Frozen):
 
 
 def estimate(resources: Resources, dataset: Dataset, plan: Plan, results: Results | None = None) -> BenchEstimate:
-    """Estimate a benchmark; nothing is asked, nothing is built.
+    """Estimate a benchmark without calling a model or building anything.
 
     Args:
         resources: settings and models.
         dataset: documents and questions.
-        plan: what would be run.
-        results: what was measured before, which costs nothing.
+        plan: the run to estimate.
+        results: earlier results, which cost nothing.
     """
     building, calls = dict[str, int](), 0
     for schema in dict.fromkeys(plan.schema if arm.schema else OPEN for arm in plan.arms):
@@ -58,7 +58,8 @@ def estimate(resources: Resources, dataset: Dataset, plan: Plan, results: Result
         calls += each_calls * len(left)
         if plan.judge:
             judged = [question for question in left if question.kind in JUDGED]
-            judging += sum(2 * estimate_tokens(question.question) + _fixed("judge") + 2 * _REPLY for question in judged)
+            judging += sum(2 * estimate_tokens(question.question) + _prompt_tokens("judge") + 2 * _REPLY
+                           for question in judged)
             calls += len(judged)
     return BenchEstimate(questions=len(dataset.questions), documents=len(dataset.documents), building=building,
                          asking=asking, judging=judging, calls=calls,
@@ -66,20 +67,20 @@ def estimate(resources: Resources, dataset: Dataset, plan: Plan, results: Result
 
 
 def _question(resources: Resources, arm: Arm, plan: Plan) -> tuple[int, int]:
-    """Calls of a question at most, and their tokens but for the question's own."""
+    """Return the most calls of a question, and their tokens without those of the question itself."""
     settings = resources.settings
     answer: Step = "answer_open" if plan.mode == "open" or arm.method == "zero-shot" else "answer_reject"
     shown = 0 if arm.method == "zero-shot" else settings.context_tokens
-    last = _fixed(answer) + shown + _REPLY
+    last = _prompt_tokens(answer) + shown + _REPLY
     if arm.method != "graph":
         return 1, last
     # Nothing is reflected after the last round.
     reflections = settings.max_rounds - 1 if arm.setting.agent else 0
-    first = _fixed("decompose") + _REPLY if arm.setting.decompose else 0
-    return bool(first) + reflections + 1, first + reflections * (_fixed("reflect") + shown + _REPLY) + last
+    first = _prompt_tokens("decompose") + _REPLY if arm.setting.decompose else 0
+    return bool(first) + reflections + 1, first + reflections * (_prompt_tokens("reflect") + shown + _REPLY) + last
 
 
-def _fixed(step: Step) -> int:
-    """Estimated tokens of a prompt without what is filled in."""
+def _prompt_tokens(step: Step) -> int:
+    """Estimate the tokens of a prompt without its inputs."""
     empty = dict.fromkeys(("question", "gold", "prediction", "passages", "history", "schema", "limit"), "")
     return sum(map(estimate_tokens, render(step, "en", **empty)))

@@ -1,4 +1,4 @@
-"""A report as one HTML page: plots and tables, nothing fetched, no script."""
+"""A report as one HTML page with plots and tables, without scripts and external resources."""
 
 from html import escape
 
@@ -18,19 +18,19 @@ figure { margin: 1rem 0; overflow-x: auto; }
 
 
 def to_page(report: BenchReport) -> str:
-    """The page's HTML."""
-    said = [f"<p>{escape(headline(report))}</p>"]
+    """Return the page's HTML."""
+    notes = [f"<p>{escape(headline(report))}</p>"]
     if report.stopped:
-        said.append(f'<p class="bad">Stopped: {escape(report.stopped)}</p>')
+        notes.append(f'<p class="bad">Stopped: {escape(report.stopped)}</p>')
     if report.failures:
-        said.append(f'<p class="bad">{len(report.failures)} failed, the first: {escape(report.failures[0])}</p>')
-    drawn = [f"<figure><figcaption><h2>{escape(plot.title)}</h2></figcaption>{plot.svg}</figure>"
+        notes.append(f'<p class="bad">{len(report.failures)} failed, the first: {escape(report.failures[0])}</p>')
+    images = [f"<figure><figcaption><h2>{escape(plot.title)}</h2></figcaption>{plot.svg}</figure>"
              for plot in plots(report)]
     name = escape(report.run.dataset)
     return "\n".join([
         '<!doctype html>', '<html lang="en"><head><meta charset="utf-8">',
         '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; style-src \'unsafe-inline\'">',
-        f"<title>banyan bench: {name}</title><style>{_STYLE}</style></head><body>", f"<h1>{name}</h1>", *said, *drawn,
+        f"<title>banyan bench: {name}</title><style>{_STYLE}</style></head><body>", f"<h1>{name}</h1>", *notes, *images,
         *map(_table, tables(report)), "</body></html>", ""])
 
 

@@ -1,7 +1,7 @@
-"""The endpoint that peers ask: the settings' model and this process's embeddings, counted, and nothing paid twice.
+"""The endpoint for peers: the settings' model and this process's embeddings, with usage counted and replies cached.
 
-It listens on loopback alone. A peer needs no key: the settings' own is added to what is handed on. Replies are kept in
-the ledger of calls outside knowledge bases, under the whole request.
+It listens on loopback only. A peer needs no key, because the settings' key is added to forwarded requests. Replies are
+stored in the ledger of calls outside knowledge bases, by the whole request.
 """
 
 import json
@@ -20,19 +20,19 @@ from ...runtime.budgets import Budget, BudgetExceeded, Usage
 from ...schemas.naming import content_id
 
 _MOST = 20_000_000
-"""Largest request in bytes: a batch of texts to be embedded."""
-_NOT_ASKED = frozenset({"stream", "stream_options", "user", "n"})
-"""Fields that say nothing of the answer."""
+"""The largest request in bytes: a batch of texts to embed."""
+_IGNORED_FIELDS = frozenset({"stream", "stream_options", "user", "n"})
+"""Fields that do not affect the answer."""
 
 
 class PeerEndpoint:
-    """What peers are told, and what they took.
+    """An OpenAI-compatible endpoint for peers that counts their usage.
 
     Args:
         settings: the endpoint that answers, its model and key.
-        embedder: makes the vectors, as it does for Banyan's arms.
-        calls: keeps the replies.
-        budget: what may be spent; none: any amount.
+        embedder: the embedder of Banyan's arms.
+        calls: the ledger of replies.
+        budget: the budget; None means no limit.
     """
 
     def __init__(self, settings: Settings, embedder: Embedder, calls: Calls, budget: Budget | None = None) -> None:
@@ -45,7 +45,7 @@ class PeerEndpoint:
             "authorization": f"Bearer {settings.llm_api_key.get_secret_value()}"})
 
     def embed(self, request: dict[str, Any]) -> dict[str, Any]:
-        """The vectors of texts, in the form of OpenAI's API."""
+        """Embed texts, and return the vectors in the form of OpenAI's API."""
         given = request["input"]
         vectors = self._embedder.encode([given] if isinstance(given, str) else given)
         return {"object": "list", "model": request.get("model", ""), "usage": {"prompt_tokens": 0, "total_tokens": 0},
@@ -53,22 +53,22 @@ class PeerEndpoint:
                          for number, vector in enumerate(vectors)]}
 
     def complete(self, request: dict[str, Any]) -> dict[str, Any]:
-        """The model's reply to a request, from the ledger where it has been paid before.
+        """Return the model's reply to a request, from the ledger if it was paid before.
 
         Raises:
-            BudgetExceeded: it would be paid beyond the budget.
+            BudgetExceeded: the call would exceed the budget.
             httpx.HTTPError: the endpoint failed.
         """
-        asked = {name: value for name, value in request.items() if name not in _NOT_ASKED}
+        asked = {name: value for name, value in request.items() if name not in _IGNORED_FIELDS}
         asked["model"] = self._settings.llm_model
         key = content_id("peer", json.dumps(asked, sort_keys=True))
-        kept = self._calls.lookup(key)
-        reply: dict[str, Any] = json.loads(kept) if kept is not None else self._pay(key, asked)
+        cached = self._calls.lookup(key)
+        reply: dict[str, Any] = json.loads(cached) if cached is not None else self._call_model(key, asked)
         usage = reply.get("usage") or {}
         self.usage.add(usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0))
         return reply
 
-    def _pay(self, key: str, asked: dict[str, Any]) -> dict[str, Any]:
+    def _call_model(self, key: str, asked: dict[str, Any]) -> dict[str, Any]:
         if self._budget:
             self._budget.check()
         response = self._client.post(f"{self._settings.llm_base_url}/chat/completions", json=asked)
@@ -84,7 +84,7 @@ class PeerEndpoint:
 
     @contextmanager
     def served(self) -> Iterator[str]:
-        """Serve on a free port of this machine; gives the base URL."""
+        """Serve on a free port of this machine and yield the base URL."""
         with ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"endpoint": self})) as server:
             thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
             thread.start()
@@ -97,7 +97,7 @@ class PeerEndpoint:
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """Two paths of OpenAI's API; whatever else is asked is taken for a completion."""
+    """The two paths of OpenAI's API; any other path is taken for a completion."""
 
     endpoint: PeerEndpoint
 
@@ -140,4 +140,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002  (its name in http.server)
-        """Say nothing: what is asked is counted."""
+        """Log nothing, because usage is counted instead."""

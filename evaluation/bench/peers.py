@@ -1,10 +1,10 @@
-"""Other systems as arms: programs in environments of their own, asked over the same endpoint and embeddings.
+"""Other systems as arms: programs in separate environments, which use the same endpoint and embeddings.
 
-A program is started with one argument, a JSON file: `documents` ({id, title, text}), `base_url`, `model`, `dimension`
-of the embeddings, `folder` for whatever it stores, `top_k`, and `instruction`, which it adds to each question. It
-builds unless its folder is built, and writes the JSON line `{"built": seconds}` on its output. Then it reads questions
-on its input, `{"id", "question"}` a line, and writes `{"id", "answer"}` for each; it ends with its input. It is given
-one question at a time, so that what the endpoint counts meanwhile is that question's.
+A program gets one argument, a JSON file with `documents` ({id, title, text}), `base_url`, `model`, `dimension` of the
+embeddings, `folder` for its data, `top_k`, and `instruction`, which it adds to each question. It builds unless its
+folder is built, and writes the JSON line `{"built": seconds}` to its output. Then it reads questions from its input,
+one `{"id", "question"}` per line, writes `{"id", "answer"}` for each, and ends at the end of its input. It gets one
+question at a time, so that the endpoint's usage can be assigned to that question.
 """
 
 import json
@@ -39,21 +39,21 @@ _DECLINED = ("unanswerable", "无法回答", "sorry, i'm not able to provide an 
 
 def ask_peer(peer: Peer, resources: Resources, dataset: Dataset, mode: Mode, results: Results, done: Progressed, *,
              budget: Budget | None = None, watch: Watch = lambda _: nullcontext(lambda *_: None)) -> None:
-    """Have a peer answer the questions that it has not answered yet.
+    """Ask a peer the questions that it has not answered yet.
 
     Args:
         peer: the program.
-        resources: the endpoint, the embeddings and the home folder, in which the peer's own store stands.
+        resources: the endpoint, the embeddings and the home folder, which contains the peer's data.
         dataset: documents and questions.
         mode: whether it may answer from its own knowledge.
-        results: where its answers are kept.
-        done: is told of failures, and of the build.
-        budget: what may be spent.
+        results: the store of its answers.
+        done: receives failures and the build.
+        budget: the budget; None means no limit.
         watch: opens a progress bar.
 
     Raises:
         BenchError: the program cannot be started, or ended before its last answer.
-        BudgetExceeded: the budget was reached.
+        BudgetExceeded: the budget is reached.
     """
     left = [question for question in dataset.questions if (peer.name, question.id) not in results.outcomes]
     if peer.name in results.bases:
@@ -66,8 +66,8 @@ def ask_peer(peer: Peer, resources: Resources, dataset: Dataset, mode: Mode, res
         endpoint = PeerEndpoint(resources.settings, resources.embedder, calls, budget)
         with endpoint.served() as url:
             job = folder / "job.json"
-            said = _job(resources, dataset, language_of(left[0].question), mode, folder, url)
-            job.write_text(json.dumps(said, ensure_ascii=False), "utf-8")
+            fields = _job(resources, dataset, language_of(left[0].question), mode, folder, url)
+            job.write_text(json.dumps(fields, ensure_ascii=False), "utf-8")
             _converse(peer, job, endpoint, left, results, done, lambda number: progress(number, len(left)),
                       len(dataset.documents))
     if budget:
@@ -85,7 +85,7 @@ def _job(resources: Resources, dataset: Dataset, language: Language, mode: Mode,
 
 def _converse(peer: Peer, job: Path, endpoint: PeerEndpoint, questions: Sequence[BenchQuestion], results: Results,
               done: Progressed, progress: Callable[[int], None], documents: int) -> None:
-    """Start the program, ask it one question after another and keep its answers."""
+    """Start the program, ask it the questions one by one and store its answers."""
     log = job.with_name("log")
     with log.open("wb") as errors:
         try:
@@ -94,17 +94,17 @@ def _converse(peer: Peer, job: Path, endpoint: PeerEndpoint, questions: Sequence
         except OSError as error:
             raise BenchError(f"{peer.name} cannot be started ({error}): fix the command after --peer") from error
         answered = 0
-        with suppress(BrokenPipeError), process:  # one that ended reads no further question
+        with suppress(BrokenPipeError), process:  # a program that ended reads no further question
             lines = iter(process.stdout or ())
-            if said := _find(lines, lambda line: "built" in line):
-                done.bases[peer.name] = _built(peer, said["built"], documents, endpoint, results)
+            if reply := _find(lines, lambda line: "built" in line):
+                done.bases[peer.name] = _base(peer, reply["built"], documents, endpoint, results)
                 for question in questions:
                     started, spent = time.perf_counter(), _spent(endpoint)
                     asked = json.dumps({"id": question.id, "question": question.question})
                     print(asked, file=process.stdin, flush=True)
-                    if not (said := _find(lines, partial(_answers, question))):
+                    if not (reply := _find(lines, partial(_answers, question))):
                         break
-                    results.add_outcome(_outcome(peer, question, said, _spent(endpoint), spent,
+                    results.add_outcome(_outcome(peer, question, reply, _spent(endpoint), spent,
                                                  time.perf_counter() - started))
                     answered += 1
                     progress(answered)
@@ -118,14 +118,14 @@ def _answers(question: BenchQuestion, line: dict[str, Any]) -> bool:
 
 
 def _find(lines: Iterator[str], wanted: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
-    """The next line that is wanted; nothing if there is none. Peers print what they do, in whatever form."""
+    """Return the next wanted line, or an empty dict; peers print other output too."""
     for line in lines:
         try:
-            said = json.loads(line)
+            value = json.loads(line)
         except ValueError:
             continue
-        if isinstance(said, dict) and wanted(said):
-            return said
+        if isinstance(value, dict) and wanted(value):
+            return value
     return {}
 
 
@@ -133,7 +133,7 @@ def _spent(endpoint: PeerEndpoint) -> tuple[int, int, int]:
     return endpoint.usage.calls, endpoint.usage.prompt, endpoint.usage.completion
 
 
-def _built(peer: Peer, seconds: float, documents: int, endpoint: PeerEndpoint, results: Results) -> Base:
+def _base(peer: Peer, seconds: float, documents: int, endpoint: PeerEndpoint, results: Results) -> Base:
     known = results.bases.get(peer.name)
     if known is not None:
         return known
@@ -143,9 +143,9 @@ def _built(peer: Peer, seconds: float, documents: int, endpoint: PeerEndpoint, r
     return base
 
 
-def _outcome(peer: Peer, question: BenchQuestion, said: dict[str, str], now: tuple[int, int, int],
+def _outcome(peer: Peer, question: BenchQuestion, reply: dict[str, str], now: tuple[int, int, int],
              before: tuple[int, int, int], seconds: float) -> Outcome:
-    answer = str(said["answer"]).strip()
+    answer = str(reply["answer"]).strip()
     declined = not answer or answer.lower().startswith(_DECLINED)
     calls, prompt, completion = (one - other for one, other in zip(now, before, strict=True))
     return Outcome(arm=peer.name, id=question.id, answer="" if declined else answer, declined=declined,

@@ -1,4 +1,4 @@
-"""What is to be measured, and how far a run came."""
+"""The plan of a benchmark, and the progress of a run."""
 
 import shlex
 from collections.abc import Sequence
@@ -20,15 +20,15 @@ class Peer:
 
     @property
     def about(self) -> str:
-        """What the table says of it."""
+        """The peer's description in the table."""
         return f"peer: {Path(self.command[-1]).name}"
 
 
 def peers_of(given: Sequence[str]) -> list[Peer]:
-    """Peers from texts such as "lightrag=/envs/lightrag/bin/python benchmarks/peers/lightrag.py".
+    """Parse peers from texts such as "lightrag=/envs/lightrag/bin/python benchmarks/peers/lightrag.py".
 
     Raises:
-        DatasetError: one has not that form.
+        DatasetError: a text has another form.
     """
     peers = []
     for text in given:
@@ -45,8 +45,8 @@ def peers_of(given: Sequence[str]) -> list[Peer]:
 class Plan:
     """How a benchmark is run.
 
-    `judge`: the judge's model; none: no answer is judged. `recorded`: see `building`. `answers`: whether questions are
-    answered; else passages are ranked.
+    `judge`: the judge's model; None means that answers are not judged. `recorded`: see `building`. `answers`: whether
+    questions are answered; otherwise passages are only ranked.
     """
 
     arms: Sequence[Arm]
@@ -60,13 +60,13 @@ class Plan:
 
     @property
     def rows(self) -> dict[str, str]:
-        """What each arm and peer is, by its name, in the table's order."""
+        """The description of each arm and peer, by its name, in the table's order."""
         return {arm.name: arm.about for arm in self.arms} | {peer.name: peer.about for peer in self.peers}
 
 
 @dataclass
 class Progressed:
-    """How far a run came: the knowledge bases by schema, what failed, and why it stopped, if it did."""
+    """The progress of a run: the knowledge bases by schema, the failures, and why it stopped, if it did."""
 
     bases: dict[str, Base] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)

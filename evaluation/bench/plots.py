@@ -20,8 +20,8 @@ class Plot(NamedTuple):
 
 
 def plots(report: BenchReport) -> list[Plot]:
-    """The plots of a report: accuracy, recall, tokens of a question, tokens of construction."""
-    made = [
+    """Draw the plots of a report: accuracy, recall, tokens of a question, tokens of construction."""
+    drawings = [
         ("Accuracy, %", _bars([(row.arm, row.accuracy) for row in report.rows if row.accuracy])),
         ("Recall of gold documents at 5, %", _bars([
             (row.arm, row.recall["5"]) for row in report.rows if row.recall])),
@@ -30,7 +30,7 @@ def plots(report: BenchReport) -> list[Plot]:
             if row.accuracy and row.calls])),
         *((f"Tokens of construction by documents, schema {schema}", _curve(base.by_document))
           for schema, base in report.bases.items())]
-    return [Plot(title, svg) for title, svg in made if svg]
+    return [Plot(title, svg) for title, svg in drawings if svg]
 
 
 def _svg(width: float, height: float, parts: Sequence[str]) -> str:
@@ -47,7 +47,7 @@ def _line(x: float, y: float, to_x: float, to_y: float, colour: str = _BLACK) ->
 
 
 def _bars(rows: Sequence[tuple[str, Figure]]) -> str:
-    """Shares in % as bars with their intervals; empty where there is none."""
+    """Draw shares in % as bars with their intervals; "" without rows."""
     parts = [_line(_NAMES + share * _WIDTH / 100, 0, _NAMES + share * _WIDTH / 100, len(rows) * _ROW, _GREY)
              for share in range(0, 101, 20)]
     for number, (name, value) in enumerate(rows):
@@ -62,7 +62,7 @@ def _bars(rows: Sequence[tuple[str, Figure]]) -> str:
 
 
 def _points(rows: Sequence[tuple[str, float, float]]) -> str:
-    """Named points: a number from 0 on across, a share in % upwards."""
+    """Draw named points: a number from 0 across, a share in % upwards; "" without rows."""
     height, most = 240, max((across for _, across, _ in rows), default=0) or 1
     parts = _axes(height, f"{most:.0f} tokens", "100 %")
     for name, across, share in rows:
@@ -72,7 +72,7 @@ def _points(rows: Sequence[tuple[str, float, float]]) -> str:
 
 
 def _curve(amounts: Sequence[int]) -> str:
-    """The sum of the amounts, one after the other."""
+    """Draw the cumulative sum of amounts; "" if it is 0."""
     sums = list(accumulate(amounts))
     if not sums or not sums[-1]:
         return ""

@@ -1,4 +1,4 @@
-"""Published figures of the same datasets, to stand beside what was measured: other models, prompts and samples."""
+"""Published figures for the same datasets, for orientation: they use other models, prompts and samples."""
 
 from .results import Run
 
@@ -23,8 +23,8 @@ _EVIDENCE = {"Dify naive RAG": "46.00 / 54.82 / 50.03", "Wanwu naive RAG": "62.9
              "LightRAG": "61.19 / 80.98 / 69.71", "UniAI-GraphRAG": "64.47 / 81.16 / 72.48"}
 
 
-def published(run: Run) -> tuple[str, dict[str, str]]:
-    """The source and the figures of the papers for a dataset, mode and number of passages, by method; may be empty."""
+def published_figures(run: Run) -> tuple[str, dict[str, str]]:
+    """Return the papers' source and figures by method for a dataset, mode and number of passages; may be empty."""
     if run.dataset == "multihop-rag":
         return UNIAI, dict(_EVIDENCE)
     if run.top_k not in _PASSAGES or (run.dataset, run.mode) not in _COLUMNS:

@@ -1,16 +1,16 @@
-"""Scores of ranked passages by the facts in them: MultiHop-RAG's, and UniAI-GraphRAG's of its evidence.
+"""Scores of ranked passages by the facts in them: those of MultiHop-RAG, and UniAI-GraphRAG's evidence scores.
 
-MultiHop-RAG (Tang and Yang 2024, section 4.1) names Hits@K, MAP@K and MRR@K of K retrieved chunks; its script reads
-them so, and so do we. A chunk is relevant that holds a gold fact, white space apart. Hits@K is the share of questions
-with a relevant chunk among the first K, not the share of facts. MRR@10 is one over the rank of the first relevant
-chunk, 0 beyond the tenth. In MAP@10 a relevant chunk of rank r adds the number of facts that it is the first to hold,
+MultiHop-RAG (Tang and Yang 2024, section 4.1) names Hits@K, MAP@K and MRR@K of K retrieved chunks. This module follows
+its script. A chunk is relevant if it contains a gold fact, ignoring white space. Hits@K is the share of questions with
+a relevant chunk among the first K, not the share of facts. MRR@10 is one over the rank of the first relevant chunk, or
+0 beyond the tenth. In MAP@10 a relevant chunk of rank r adds the number of facts that it is the first to contain,
 divided by r; the sum is divided by the number of facts, at most 10. That is less than the usual average precision,
-which counts all relevant chunks up to r. Null questions, which have no facts, are left out.
+which counts all relevant chunks up to r. Null questions, which have no facts, are omitted.
 
 UniAI-GraphRAG (section 4.2) defines recall as "coverage of key facts" and relevancy as "correlation between retrieved
-content and the question", both over the first 8 chunks, and F1 as their harmonic mean. Recall is read as the share of a
-question's facts that stand in those chunks. Relevancy needs no model where it is read as the share of those chunks that
-come from a gold document; the paper does not say what measured it, so that its figures are not comparable with ours.
+content and the question", both over the first 8 chunks, and F1 as their harmonic mean. Recall is taken here as the
+share of a question's facts in those chunks, and relevancy as the share of those chunks from a gold document. The paper
+does not say how it measured relevancy, so its figures are not comparable with these.
 """
 
 from collections.abc import Sequence
@@ -34,20 +34,20 @@ class FactScores(Frozen):
     f1: float
 
 
-def stripped(text: str) -> str:
-    """A text without white space, as facts are compared."""
+def remove_spaces(text: str) -> str:
+    """Return a text without white space, for comparing facts."""
     return "".join(text.split())
 
 
 def facts_in(passages: Sequence[str], facts: Sequence[str]) -> tuple[tuple[int, ...], ...]:
-    """The numbers of the facts that stand in each passage."""
-    wanted = [stripped(fact) for fact in facts]
+    """Return the numbers of the facts in each passage."""
+    wanted = [remove_spaces(fact) for fact in facts]
     return tuple(tuple(number for number, fact in enumerate(wanted) if fact in text)
-                 for text in map(stripped, passages))
+                 for text in map(remove_spaces, passages))
 
 
 def fact_scores(found: Sequence[Sequence[int]], from_gold: Sequence[bool], facts: int) -> FactScores:
-    """The scores of a ranking.
+    """Return the scores of a ranking.
 
     Args:
         found: for each passage, best first, the numbers of the facts in it.

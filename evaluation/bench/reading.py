@@ -1,4 +1,4 @@
-"""A dataset by its name, from its folder, whole or a part."""
+"""A dataset by its name, from its folder, in whole or in part."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -22,10 +22,10 @@ def load_dataset(name: DatasetName, folder: Path, limit: int | None = None) -> D
     Args:
         name: the dataset.
         folder: where its files are, as published.
-        limit: ask only so many questions, spread evenly; the corpus stays whole, but for contexts inside questions.
+        limit: ask only this many questions, spread evenly; the corpus stays whole, except contexts within questions.
 
     Raises:
-        DatasetError: a file is missing or malformed; names line and field.
+        DatasetError: a file is missing or malformed; the message names line and field.
     """
     if name in _READERS:
         read_questions, read_documents = _READERS[name]
@@ -36,7 +36,7 @@ def load_dataset(name: DatasetName, folder: Path, limit: int | None = None) -> D
 
 
 def spread(questions: list[BenchQuestion], limit: int | None) -> tuple[BenchQuestion, ...]:
-    """So many of the questions, evenly from the first to the last; None: all."""
+    """Return `limit` questions spread evenly from the first to the last, or all for None."""
     if limit is None or limit >= len(questions):
         return tuple(questions)
     return tuple(questions[number * len(questions) // limit] for number in range(limit))

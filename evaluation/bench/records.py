@@ -1,4 +1,4 @@
-"""What every dataset is read into: documents, and questions with their gold answers and evidence."""
+"""The common form of all datasets: documents, and questions with their gold answers and evidence."""
 
 from typing import Literal
 
@@ -10,19 +10,19 @@ from ..datasets import AnsweredQuestion
 DatasetName = Literal["hotpotqa", "2wiki", "musique", "gbench", "graphrag-bench", "anonyrag", "multihop-rag", "generic"]
 
 Kind = Literal["short", "fill_in", "choice", "choices", "true_false", "open", "reversion"]
-"""How an answer is scored: a name, number or date; the missing word; the letter or letters of options; true or false;
-a text, which only a judge can weigh; and anonymous ids mapped back to names."""
+"""How an answer is scored. short: a name, number or date; fill_in: the missing word; choice and choices: the letters
+of options; true_false; open: a text that only a judge can score; reversion: anonymous ids mapped to names."""
 
 
 class BenchQuestion(AnsweredQuestion):
-    """A question of any dataset. `facts` are sentences that stand in the gold documents, where the dataset has them."""
+    """A question of any dataset. `facts` are sentences of the gold documents, if the dataset has them."""
 
     kind: Kind = "short"
     facts: tuple[str, ...] = ()
 
 
 class BenchDocument(Frozen):
-    """A document of a dataset's corpus, as a build is given it."""
+    """A document of a dataset's corpus, in the form that a build takes."""
 
     id: str
     title: str
@@ -31,7 +31,7 @@ class BenchDocument(Frozen):
 
 
 class Dataset(Frozen):
-    """The questions that are asked, and the documents that they are asked of."""
+    """The questions of a dataset, and the documents that they are about."""
 
     name: DatasetName
     documents: tuple[BenchDocument, ...]

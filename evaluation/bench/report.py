@@ -1,4 +1,4 @@
-"""What a benchmark reports: a row for each arm, with intervals, by type of question, and what it took."""
+"""Reports of a benchmark: a row for each arm, with intervals, scores by type of question, and costs."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -7,7 +7,7 @@ import numpy as np
 from ...schemas.documents import Frozen
 from ..abstention import percent
 from ..bootstrap import Values, intervals
-from ..report import rounded
+from ..report import round_2
 from .ranking import FactScores, fact_scores
 from .records import BenchQuestion, Dataset
 from .results import Base, Judged, Outcome, Results, Run
@@ -16,11 +16,11 @@ from .scoring import AnswerScores, score
 
 CUTS = (2, 5, 10, 20)
 _LIKE = 0.5
-"""F1 from which an answer counts as right when it is compared with a judge."""
+"""The F1 from which an answer counts as right in the comparison with a judge."""
 
 
 class Figure(Frozen):
-    """A mean over questions with its 95 % bootstrap interval; in % where it is a share."""
+    """A mean over questions with its 95 % bootstrap interval; a share is in %."""
 
     value: float
     low: float
@@ -28,14 +28,14 @@ class Figure(Frozen):
 
 
 class Row(Frozen):
-    """One arm. Shares in %.
+    """One arm. Shares are in %.
 
-    `accuracy` is the judge's where there is a verdict, else what the form of the question decides (`scoring`); a
-    declined question is a wrong one. `coverage` is the share of the gold answers' statements that the answers to open
-    questions make, by the judge. `declined` is over the questions with an answer, `null_declined` over those
-    without, which count nowhere else. `facts` and `evidence` are those of `ranking`; `pairs` those of Anonymity
-    Reversion over all ids. `change` is accuracy less that of the first row, question by question; `recall_change` the
-    same of the recall at 5.
+    `accuracy` is the judge's verdict if there is one, else the score by the question's kind (`scoring`); a declined
+    question counts as wrong. `coverage` is the share of the gold statements that answers to open questions make, by the
+    judge. `declined` is over the questions with an answer; `null_declined` is over those without, which count nowhere
+    else. `facts` and `evidence` are the scores of `ranking`; `pairs` are the scores of Anonymity Reversion over all
+    ids. `change` is the accuracy minus that of the first row, question by question; `recall_change` is the same for
+    recall@5.
     """
 
     arm: str
@@ -81,7 +81,7 @@ class BenchReport(Frozen):
 
 
 class _Scored:
-    """An arm's outcomes, scored, with the judge's verdicts."""
+    """An arm's outcomes with their scores and the judge's verdicts."""
 
     def __init__(self, arm: str, dataset: Dataset, results: Results, judge: str, *, answers: bool) -> None:
         self.all = [(question, results.outcomes[arm, question.id]) for question in dataset.questions
@@ -104,17 +104,17 @@ class _Scored:
 
 def make_report(dataset: Dataset, run: Run, results: Results, arms: Mapping[str, str], *, judge: str,
                 bases: Mapping[str, Base], failures: Sequence[str] = (), stopped: str = "") -> BenchReport:
-    """The report of what there is among the results.
+    """Create a report of the results so far.
 
     Args:
         dataset: the questions.
-        run: what the results belong to.
+        run: the run of the results.
         results: outcomes and verdicts.
-        arms: the arms' names with what they are; the others are compared with the first.
-        judge: the judge's model; empty: none.
+        arms: the arms' names and descriptions; the others are compared with the first.
+        judge: the judge's model; empty if there is none.
         bases: the knowledge bases by their schema.
-        failures: what failed this time.
-        stopped: why the run ended before its end; empty: it did not.
+        failures: the failures of this run.
+        stopped: why the run stopped early; empty if it did not.
     """
     scored = {arm: _Scored(arm, dataset, results, judge, answers=run.answers) for arm in arms}
     first = next(iter(scored.values()))
@@ -163,12 +163,12 @@ def _recall(outcome: Outcome, cut: int) -> float:
 
 
 def _figure(shares: Sequence[float]) -> Figure:
-    """The mean of shares in %, with its interval; 0 of nothing."""
+    """Return the mean of shares in % with its interval; 0 without shares."""
     if not shares:
         return Figure(value=0, low=0, high=0)
     values: Values = 100 * np.array(shares, np.float64).reshape(-1, 1)
     (low, high), = intervals(values)
-    return Figure(value=rounded(values.mean()), low=rounded(low), high=rounded(high))
+    return Figure(value=round_2(values.mean()), low=round_2(low), high=round_2(high))
 
 
 def _change(own: Mapping[str, float], first: Mapping[str, float]) -> Figure | None:
@@ -177,7 +177,7 @@ def _change(own: Mapping[str, float], first: Mapping[str, float]) -> Figure | No
 
 
 def _by_type(scored: _Scored) -> dict[str, dict[str, float]]:
-    """Questions, accuracy, F1, coverage and recall at 5 for each type of question."""
+    """Return questions, accuracy, F1, coverage and recall at 5 for each type of question."""
     rows = {}
     for group in sorted({question.group for question, _ in scored.asked} - {""}):
         of_group = [(question, scores) for (question, _), scores in zip(scored.asked, scored.scores, strict=True)
@@ -185,20 +185,20 @@ def _by_type(scored: _Scored) -> dict[str, dict[str, float]]:
         right = [scored.right[question.id] for question, _ in of_group if question.id in scored.right]
         rows[group] = {"questions": float(len(of_group))}
         if right:
-            rows[group] |= {"accuracy": rounded(100 * _mean(right)),
-                            "f1": rounded(100 * _mean(scores.f1 for _, scores in of_group))}
+            rows[group] |= {"accuracy": round_2(100 * _mean(right)),
+                            "f1": round_2(100 * _mean(scores.f1 for _, scores in of_group))}
         covered = [scored.coverage[question.id] for question, _ in of_group if question.id in scored.coverage]
         if covered:
-            rows[group]["coverage"] = rounded(100 * _mean(covered))
+            rows[group]["coverage"] = round_2(100 * _mean(covered))
         recalls = [scored.recalls[question.id][CUTS.index(5)] for question, _ in of_group
                    if question.id in scored.recalls]
         if recalls:
-            rows[group]["recall@5"] = rounded(100 * _mean(recalls))
+            rows[group]["recall@5"] = round_2(100 * _mean(recalls))
     return rows
 
 
 def _pairs(scores: Sequence[AnswerScores]) -> dict[str, float]:
-    """Precision, recall and F1 over all ids of all questions."""
+    """Return precision, recall and F1 over all ids of all questions."""
     given: list[PairScores] = [one.pairs for one in scores if one.pairs]
     if not given:
         return {}
@@ -208,7 +208,7 @@ def _pairs(scores: Sequence[AnswerScores]) -> dict[str, float]:
 
 
 def _evidence(facts: Sequence[tuple[BenchQuestion, FactScores]]) -> dict[str, dict[str, float]]:
-    """Recall, relevancy and F1 of the evidence by type, F1 of their means as the paper's table has it."""
+    """Return recall, relevancy and F1 of the evidence by type, with F1 from the means as in the paper's table."""
     groups: dict[str, list[FactScores]] = {}
     for question, scores in facts:
         groups.setdefault(question.type or "all", []).append(scores)
@@ -218,13 +218,13 @@ def _evidence(facts: Sequence[tuple[BenchQuestion, FactScores]]) -> dict[str, di
     for name, scored in groups.items():
         recall, relevancy = (100 * _mean(getattr(one, field) for one in scored) for field in ("recall", "relevancy"))
         both = 2 * recall * relevancy / (recall + relevancy) if recall + relevancy else 0.0
-        rows[name] = {"questions": float(len(scored)), "relevancy": rounded(relevancy), "recall": rounded(recall),
-                      "f1": rounded(both)}
+        rows[name] = {"questions": float(len(scored)), "relevancy": round_2(relevancy), "recall": round_2(recall),
+                      "f1": round_2(both)}
     return rows
 
 
 def _agreement(scored: _Scored) -> dict[str, float]:
-    """How often exact match, F1 from a half on, and containment say the same as the judge, in % of the judged."""
+    """Return how often exact match, F1 of at least 0.5, and containment agree with the judge, in % of the judged."""
     judged = [(verdict.correct, scores) for verdict, scores in zip(scored.verdicts, scored.scores, strict=True)
               if verdict]
     says: dict[str, Callable[[AnswerScores], bool]] = {

@@ -1,4 +1,4 @@
-"""What was measured so far, in a file of JSON lines: a killed run goes on where it ended."""
+"""Results of a benchmark so far, in a file of JSON lines: a killed run resumes where it ended."""
 
 import os
 from collections.abc import Callable
@@ -17,7 +17,7 @@ FILE = "results.jsonl"
 
 
 class Run(Frozen):
-    """What results belong to: those of another run are not mixed with them."""
+    """The identity of a run: results of different runs are not mixed."""
 
     dataset: str
     corpus: str = Field(description="hash of the documents")
@@ -31,7 +31,7 @@ class Run(Frozen):
 
 
 class Base(Frozen):
-    """A knowledge base that was built, and what that took."""
+    """A knowledge base that was built, and its cost."""
 
     name: str
     documents: int
@@ -44,11 +44,11 @@ class Base(Frozen):
 
 
 class Outcome(Frozen):
-    """What an arm answered to a question, and what it found.
+    """An arm's answer to a question, and the passages that it found.
 
-    `ranks`: of each gold passage its place among the ranked documents, from 1; None beyond the last. `facts`: for each
-    of the first passages the numbers of the question's facts that stand in it. `gold`: whether each of those is of a
-    gold document.
+    `ranks`: the rank of each gold passage among the ranked documents, from 1; None beyond the last. `facts`: for each
+    of the first passages, the numbers of the question's facts in it. `gold`: for each of these passages, whether it is
+    from a gold document.
     """
 
     arm: str
@@ -86,14 +86,14 @@ class _Line(Frozen):
 
 
 class Results:
-    """The results in a folder. Every one is on the disk before the next is asked for; safe to use from threads.
+    """The results in a folder. Each is written to disk before the next is requested; safe to use from threads.
 
     Args:
-        folder: where the report goes; it is made if it is not there.
-        run: what is measured.
+        folder: the folder of the report; it is created if missing.
+        run: the identity of the run.
 
     Raises:
-        DatasetError: the folder has results of another run, damaged ones, or another process writes to it.
+        DatasetError: the folder has results of another run or damaged ones, or another process writes to it.
     """
 
     def __init__(self, folder: Path, run: Run) -> None:
@@ -119,7 +119,7 @@ class Results:
             stream = self.path.open("ab")
             self._write(stream, _Line(run=run))
             return stream
-        # A line that was being written when the process ended has no end, and is not believed.
+        # The last line is incomplete if the process ended while writing it, so it is removed.
         data = self.path.read_bytes()
         if whole := data[:data.rfind(b"\n") + 1]:
             os.truncate(self.path, len(whole))
@@ -144,22 +144,22 @@ class Results:
                 self.verdicts[line.judged.judge, line.judged.arm, line.judged.id] = line.judged
 
     def add_base(self, base: Base) -> None:
-        """Keep that a knowledge base is complete."""
+        """Record that a knowledge base is complete."""
         self._add(_Line(base=base), lambda: self.bases.__setitem__(base.name, base))
 
     def add_outcome(self, outcome: Outcome) -> None:
-        """Keep an answer."""
+        """Record an answer."""
         self._add(_Line(outcome=outcome), lambda: self.outcomes.__setitem__((outcome.arm, outcome.id), outcome))
 
     def add_verdict(self, judged: Judged) -> None:
-        """Keep a verdict."""
+        """Record a verdict."""
         key = (judged.judge, judged.arm, judged.id)
         self._add(_Line(judged=judged), lambda: self.verdicts.__setitem__(key, judged))
 
-    def _add(self, line: _Line, keep: Callable[[], None]) -> None:
+    def _add(self, line: _Line, update: Callable[[], None]) -> None:
         with self._lock:
             self._write(self._stream, line)
-            keep()
+            update()
 
     @staticmethod
     def _write(stream: BinaryIO, line: _Line) -> None:
@@ -168,7 +168,7 @@ class Results:
         os.fsync(stream.fileno())
 
     def close(self) -> None:
-        """Let others write."""
+        """Close the file and release its lock."""
         self._stream.close()
         self._file_lock.release()
 

@@ -9,11 +9,11 @@ ID = re.compile(r"[A-Z]{2,20}#\d{1,9}")
 _PAIR = re.compile(rf"({ID.pattern})[\]】\"'’”]*\s*(?:[—–-]{{1,3}}>?|→|=>?|[:：]|是|is|was)\s*"
                    r"[\"'‘“\[【]*([^\n;；,，\"”\[\]【】]+)")
 _CLOSE = 0.6
-"""F1 of the tokens: a name may stand with its title or another form, but not in a list of guesses."""
+"""The smallest F1 of the tokens: it allows a title or another form of the name, but not a list of guesses."""
 
 
 class PairScores(NamedTuple):
-    """How many ids were to be named, were named, and were named rightly."""
+    """The number of ids to name, of ids named, and of ids named correctly."""
 
     asked: int
     named: int
@@ -21,9 +21,9 @@ class PairScores(NamedTuple):
 
 
 def pairs(text: str) -> dict[str, str]:
-    """The name that a text gives each id: `PERSON#532——Ishmael`, `[PERSON#532] is Ishmael`, `"PERSON#532": "Ishmael"`.
+    """Return a text's name for each id: `PERSON#532——Ishmael`, `[PERSON#532] is Ishmael`, `"PERSON#532": "Ishmael"`.
 
-    The first one counts where it gives several.
+    If it gives several names, the first one counts.
     """
     found: dict[str, str] = {}
     for identifier, name in _PAIR.findall(text):
@@ -33,7 +33,7 @@ def pairs(text: str) -> dict[str, str]:
 
 
 def pair_scores(answer: str, gold: str) -> PairScores:
-    """Score an answer's pairs against the gold ones. A name is right that holds the gold one and little else."""
+    """Score an answer's pairs against the gold ones. A name is right if it contains the gold name and little else."""
     given, expected = pairs(answer), pairs(gold)
     right = sum(identifier in given and holds(given[identifier], [name]) and f1(given[identifier], [name]) > _CLOSE
                 for identifier, name in expected.items())

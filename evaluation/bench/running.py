@@ -1,4 +1,4 @@
-"""A whole benchmark: build, ask every arm, judge; what was done before is not done again."""
+"""A whole benchmark: build, ask every arm, judge; finished steps are not repeated."""
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
@@ -26,7 +26,7 @@ _T = TypeVar("_T")
 
 
 def identity(resources: Resources, dataset: Dataset, plan: Plan) -> Run:
-    """What results belong to."""
+    """Return the identity of the run that results belong to."""
     settings = resources.settings
     steps = ("extract", "decompose", "reflect", "answer")
     models = "+".join(dict.fromkeys(settings.model_of(step) for step in steps)) if settings.uses_llm else "rules"  # type: ignore[arg-type]  # the steps are named above
@@ -38,15 +38,15 @@ def identity(resources: Resources, dataset: Dataset, plan: Plan) -> Run:
 
 def run(resources: Resources, dataset: Dataset, plan: Plan, results: Results,
         watch: Watch = lambda _: nullcontext(lambda *_: None)) -> Progressed:
-    """Build, ask and judge whatever is not among the results yet.
+    """Build, ask and judge everything that is not among the results yet.
 
-    Failures of single questions are counted and tried again by the next run; a budget that is reached ends it.
+    Failures of single questions are recorded, and the next run retries them; reaching the budget ends the run.
 
     Args:
-        resources: its settings hold the number of passages that an answer is given.
+        resources: models and knowledge bases; the settings limit the passages of an answer.
         dataset: documents and questions.
-        plan: which arms, in which mode.
-        results: what was measured before, and where the rest is kept.
+        plan: the arms and the mode.
+        results: earlier results, and the store of new ones.
         watch: opens a progress bar for a step.
 
     Raises:
@@ -57,7 +57,7 @@ def run(resources: Resources, dataset: Dataset, plan: Plan, results: Results,
     try:
         for schema in dict.fromkeys(plan.schema if arm.schema else OPEN for arm in plan.arms):
             with watch(f"building ({schema})"):
-                done.bases[schema] = _built(resources, dataset, plan, results, schema, budget)
+                done.bases[schema] = _build_base(resources, dataset, plan, results, schema, budget)
         for arm in plan.arms:
             asker = Asker(resources, done.bases[plan.schema if arm.schema else OPEN].name, plan.mode,
                           answers=plan.answers)
@@ -71,7 +71,7 @@ def run(resources: Resources, dataset: Dataset, plan: Plan, results: Results,
     return done
 
 
-def _built(resources: Resources, dataset: Dataset, plan: Plan, results: Results, schema: str,
+def _build_base(resources: Resources, dataset: Dataset, plan: Plan, results: Results, schema: str,
            budget: Budget | None) -> Base:
     recorded = plan.recorded if schema == plan.schema else None
     return build(resources, dataset, schema, results, recorded=recorded, budget=budget)
@@ -116,7 +116,7 @@ def _judge_all(resources: Resources, dataset: Dataset, plan: Plan, results: Resu
 
 
 def prediction(outcome: Outcome) -> str:
-    """What a judge reads: the answer, and its short form where that says more than it."""
+    """Return the text for the judge: the answer, with its short form if that adds something."""
     if outcome.short and outcome.short not in outcome.answer:
         return f"{outcome.short}\n{outcome.answer}"
     return outcome.answer or outcome.short
@@ -128,7 +128,7 @@ def _workers(resources: Resources) -> int:
 
 def _each(work: Callable[[_T], None], items: Sequence[_T], workers: int, progress: Progress, done: Progressed,
           name: Callable[[_T], str]) -> None:
-    """Do the work for each item, so many at once; a reasoner's failures are noted, others end it."""
+    """Run the work for all items, `workers` at once; a reasoner's failures are recorded, other errors end it."""
     waiting: dict[Future[None], _T] = {}
     finished = 0
     with ContextThreadPoolExecutor(workers) as pool:

@@ -7,14 +7,14 @@ from .records import BenchQuestion
 from .reversion import PairScores, pair_scores
 
 JUDGED = frozenset({"short", "fill_in", "open"})
-"""Kinds whose answers are weighed by a judge where there is one; of the others the form decides."""
+"""The kinds whose answers a judge scores if there is one; the others are scored by their form."""
 
 
 class AnswerScores(Frozen):
-    """Scores from 0 to 1. `right` is what the form alone says; None where only a judge can tell.
+    """Scores from 0 to 1. `right` is the score by form alone; None if only a judge can score it.
 
-    `right` is the share of the pairs for Anonymity Reversion, whether the same options are chosen for choices, whether
-    it says the same for true or false, and for words whether the gold answer stands in the answer.
+    For Anonymity Reversion `right` is the share of right pairs. For choices and true or false it is 1 if the answer
+    agrees with the gold answer; for words it is 1 if the answer contains the gold answer.
     """
 
     exact_match: float
@@ -28,10 +28,10 @@ def score(question: BenchQuestion, short: str, answer: str, *, declined: bool) -
     """Score an answer.
 
     Args:
-        question: with its gold answers.
-        short: the answer in the fewest words, where it has such.
-        answer: all of it.
-        declined: nothing was answered: every score is 0.
+        question: the question with its gold answers.
+        short: the short form of the answer, if it has one.
+        answer: the whole answer.
+        declined: whether the question was declined; then every score is 0.
     """
     if declined:
         lost = pair_scores("", question.answers[0]) if question.kind == "reversion" else None
@@ -46,8 +46,8 @@ def score(question: BenchQuestion, short: str, answer: str, *, declined: bool) -
             given = letters(short, question.question) or letters(answer, question.question)
             right = float(bool(expected) and given == expected)
         case "true_false":
-            said = truth(short)
-            right = float((truth(answer) if said is None else said) is truth(gold[0]))
+            stated = truth(short)
+            right = float((truth(answer) if stated is None else stated) is truth(gold[0]))
         case "reversion":
             pairs = pair_scores(f"{short}\n{answer}", gold[0])
             right = pairs.right / pairs.asked

@@ -1,8 +1,8 @@
-"""A report as tables: a title, a head and rows of texts, for Markdown and for the page alike."""
+"""A report as tables of texts: a title, a head and rows, for Markdown and for the page."""
 
 from typing import NamedTuple
 
-from .published import published
+from .published import published_figures
 from .report import BenchReport, Figure, Row
 
 
@@ -16,14 +16,14 @@ class Table(NamedTuple):
 
 
 def tables(report: BenchReport) -> list[Table]:
-    """The tables of a report; those without rows are left out."""
-    made = [_answers(report), _retrieval(report), _facts(report), _evidence(report), _types(report), _pairs(report),
-            _agreement(report), _costs(report), _bases(report), _published(report)]
-    return [table for table in made if table.rows]
+    """Return the tables of a report, except empty ones."""
+    drawn = [_answers(report), _retrieval(report), _facts(report), _evidence(report), _types(report), _pairs(report),
+            _agreement(report), _costs(report), _bases(report), _published_table(report)]
+    return [table for table in drawn if table.rows]
 
 
 def headline(report: BenchReport) -> str:
-    """What was measured, in one line."""
+    """Describe the run in one line."""
     run = report.run
     judge = f"judged by {report.judge}" if report.judge else "without a judge"
     return (f"{report.questions} questions over {report.documents} documents; mode {run.mode}, top {run.top_k}; "
@@ -32,7 +32,7 @@ def headline(report: BenchReport) -> str:
 
 
 def figure(value: Figure | None, *, signed: bool = False) -> str:
-    """A value with its interval, as in "62.0 [57.1, 66.9]"; a dash where there is none."""
+    """Format a value with its interval, as in "62.0 [57.1, 66.9]"; a dash for None."""
     if value is None:
         return "–"
     sign = "+" if signed else ""
@@ -109,14 +109,14 @@ def _bases(report: BenchReport) -> Table:
               for schema, base in report.bases.items()))
 
 
-def _published(report: BenchReport) -> Table:
-    source, figures = published(report.run)
+def _published_table(report: BenchReport) -> Table:
+    source, figures = published_figures(report.run)
     return Table(f"Published: {source}", ("method", "figure"), tuple(figures.items()),
                  "Other models, prompts and samples: for orientation.")
 
 
 def to_markdown(report: BenchReport) -> str:
-    """The report's text."""
+    """Write the report as Markdown."""
     lines = [f"# {report.run.dataset}", "", headline(report), ""]
     if report.stopped:
         lines += [f"**Stopped:** {_cell(report.stopped)}", ""]

@@ -1,1 +1,1 @@
-"""Readers of the formats whose structure has to be parsed: each a module, imported when a file needs it."""
+"""Readers of the formats with a structure to parse: one module each, imported when a file needs it."""

@@ -1,8 +1,8 @@
-"""Tables of PDF pages whose columns only their places tell apart, where they are certain.
+"""Tables of PDF pages without lines between their columns, where they are certain.
 
-Two kinds are: a header and rows between horizontal rules of one length, as books and papers have them; and without any
-rule, at least three rows below a header, in at least three aligned columns of which one has numbers. Columns of prose
-are neither: nothing names them, and none of them has numbers alone.
+Two kinds are certain. The first is a header and rows between horizontal rules of one length, as in books and papers.
+The second has no rules: at least three rows below a header, in at least three aligned columns of which one has numbers.
+Columns of prose are neither: they have no names, and none of them consists of numbers.
 """
 
 import re
@@ -18,25 +18,25 @@ from .pdf_words import Box, Word, cell_text, sort_lines
 from .ruled_tables import FoundTable
 
 _NEAR = 3.0
-"""Points by which what is aligned may lie apart."""
+"""The largest distance in points between aligned places."""
 _GAP = 0.8
-"""A wider gap than this share of the letters' size ends a cell: three times a space."""
+"""The widest gap within a cell as a share of the font size: about three spaces."""
 _MOST_LINES = 3
-"""Lines of a header, or of a row between two rules."""
+"""The most lines of a header, or of a row between two rules."""
 _FEWEST_ROWS = 3
 _FEWEST_COLUMNS = 3
 _LONGEST_NAME = 40
-"""A longer cell in a header or between two rows of numbers is a line of prose."""
+"""The longest cell in a header or between two rows of numbers; a longer one is a line of prose."""
 _LONGEST_CELL = 200
 _MOSTLY = 0.8
 _NUMERIC = re.compile(r"[-+−–(<>≤≥~≈±$€£¥]{0,2}\d.{0,20}")
 _BLANK = re.compile(r"[-–—.]*|n\.?/?a\.?", re.IGNORECASE)
 
 Phrase = list[Word]
-"""Words that follow each other as closely as those of a cell do."""
+"""Words that are as close to each other as the words of a cell."""
 Row = list[Phrase]
 Span = tuple[float, float]
-"""Where something begins and ends, from left to right."""
+"""The left and right ends of something."""
 
 
 def find_aligned(page: Page, words: Sequence[Word]) -> list[FoundTable]:
@@ -47,7 +47,7 @@ def find_aligned(page: Page, words: Sequence[Word]) -> list[FoundTable]:
         words: its words that are in no other table.
 
     Returns:
-        The tables. None is one in which a line may be part of the cell above, or a name may be that of other columns.
+        The tables, except those in which a line may continue the cell above, or a name may belong to other columns.
     """
     upright = [word for word in words if word.upright]
     rules = read_rules(page)
@@ -75,7 +75,7 @@ def _span(phrase: Phrase) -> Span:
 
 
 def _columns(rows: Sequence[Row], known: Sequence[Span] = ()) -> list[Span]:
-    """Return the columns that phrases of rows make with those known: none of them reaches into another one."""
+    """Return the columns that the phrases of rows and the known columns form together; none overlaps another one."""
     columns: list[Span] = []
     for x0, x1 in sorted([*known, *(_span(phrase) for row in rows for phrase in row)]):
         if columns and x0 <= columns[-1][1]:
@@ -85,15 +85,15 @@ def _columns(rows: Sequence[Row], known: Sequence[Span] = ()) -> list[Span]:
     return columns
 
 
-def _covered(span: Span, columns: Sequence[Span]) -> list[int]:
+def _columns_under(span: Span, columns: Sequence[Span]) -> list[int]:
     return [at for at, (x0, x1) in enumerate(columns) if span[0] < x1 and x0 < span[1]]
 
 
 def _cells(row: Row, columns: Sequence[Span]) -> Row | None:
-    """The cells of a row, an empty list where it has none; None if two phrases share a column."""
+    """Return the cells of a row, with an empty list for each missing one; None if two phrases share a column."""
     cells: Row = [[] for _ in columns]
     for phrase in row:
-        at = _covered(_span(phrase), columns)[0]
+        at = _columns_under(_span(phrase), columns)[0]
         if cells[at]:
             return None
         cells[at] = phrase
@@ -104,7 +104,7 @@ def _cells(row: Row, columns: Sequence[Span]) -> Row | None:
 
 
 def _between(group: Sequence[Rule], rules: Sequence[Rule], words: Sequence[Word]) -> Iterator[FoundTable]:
-    """The tables between rules of one length, from top to bottom."""
+    """Yield the tables between rules of one length, from top to bottom."""
     x0, x1 = group[0].x0 - _NEAR, group[0].x1 + _NEAR
     bands = [_rows([word for word in words if x0 <= word.center[0] <= x1 and above.y < word.center[1] < below.y])
              for above, below in pairwise(group)]
@@ -122,7 +122,7 @@ def _between(group: Sequence[Rule], rules: Sequence[Rule], words: Sequence[Word]
 
 def _below_header(header: list[Row], inner: Sequence[Rule], bands: Sequence[list[Row]],
                   ) -> tuple[FoundTable | None, int]:
-    """The table that a header opens, if it is one, and how many of the bands below it belong to it."""
+    """Return the table below a header, if there is one, and how many of the bands below belong to it."""
     if not 0 < len(header) <= _MOST_LINES:
         return None, 0
     body: list[list[Row]] = []
@@ -134,7 +134,7 @@ def _below_header(header: list[Row], inner: Sequence[Rule], bands: Sequence[list
         body, columns = [*body, band], found
     lines = [[cells for row in band if (cells := _cells(row, columns))] for band in body]
     if not body or any(len(cells) < len(band) for cells, band in zip(lines, body, strict=True)):
-        return None, 0  # a line's cell reaches into the next column
+        return None, 0  # a cell extends into the next column
     names = _names(header, inner, columns)
     rows = _ruled_rows(lines) or _lines_of_numbers([cells for band in lines for cells in band])
     if names is None or rows is None or not _is_header(names[-1], rows, header):
@@ -143,21 +143,21 @@ def _below_header(header: list[Row], inner: Sequence[Rule], bands: Sequence[list
 
 
 def _is_named(header: Row, columns: Sequence[Span]) -> bool:
-    """Return True if a header has a short name for each of at least two columns, but perhaps the first."""
+    """Return True if a header has a short name for each of at least two columns; the first may be unnamed."""
     cells = _cells(header, columns)
     return (cells is not None and len(columns) > 1 and all(cells[1:])
             and all(len(cell_text(cell)) <= _LONGEST_NAME for cell in cells))
 
 
 def _is_header(names: Sequence[GridCell], rows: Sequence[Row], header: Sequence[Row]) -> bool:
-    """Return True if names are no values, and differ from what is below them: above numbers, or in other type."""
+    """Return True if names are not values, and differ from the rows: by numbers below them, or by their font."""
     written, below = ({word.font for row in part for cell in row for word in cell} for part in (header, rows))
     return has_header([[name.text for name in names], *([cell_text(cell) for cell in row] for row in rows)]) and (
         _has_numbers(rows) or not written & below)
 
 
 def _ruled_rows(bands: Sequence[list[Row]]) -> list[Row] | None:
-    """The rows of a table with a rule below each: their cells may have several lines."""
+    """Return the rows of a table with a rule below each row; their cells may have several lines."""
     if len(bands) < _FEWEST_ROWS or any(len(band) > _MOST_LINES for band in bands):
         return None
     rows = [[[word for part in cell for word in part] for cell in zip(*band, strict=True)] for band in bands]
@@ -166,13 +166,13 @@ def _ruled_rows(bands: Sequence[list[Row]]) -> list[Row] | None:
 
 
 def _lines_of_numbers(rows: list[Row]) -> list[Row] | None:
-    """The rows of a table that are a line each: no line may go on in the next one, and a column has numbers."""
+    """Return the rows of a table with one line each and a column of numbers; None if lines may continue."""
     is_whole = all((row[0] and any(row[1:])) or all(row[1:]) for row in rows)
     return rows if len(rows) > 1 and is_whole and _has_numbers(rows) else None
 
 
 def _has_numbers(rows: Sequence[Row]) -> bool:
-    """Return True if one of the columns after the first has numbers."""
+    """Return True if a column after the first consists of numbers."""
     columns = [[text for cell in column if not _BLANK.fullmatch(text := cell_text(cell))]
                for column in zip(*(row[1:] for row in rows), strict=True)]
     return any(column and sum(bool(_NUMERIC.fullmatch(text)) for text in column) >= _MOSTLY * len(column)
@@ -180,7 +180,7 @@ def _has_numbers(rows: Sequence[Row]) -> bool:
 
 
 def _names(header: list[Row], inner: Sequence[Rule], columns: Sequence[Span]) -> list[list[GridCell]] | None:
-    """The rows of a header; None if it is not certain which columns a name belongs to."""
+    """Return the rows of a header; None if it is not certain which columns a name belongs to."""
     names: list[list[GridCell]] = []
     for number, row in enumerate(header):
         names.append([GridCell("", is_header=True) for _ in columns])
@@ -189,10 +189,10 @@ def _names(header: list[Row], inner: Sequence[Rule], columns: Sequence[Span]) ->
         for phrase in row:
             middle = sum(_span(phrase)) / 2
             above = [] if is_last else [(rule.x0, rule.x1) for rule in inner if rule.x0 <= middle <= rule.x1]
-            covered = _covered(above[0] if above else _span(phrase), columns)
-            is_shared = above and any(other is not phrase and _covered(_span(other), above[:1]) for other in row)
+            covered = _columns_under(above[0] if above else _span(phrase), columns)
+            is_shared = above and any(other is not phrase and _columns_under(_span(other), above[:1]) for other in row)
             if is_shared or not covered or (len(covered) > 1 and not above) or not (is_last or wraps or inner):
-                return None  # pieces of rules that touch are one, whatever they are meant to be
+                return None  # touching rules are read as one rule, so the columns are unclear
             cell = GridCell(cell_text(phrase), is_header=True)
             for at in covered:
                 names[-1][at] = cell
@@ -203,7 +203,7 @@ def _names(header: list[Row], inner: Sequence[Rule], columns: Sequence[Span]) ->
 
 
 def _without_rules(words: Sequence[Word]) -> Iterator[FoundTable]:
-    """The tables among the lines of a page; each line of a table has a phrase in each of its columns."""
+    """Yield the tables among the lines of a page; each line of a table has a phrase in each of its columns."""
     lines = _rows(words)
     start = 0
     while start < len(lines):
@@ -222,7 +222,7 @@ def _without_rules(words: Sequence[Word]) -> Iterator[FoundTable]:
 
 
 def _follows(row: Row, below: Row) -> bool:
-    """Return True if a line stands no farther below another one than the rows of a table do."""
+    """Return True if a line is no farther below another line than table rows are."""
     return below[0][0].box.top - row[0][0].box.bottom <= 2 * row[0][0].size
 
 
@@ -235,22 +235,22 @@ def _is_certain(header: Row, rows: Sequence[Row]) -> bool:
         spans = list(map(_span, column))
         kinds = ([x0 for x0, _ in spans], [x1 for _, x1 in spans], [(x0 + x1) / 2 for x0, x1 in spans])
         whole = min(x0 for x0, _ in spans), max(x1 for _, x1 in spans)
-        if min(max(places) - min(places) for places in kinds) > _NEAR or not _covered(_span(header[at]), [whole]):
+        if min(max(places) - min(places) for places in kinds) > _NEAR or not _columns_under(_span(header[at]), [whole]):
             return False
     return True
 
 
 def _may_belong(line: Row, rows: Sequence[Row], columns: Sequence[Span]) -> bool:
-    """Return True if a line next to some rows may be a part of their table.
+    """Return True if a line next to some rows may be part of their table.
 
-    It is none if it is far, in other type, or has words that cross columns.
+    It is not if it is far away, in another font or size, or has words that cross columns.
     """
     is_below = line[0][0].box.top > rows[-1][0][0].box.top
     near = rows[-1] if is_below else rows[0]
     is_near = _follows(near, line) if is_below else _follows(line, near)
     is_alike = line[0][0].font in {word.font for phrase in near for word in phrase} and (
         abs(line[0][0].size - near[0][0].size) < 1)
-    return is_near and is_alike and all(len(_covered(_span(phrase), columns)) == 1 for phrase in line)
+    return is_near and is_alike and all(len(_columns_under(_span(phrase), columns)) == 1 for phrase in line)
 
 
 def _table(names: list[list[GridCell]], rows: Sequence[Row], columns: Sequence[Span],

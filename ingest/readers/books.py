@@ -10,14 +10,14 @@ from .archives import local_name, open_archive, parse_xml
 from .web_pages import read_html
 
 _CONTAINER = "META-INF/container.xml"
-_SAID = {"creator": "author", "date": "date", "publisher": "publisher", "language": "language", "subject": "subject"}
+_FIELDS = {"creator": "author", "date": "date", "publisher": "publisher", "language": "language", "subject": "subject"}
 
 
 def read_epub(data: bytes, limits: Limits) -> Content:
-    """The text of a book, each page as `read_html` gives it.
+    """Read a book: the text of each page as `read_html` returns it.
 
     Raises:
-        UnreadableError: the bytes are no book, or a larger one than is read.
+        UnreadableError: the bytes are not a book, or it is too large.
     """
     with open_archive(data, "an EPUB file", limits) as archive:
         names = set(archive.namelist())
@@ -29,8 +29,8 @@ def read_epub(data: bytes, limits: Limits) -> Content:
         pages = {e.get("id"): posixpath.normpath(posixpath.join(posixpath.dirname(root), unquote(e.get("href", ""))))
                  for e in package if local_name(e) == "item" and "html" in e.get("media-type", "")}
         spine = [pages.get(e.get("idref")) for e in package if local_name(e) == "itemref"]
-        # A page that stands several times in the spine is read once.
+        # A page that occurs several times in the spine is read once.
         texts = [read_html(archive.read(name)).text for name in dict.fromkeys(spine) if name in names]
-    said = {local_name(e): e.text or "" for e in reversed(package) if e.text}
-    return Content("\n\n".join(filter(None, texts)), said.get("title", ""),
-                   {_SAID[name]: value for name, value in said.items() if name in _SAID})
+    fields = {local_name(e): e.text or "" for e in reversed(package) if e.text}
+    return Content("\n\n".join(filter(None, texts)), fields.get("title", ""),
+                   {_FIELDS[name]: value for name, value in fields.items() if name in _FIELDS})

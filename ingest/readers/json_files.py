@@ -1,4 +1,4 @@
-"""JSON files whose records are documents: read where memory is bounded, as a value takes many times its text."""
+"""JSON files whose records are documents, read where memory is bounded: a parsed value takes many times its text."""
 
 import json
 
@@ -11,18 +11,18 @@ from ..records import BadRecordError, parse, read_record
 
 
 def read_json(data: bytes, limits: Limits) -> Content:
-    """Read the records of a list, of an object that holds one as `documents` or `data`, or of one record.
+    """Read the records of a list, of an object with a list in `documents` or `data`, or of a single record.
 
     Args:
         data: the file's bytes.
         limits: the deepest nesting and the longest title.
 
     Returns:
-        The records as lines of JSON, which `records.read_listed` reads: the number from 0, and the id, title, text
-        and metadata, or the reason why it cannot be used.
+        The records as JSON lines for `records.read_listed`: the number from 0, and either the id, title, text and
+        metadata, or the reason why the record cannot be used.
 
     Raises:
-        UnreadableError: the file is not JSON, or holds no records.
+        UnreadableError: the file is not JSON, or has no records.
     """
     text = decode(data)
     if not text.strip():
@@ -32,7 +32,7 @@ def read_json(data: bytes, limits: Limits) -> Content:
     except BadRecordError as error:
         raise UnreadableError(str(error)) from error
     return Content("\n".join(json.dumps([number, _fields(number, value, limits)], ensure_ascii=False)
-                             for number, value in enumerate(_listed_records(content))))
+                             for number, value in enumerate(_list_records(content))))
 
 
 def _fields(number: int, value: object, limits: Limits) -> list[object] | str:
@@ -43,7 +43,7 @@ def _fields(number: int, value: object, limits: Limits) -> list[object] | str:
     return [record.id, record.title, record.text, clean_metadata(record.metadata)]
 
 
-def _listed_records(content: object) -> list[object]:
+def _list_records(content: object) -> list[object]:
     if isinstance(content, list):
         return content
     if isinstance(content, dict):

@@ -1,4 +1,4 @@
-"""Mails (eml): headers, and the body as text."""
+"""Mails (eml): their headers, and the body as text."""
 
 from email import policy
 from email.message import EmailMessage
@@ -10,7 +10,7 @@ from .web_pages import read_html
 
 
 def read_eml(data: bytes, _: Limits) -> Content:
-    """The body of a mail in plain text, else of its HTML; the subject is the title. Attachments are only named."""
+    """Read the plain text of a mail, else its HTML; the subject is the title, and attachments are only named."""
     mail = BytesParser(EmailMessage, policy=policy.default).parsebytes(data)
     body = mail.get_body(("plain", "html"))
     text = "" if body is None else str(body.get_content())

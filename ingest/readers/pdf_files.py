@@ -14,60 +14,58 @@ from ..limits import Limits
 from ..metadata import CREATED
 from .pdf_lines import count_lines, has_rows_of_numbers, may_enclose_rows
 
-# It logs what is broken in the file's own words, which would go to the terminal where nobody listens.
+# It logs details of broken files, which would go to the terminal if nothing else handles them.
 logging.getLogger("pypdf").addHandler(logging.NullHandler())
 
-# What programs put there instead of a title: a file's name, or nothing.
+# Placeholders that programs store instead of a title: a file's name, or nothing.
 _NO_TITLE = re.compile(
     r"(untitled.*|microsoft \w+ - .*|.*\.(docx?|odt|rtf|tex|dvi|indd|qxd|pptx?|xlsx?|pdf|html?))?", re.IGNORECASE)
 _DATE = re.compile(r"D:(\d{4})(\d\d)(\d\d)")
 _MAX_TITLE = 300
 _MAX_PAGES = 20_000  # the longest printed works have a few thousand
 _MOST_LINES = 20_000
-"""A page with more is a drawing."""
+"""The most lines of a page; a page with more is a drawing."""
 _COST_OF_LINE = 5
-"""Reading a line takes as long as reading so many characters."""
+"""The number of characters that take as long to read as one line."""
 _IMAGE = re.compile(rb"\bDo\b|\bBI\b")
-"""The operators that paint a picture, or a form with one in it."""
+"""The operators that paint a picture, or a form that may contain one."""
 _LISTED = 10
 _TABLES_FROM = 1_500_000
-"""Characters of pages with lines, each line counted as above: pdfplumber takes a minute for so many."""
+"""The budget, in characters with lines converted to characters, of pages checked for tables: about a minute."""
 
 
 def read_pdf(data: bytes, limits: Limits) -> Content:
-    """The text of a PDF file.
+    """Read the text of a PDF file.
 
     Args:
         data: the file's bytes.
-        limits: the largest size of its text.
+        limits: the largest size of the text.
 
     Returns:
-        The text of its pages with a form feed between them, as far as the file holds text rather
-        than pictures of it, and tables that are ruled as rows; and the title in its metadata where that is one, else
-        an empty string.
+        The text of its pages with a form feed between them, with ruled tables as rows. Pages that are pictures are
+        read if text recognition is available. The title is the one in the file's metadata, or an empty string.
 
     Raises:
-        UnreadableError: the file is broken, protected by a password, too large as text, or holds only
-            pictures.
+        UnreadableError: the file is broken, protected by a password, too large as text, or contains only pictures.
     """
     try:
         reader = PdfReader(BytesIO(data))
         locked = reader.is_encrypted and reader.decrypt("") == PasswordType.NOT_DECRYPTED
         pages = [] if locked else _pages(reader, limits)
-        said = None if locked else reader.metadata
-        title = _title((said and said.title) or "")
-        made = _DATE.match(str(said and said.creation_date_raw))
-        about = {"author": said and said.author, CREATED: made and "-".join(made.groups()),
-                 "subject": said and said.subject}
+        info = None if locked else reader.metadata
+        title = _title((info and info.title) or "")
+        created = _DATE.match(str(info and info.creation_date_raw))
+        about = {"author": info and info.author, CREATED: created and "-".join(created.groups()),
+                 "subject": info and info.subject}
     except UnreadableError:
         raise
-    except Exception as error:  # pypdf lets through whatever a broken structure makes its code raise
+    except Exception as error:  # pypdf can raise anything on a broken structure
         raise UnreadableError(f"a broken PDF file ({error}): print it to a new PDF") from error
     if locked:
         raise UnreadableError("protected by a password: save it without one")
     pages, unread = _with_scans(data, pages, limits)
     if not any(page.text.strip() for page in pages):
-        raise UnreadableError(unread or "no text in it: leave it out")
+        raise UnreadableError(unread or "no text in it: remove it")
     texts = _with_tables(data, pages, title)
     if sum(map(len, texts)) > limits.file_bytes:
         raise UnreadableError(f"its tables have more text than {limits.size()}: split it")
@@ -82,15 +80,15 @@ def _title(written: str) -> str:
 class _Page(NamedTuple):
     text: str
     id: int
-    """The number of its object in the file; 0 if it has none."""
+    """The object number of the page in the file; 0 if it has none."""
     lines: int
-    """How many lines and rectangles it draws."""
+    """The number of lines and rectangles that it draws."""
     may_have_tables: bool
     has_pictures: bool
 
 
 def _with_scans(data: bytes, pages: list[_Page], limits: Limits) -> tuple[list[_Page], str]:
-    """Return the pages with the text of those that are pictures, and which of them could not be read, and why."""
+    """Return the pages with the recognised text of pictures, and a message about those that could not be read."""
     scanned = {(page.id or -number): number for number, page in reversed(list(enumerate(pages)))
                if page.has_pictures and not page.text.strip()}
     if not scanned:
@@ -107,7 +105,7 @@ def _with_scans(data: bytes, pages: list[_Page], limits: Limits) -> tuple[list[_
 
 
 def _with_tables(data: bytes, pages: list[_Page], title: str) -> list[str]:
-    """The text of each page, with rows where it has tables."""
+    """Return the text of each page, with its tables as rows."""
     texts = [page.text for page in pages]
     wanted: dict[int, tuple[int, str]] = {}
     left = _TABLES_FROM
@@ -118,7 +116,7 @@ def _with_tables(data: bytes, pages: list[_Page], title: str) -> list[str]:
                 break
             wanted[page.id] = (number, page.text)
     if wanted:
-        # Its libraries take a while to import, and most files need none of them.
+        # Its libraries take a while to import, and most files do not need them.
         tables = import_module(".pdf_tables", __package__)
         texts_of = dict(tables.read_tables(data, wanted, title))
         first = {page_id: number for page_id, (number, _) in wanted.items()}
@@ -127,7 +125,7 @@ def _with_tables(data: bytes, pages: list[_Page], title: str) -> list[str]:
 
 
 def _pages(reader: PdfReader, limits: Limits) -> list[_Page]:
-    """The text of each page; a small file can show one page a million times, which is read once."""
+    """Return the text of each page. Each page object is read once, as a small file can show one a million times."""
     pages: list[_Page] = []
     known: dict[object, _Page] = {}
     left = limits.file_bytes

@@ -16,12 +16,12 @@ from .aligned_tables import find_aligned
 from .pdf_words import Word, flow_lines, read_words
 from .ruled_tables import FoundTable, find_ruled
 
-# They log what is broken in the file's own words, which would go to the terminal where nobody listens.
+# They log details of broken files, which would go to the terminal if nothing else handles them.
 for _name in ("pdfminer", "pdfplumber"):
     logging.getLogger(_name).addHandler(logging.NullHandler())
 
 _MOST_DIFFERENT = 0.02
-"""The share of a page's characters that two libraries may read differently."""
+"""The share of a page's characters in which the two libraries may differ."""
 _RIGHT_TO_LEFT = frozenset({"R", "AL"})
 
 TextLine = list[Word]
@@ -44,15 +44,15 @@ class PageLayout(NamedTuple):
 
 
 def read_layouts(data: bytes, wanted: Mapping[int, tuple[int, str]]) -> Iterator[tuple[int, PageLayout]]:
-    """Read the pages of a PDF file that have tables.
+    """Yield the layouts of the pages of a PDF file that have tables.
 
     Args:
-        data: the file's bytes; an encrypted file opens without a password.
-        wanted: the number and text of pages that may have tables, by the numbers of their objects in the file.
+        data: the file's bytes; an encrypted file must open without a password.
+        wanted: the number and text of each page that may have tables, by the page's object number.
 
     Yields:
-        The number and layout of each of them that has a table. A page is left out where pdfminer cannot follow its
-        structure, or reads other characters than the text given: that text is then all that is known of it.
+        The number and layout of each of these pages that has a table. A page is omitted if pdfminer cannot follow its
+        structure, or reads other characters than the given text; callers then use that text.
     """
     try:
         pdf = pdfplumber.open(BytesIO(data))
@@ -63,7 +63,7 @@ def read_layouts(data: bytes, wanted: Mapping[int, tuple[int, str]]) -> Iterator
                 layout = _read_layout(Page(pdf, page_object, number), text)
                 if layout is not None:
                     yield number, layout
-    except Exception:  # it lets through whatever a broken structure makes its code raise
+    except Exception:  # pdfplumber can raise anything on a broken structure
         logging.getLogger(__name__).debug("no tables were read from here on", exc_info=True)
 
 
@@ -71,7 +71,7 @@ def _read_layout(page: Page, text: str) -> PageLayout | None:
     try:
         words = read_words(page)
         tables = _find_tables(page, words) if _is_same(words, text) else []
-    except Exception:  # as above, but other pages may be sound
+    except Exception:  # as above, but other pages may be readable
         logging.getLogger(__name__).debug("no tables were read on page %d", page.page_number, exc_info=True)
         return None
     finally:
@@ -86,7 +86,7 @@ def _find_tables(page: Page, words: list[Word]) -> list[FoundTable]:
 
 
 def _is_same(words: list[Word], text: str) -> bool:
-    """Return True if words are those of a text, which is not written from right to left."""
+    """Return True if words are those of a text, which must not be written from right to left."""
     if any(unicodedata.bidirectional(character) in _RIGHT_TO_LEFT for character in set(text)):
         return False
     here, there = (Counter("".join(unicodedata.normalize("NFKC", part).split()))
@@ -96,7 +96,7 @@ def _is_same(words: list[Word], text: str) -> bool:
 
 
 def _blocks(words: list[Word], tables: list[FoundTable]) -> list[list[TextLine] | FoundTable]:
-    """The page in the order of its words; a table stands where its first word does."""
+    """Return the page in the order of its words; a table comes where its first word does."""
     table_of = {number: at for at, table in enumerate(tables) for number in table.words}
     blocks: list[list[TextLine] | FoundTable] = []
     placed: set[int] = set()

@@ -1,4 +1,4 @@
-"""Horizontal rules of a PDF page: thin lines that enclose a header and the rows of a table."""
+"""Horizontal rules of a PDF page: thin lines around the header and rows of a table."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -6,15 +6,15 @@ from typing import NamedTuple
 from pdfplumber.page import Page
 
 _LEVEL = 1.5
-"""Points by which the pieces of a rule may lie higher or lower."""
+"""The largest vertical distance in points between pieces of one rule."""
 _NEAR = 3.0
-"""Points by which pieces of a rule, or the ends of rules of one length, may lie apart."""
+"""The largest distance in points between pieces of a rule, or between the ends of rules of one length."""
 _THICKEST = 2.0
-"""A thicker rectangle is the background of something."""
+"""The largest thickness of a rule; a thicker rectangle is a background."""
 _SHORTEST = 60.0
 _FEWEST = 3
 _MOST = 500
-"""A page with more rules is a drawing."""
+"""The most rules of a page; a page with more is a drawing."""
 
 
 class Rule(NamedTuple):
@@ -26,15 +26,15 @@ class Rule(NamedTuple):
 
 
 def read_rules(page: Page) -> list[Rule]:
-    """Return the horizontal rules of a page from top to bottom, their pieces joined; none if it has too many."""
+    """Return the horizontal rules of a page from top to bottom, with their pieces joined; none if too many."""
     pieces = sorted(Rule((shape["top"] + shape["bottom"]) / 2, shape["x0"], shape["x1"])
                     for shape in (*page.lines, *page.rects) if shape["bottom"] - shape["top"] <= _THICKEST)
-    rules = [rule for level in _levels(pieces) for rule in _joined(level)]
+    rules = [rule for level in _levels(pieces) for rule in _join_pieces(level)]
     return rules if len(rules) <= _MOST else []
 
 
 def group_rules(rules: Sequence[Rule]) -> list[list[Rule]]:
-    """Return those of at least three rules that begin and end at the same places."""
+    """Return the groups of at least three rules that begin and end at the same places."""
     groups: list[list[Rule]] = []
     for rule in rules:
         if rule.x1 - rule.x0 < _SHORTEST:
@@ -59,7 +59,7 @@ def _levels(pieces: Sequence[Rule]) -> Iterator[list[Rule]]:
         yield level
 
 
-def _joined(level: Sequence[Rule]) -> list[Rule]:
+def _join_pieces(level: Sequence[Rule]) -> list[Rule]:
     joined: list[Rule] = []
     for piece in sorted(level, key=lambda piece: piece.x0):
         if joined and piece.x0 <= joined[-1].x1 + _NEAR:

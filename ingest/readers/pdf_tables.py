@@ -1,4 +1,4 @@
-"""The text of PDF pages with tables: their rows, also of tables that go on over pages."""
+"""The text of PDF pages with tables written as rows, including tables that continue on the next page."""
 
 import re
 from collections import Counter
@@ -14,7 +14,7 @@ from .pdf_words import line_text
 from .ruled_tables import FoundTable
 
 _NEAR = 3.0
-"""Points by which the columns of a table may lie apart on two pages."""
+"""The largest distance in points between the columns of a table on two pages."""
 _PAGE_BREAK = "\f"
 _MOSTLY = 0.8
 _NUMBER = re.compile(r"\d+")
@@ -33,12 +33,12 @@ _LINES_ABOVE = 2.5
 class _Relation(Enum):
     CONTINUES = "continues"
     UNCLEAR = "unclear"
-    """It begins where the table before it would go on, and nothing tells whether its first row is a header."""
+    """A table where the previous one would continue, with a first row that may or may not be a header."""
     SEPARATE = "separate"
 
 
 class _Part(NamedTuple):
-    """A table, or what is on one page of it; `skipped` rows at its top repeat captions and header."""
+    """A table, or its part on one page; the first `skipped` rows repeat captions and header."""
 
     page: int
     table: FoundTable
@@ -46,22 +46,22 @@ class _Part(NamedTuple):
 
 
 def read_tables(data: bytes, wanted: Mapping[int, tuple[int, str]], title: str) -> Iterator[tuple[int, str]]:
-    """Read the pages of a PDF file that have tables.
+    """Yield the pages of a PDF file that have tables.
 
     Args:
         data: the file's bytes.
-        wanted: the number and text of pages that may have tables, by the numbers of their objects in the file.
-        title: what the file is about, or "".
+        wanted: the number and text of each page that may have tables, by the page's object number.
+        title: the file's subject, or "".
 
     Yields:
-        The number and text of each page that has a table, which is written as rows. A table that goes on over pages
-        has its header in all its rows, where it is certain that it is one; each row stands in its own page's text.
+        The number and text of each page that has a table, with its tables written as rows. All rows of a table that
+        continues on the next page have its header, if the continuation is certain. Each row is in the text of its page.
     """
     layouts = dict(sorted(read_layouts(data, wanted)))
     written: dict[tuple[int, int], str] = {}
     for parts, is_headed in _chains(layouts):
         first = parts[0]
-        texts = _written(parts, _name(layouts[first.page], first.table) or title, is_headed=is_headed)
+        texts = _write_parts(parts, _name(layouts[first.page], first.table) or title, is_headed=is_headed)
         written |= {(part.page, id(part.table)): text for part, text in zip(parts, texts, strict=True)}
     for number, layout in layouts.items():
         blocks = [written[number, id(block)] if isinstance(block, FoundTable) else "\n".join(map(line_text, block))
@@ -70,10 +70,10 @@ def read_tables(data: bytes, wanted: Mapping[int, tuple[int, str]], title: str) 
 
 
 def _chains(layouts: Mapping[int, PageLayout]) -> Iterator[tuple[list[_Part], bool]]:
-    """The tables, each with its parts, and whether its first row may be a header."""
+    """Yield the tables, each with its parts, and whether its first row may be a header."""
     chains: list[tuple[list[_Part], bool]] = []
     last: list[_Part] = []
-    """The table at the bottom of the page before."""
+    """The table at the bottom of the previous page."""
     for number, layout in layouts.items():
         tables = sorted(layout.tables, key=lambda table: (table.box.top, table.box.x0))
         is_next = bool(last) and last[-1].page == number - 1
@@ -92,7 +92,7 @@ def _chains(layouts: Mapping[int, PageLayout]) -> Iterator[tuple[list[_Part], bo
 
 def _relation(before: PageLayout, parts: list[_Part], layout: PageLayout,
               table: FoundTable) -> tuple[_Relation, int]:
-    """Whether a table at the top of a page is a part of the one on the page before, and its rows that repeat others."""
+    """Return how the first table of a page relates to the last one before it, and its number of repeated rows."""
     above = parts[-1].table
     if not (len(above.edges) == len(table.edges)
             and all(abs(one - other) <= _NEAR for one, other in zip(above.edges, table.edges, strict=True))
@@ -122,25 +122,25 @@ def _relation(before: PageLayout, parts: list[_Part], layout: PageLayout,
 
 
 def _is_above_values(column: tuple[str, ...]) -> bool:
-    """Return True if a column of values opens with what is none."""
+    """Return True if a column of values begins with a cell that is not a value."""
     filled = [cell for cell in column[1:] if cell]
     return bool(filled and column[0] and not is_value(column[0])) and (
         sum(map(is_value, filled)) >= _MOSTLY * len(filled))
 
 
 def _is_margin(lines: list[TextLine], other: PageLayout) -> bool:
-    """Return True if lines are a page's header or footer: those of another page, page numbers, "continued"."""
-    known = {_masked(line) for line in other.lines}
-    return all((text := _masked(line)) in known or _PAGE_NUMBER.fullmatch(text) or _CONTINUED.search(text)
+    """Return True if lines are a page's header or footer: repeated on another page, page numbers, or "continued"."""
+    known = {_mask_numbers(line) for line in other.lines}
+    return all((text := _mask_numbers(line)) in known or _PAGE_NUMBER.fullmatch(text) or _CONTINUED.search(text)
                for line in lines)
 
 
-def _masked(line: TextLine) -> str:
+def _mask_numbers(line: TextLine) -> str:
     return _NUMBER.sub("#", line_text(line))
 
 
-def _written(parts: list[_Part], title: str, *, is_headed: bool) -> list[str]:
-    """The text of each part of a table."""
+def _write_parts(parts: list[_Part], title: str, *, is_headed: bool) -> list[str]:
+    """Write the text of each part of a table."""
     if is_headed:
         captions, header, rows = read_grid(parts[0].table.grid)
     else:
@@ -154,7 +154,7 @@ def _written(parts: list[_Part], title: str, *, is_headed: bool) -> list[str]:
 
 
 def _name(layout: PageLayout, table: FoundTable) -> str:
-    """What the line right above a table calls it: its caption or a heading; else ""."""
+    """Return the caption or heading in the line right above a table, or ""."""
     above = [line for line in layout.lines
              if 0 <= table.box.top - line[0].box.bottom <= _LINES_ABOVE * line[0].size
              and line[0].box.x0 < table.box.x1 and line[-1].box.x1 > table.box.x0]

@@ -1,4 +1,4 @@
-"""The words of a PDF page with their places, and how they make lines and texts of cells."""
+"""The words of a PDF page with their places, and how they form lines and texts of cells."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -10,11 +10,11 @@ from pdfplumber.page import Page
 from ...text.scripts import CJK
 
 _WORD_GAP = 0.15
-"""A wider gap than this share of the letters' size ends a word."""
+"""The widest gap within a word as a share of the font size."""
 _CJK_GAP = 0.4
-"""A narrower gap than this share of the size between two CJK letters is no space, but justified type."""
+"""The narrowest space between two CJK letters as a share of the size; narrower gaps are justification."""
 _SAME_LINE = 0.5
-"""Words whose middles differ by less than this share of the smaller height stand in one line."""
+"""The largest difference between the middles of words in one line, as a share of the smaller height."""
 _ENDS_CJK = re.compile(f"[{CJK}\u3000-\u303f\uff00-\uff65]\\Z")
 _BEGINS_CJK = re.compile(f"[{CJK}\u3000-\u303f\uff00-\uff65]")
 _HYPHENATED = re.compile(r"[^\W\d_]-\Z")
@@ -30,7 +30,7 @@ class Box(NamedTuple):
 
 
 class Word(NamedTuple):
-    """A word of a page; `number` counts those of the page in the order in which the file draws them."""
+    """A word of a page; `number` is its position in the order in which the file draws the words."""
 
     number: int
     text: str
@@ -90,7 +90,7 @@ def line_text(line: Sequence[Word]) -> str:
 
 
 def cell_text(words: Iterable[Word]) -> str:
-    """Return the words of a cell in one line; neither Chinese nor a hyphenated word gets a space at a line's end."""
+    """Return the words of a cell in one line, without spaces after hyphens and between Chinese at line ends."""
     text = ""
     for line in sort_lines(words):
         words_of_line = line_text(line)

@@ -8,10 +8,10 @@ from ..limits import Limits
 
 
 def read_rtf(data: bytes, _: Limits) -> Content:
-    """The text of a file, without its marks.
+    """Read the text of an RTF file without its control words.
 
     Raises:
-        UnreadableError: it does not begin as rich text does.
+        UnreadableError: the file does not begin like RTF.
     """
     if not data.startswith(b"{\\rtf"):
         raise UnreadableError("not a rich text file: save it again as RTF")

@@ -1,4 +1,4 @@
-"""Tables of PDF pages whose cells are ruled: what pdfplumber finds, unless it lays out a page or is a form."""
+"""Tables of PDF pages whose cells are ruled: those that pdfplumber finds, except page layouts and forms."""
 
 import re
 from bisect import bisect_right
@@ -14,23 +14,23 @@ from ..grids import GridCell, GridRow, header_depth, is_single
 from .pdf_words import Box, Word, cell_text
 
 _NEAR = 3.0
-"""Points by which ends of lines that meet may miss each other."""
+"""The largest distance in points between the ends of lines that meet."""
 _MOST_CROSSINGS = 5_000
-"""Lines down by lines across: a drawing has more, and finding its cells would take minutes."""
+"""The most crossings of vertical and horizontal lines; a drawing has more, and finding its cells takes minutes."""
 _STANDS_OUT = 2.0
-"""Points by which a word may stand over the edge of its cell."""
+"""The most points by which a word may extend over the edge of its cell."""
 _MOST_HOLES = 0.2
-"""The share of a table's places that may lack their lines."""
+"""The largest share of a table's places that may lack their lines."""
 _LONGEST_CELL = 1000
 _LONGEST_NAME = 100
-"""A cell in the first row that is longer, or several in the first column, are paragraphs of a page in frames."""
+"""The longest name; longer cells in the first row, or many in the first column, are paragraphs of a framed page."""
 _LONG_NAMES = 0.25
 _REGULAR = 0.7
-"""The share of rows that have a cell of their own in each column; a form has fewer."""
+"""The smallest share of rows with a separate cell in each column; a form has fewer."""
 _FILLED = 0.5
-"""The share of cells that have a text; a form to be filled in has fewer."""
+"""The smallest share of cells with text; a form to be filled in has fewer."""
 _LABELS = 0.3
-"""The share of a column's cells that may be labels ("Name:"), but in the first one; a form has more."""
+"""The largest share of labels ("Name:") in a column after the first; a form has more."""
 _LABEL = re.compile(r"[^:：]{1,40}(?::(?=\s|\Z)|：)")
 
 
@@ -39,7 +39,7 @@ class FoundTable(NamedTuple):
 
     box: Box
     edges: tuple[float, ...]
-    """Where columns begin and the last one ends."""
+    """The left edge of each column and the right edge of the last one."""
     grid: list[list[GridCell]]
     fonts: list[frozenset[str]]
     """The fonts of each row of the grid."""
@@ -55,19 +55,19 @@ def find_ruled(page: Page, words: Sequence[Word]) -> list[FoundTable]:
         words: its words.
 
     Returns:
-        The tables of data. A frame, a form, a page laid out in frames, and lines that words cross are none.
+        The tables of data. Frames, forms, pages laid out in frames, and lines that cross words are not included.
     """
     edges = merge_edges(filter_edges(page.edges, min_length=1), _NEAR, _NEAR, _NEAR, _NEAR)
     down = sum(edge["orientation"] == "v" for edge in edges)
     if not 0 < down * (len(edges) - down) <= _MOST_CROSSINGS:
         return []
-    found = [_found(table, words) for table in page.find_tables(
+    found = [_fill_cells(table, words) for table in page.find_tables(
         {"snap_tolerance": _NEAR, "join_tolerance": _NEAR, "intersection_tolerance": _NEAR})]
     return [table for table in found if table is not None and is_data(table.grid)]
 
 
-def _found(table: Table, words: Sequence[Word]) -> FoundTable | None:
-    """The table with its words in its cells; None if words cross its lines."""
+def _fill_cells(table: Table, words: Sequence[Word]) -> FoundTable | None:
+    """Return the table with its words in its cells; None if words cross its lines."""
     box = Box(*table.bbox)
     lefts = sorted({edge for cell in table.cells for edge in (cell[0], cell[2])})
     tops = sorted({edge for cell in table.cells for edge in (cell[1], cell[3])})
@@ -95,7 +95,7 @@ def _found(table: Table, words: Sequence[Word]) -> FoundTable | None:
 
 
 def _with_headers(grid: list[list[GridCell]], fonts: list[list[frozenset[str]]]) -> list[list[GridCell]]:
-    """The grid with what fonts or colons mark as headers: the first row, or the first of two columns."""
+    """Mark as headers the first row, or the first of two columns, if fonts or colons set it apart."""
     top = next((at for at, row in enumerate(grid) if not is_single(row)), 0)
     first, below = (frozenset().union(*(font for row in rows for font in row)) for rows in (
         fonts[top : top + 1], fonts[top + 1 :]))

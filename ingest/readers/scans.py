@@ -1,4 +1,4 @@
-"""Pictures of text: pages of PDF files without text, and image files, read by Tesseract where it is installed."""
+"""Text recognition for pages of PDF files without text and for image files, by Tesseract where it is installed."""
 
 import re
 import shutil
@@ -16,32 +16,32 @@ from ..limits import Limits
 
 _PROGRAM = "tesseract"
 _DOTS_AN_INCH, _POINTS_AN_INCH = 300, 72
-"""What Tesseract's documentation asks for, and a PDF file's unit of length."""
+"""The resolution that Tesseract's documentation recommends, and a PDF file's unit of length."""
 _MOST_PIXELS = 25_000_000
-"""Of a picture: an A3 page at 300 dots an inch has 17 million."""
+"""The most pixels of a picture: an A3 page at 300 dpi has 17 million."""
 _SUREST, _COLUMNS = 50.0, 12
-"""Mean confidence, of 100, below which a line is taken for a part of a picture; columns of Tesseract's table."""
+"""The mean confidence in percent below which a line is not text, and the columns of Tesseract's table."""
 _NO_SCRIPTS = frozenset({"osd", "equ"})
 _HAN = "[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]"
 _BETWEEN_HAN = re.compile(f"(?<={_HAN}) (?={_HAN})")
 NOT_INSTALLED = "install Tesseract with the languages of your documents (on Debian: apt install tesseract-ocr)"
-"""The fix where pictures of text cannot be read."""
+"""The fix if pictures of text cannot be read."""
 
 
 def can_recognise(limits: Limits) -> bool:
-    """Return True if pictures of text are to be read, and can be."""
+    """Return True if text recognition is switched on and Tesseract is installed."""
     return limits.ocr == "auto" and shutil.which(_PROGRAM) is not None
 
 
 def read_image(data: bytes, limits: Limits) -> Content:
-    """Return the text in an image file; of a file of several pictures each is a page.
+    """Return the text in an image file; each of several pictures in a file is a page.
 
     Raises:
-        UnreadableError: it is no picture, is too large, or text in pictures is not read.
+        UnreadableError: the file is not a picture or too large, or text recognition is not available.
     """
     if not can_recognise(limits):
-        raise UnreadableError(f"a picture, whose text is read by Tesseract only: {NOT_INSTALLED}, or leave it out"
-                              if limits.ocr == "auto" else "a picture, and BANYAN_OCR is off: leave it out")
+        raise UnreadableError(f"a picture, whose text only Tesseract can read: {NOT_INSTALLED}, or remove it"
+                              if limits.ocr == "auto" else "a picture, and BANYAN_OCR is off: remove it")
     try:
         with Image.open(BytesIO(data)) as image:
             texts = [recognise(_page_of(image, number)) for number in range(getattr(image, "n_frames", 1))]
@@ -51,9 +51,9 @@ def read_image(data: bytes, limits: Limits) -> Content:
 
 
 def read_pages(data: bytes, numbers: Sequence[int]) -> Mapping[int, str]:
-    """Return the text in the pictures of some pages of a PDF file, by the page's number from 0."""
+    """Return the text in the pictures of the given pages of a PDF file, by the page's number from 0."""
     with pypdfium2.PdfDocument(data) as document:
-        return dict(_rendered(document, numbers))
+        return dict(_recognise_pages(document, numbers))
 
 
 def recognise(picture: Image.Image) -> str:
@@ -65,16 +65,16 @@ def recognise(picture: Image.Image) -> str:
     stored = BytesIO()
     picture.save(stored, "PNG")
     try:
-        found = subprocess.run(  # noqa: S603 - its name is fixed, and the picture comes on its standard input
+        found = subprocess.run(  # noqa: S603 - the program's name is fixed, and the picture goes to standard input
             [_PROGRAM, "stdin", "stdout", "-l", _languages(), "--dpi", str(_DOTS_AN_INCH), "tsv"],
             input=stored.getvalue(), capture_output=True, check=True)
     except subprocess.CalledProcessError as error:
-        raise UnreadableError(f"Tesseract failed ({error.stderr.decode(errors='replace').strip()[:200]}): see that it "
-                              "works by itself") from error
+        raise UnreadableError(f"Tesseract failed ({error.stderr.decode(errors='replace').strip()[:200]}): check that "
+                              "it works by itself") from error
     return _text_of(found.stdout.decode("utf-8", errors="replace"))
 
 
-def _rendered(document: pypdfium2.PdfDocument, numbers: Sequence[int]) -> Iterator[tuple[int, str]]:
+def _recognise_pages(document: pypdfium2.PdfDocument, numbers: Sequence[int]) -> Iterator[tuple[int, str]]:
     for number in numbers:
         page = document[number]
         width, height = page.get_size()
@@ -92,14 +92,14 @@ def _page_of(image: Image.Image, number: int) -> Image.Image:
 
 @cache
 def _languages() -> str:
-    """Return the languages that are installed, as Tesseract is given them; it tells them apart by itself."""
+    """Return all installed languages in Tesseract's notation; it detects which ones a text has."""
     listed = subprocess.run([_PROGRAM, "--list-langs"], capture_output=True, check=True, text=True)  # noqa: S603
     names = [name for name in listed.stdout.split()[1:] if name.isidentifier() and name not in _NO_SCRIPTS]
     return "+".join(sorted(names, key=lambda name: (name != "eng", name)))
 
 
 def _text_of(table: str) -> str:
-    """Return the lines of Tesseract's table of words that are surely text."""
+    """Return the lines of Tesseract's table of words that are confidently text."""
     lines: dict[tuple[int, int, int], list[tuple[float, str]]] = {}
     for row in table.splitlines()[1:]:
         cells = row.split("\t")

@@ -13,10 +13,10 @@ from .archives import open_archive, properties
 
 
 def read_pptx(data: bytes, limits: Limits) -> Content:
-    """The text of a presentation.
+    """Read the text of a presentation.
 
     Raises:
-        UnreadableError: the bytes are no PowerPoint file, or a larger one than is read.
+        UnreadableError: the bytes are not a PowerPoint file, or it is too large.
     """
     with open_archive(data, "a PowerPoint file", limits) as archive:
         about = properties(archive)
@@ -33,7 +33,7 @@ def read_pptx(data: bytes, limits: Limits) -> Content:
 
 
 def _texts(shape: Any, heading: str) -> Iterator[str]:
-    """The texts of a shape and those grouped in it."""
+    """Yield the texts of a shape and of the shapes grouped in it."""
     if shape.has_text_frame:
         yield shape.text_frame.text
     elif getattr(shape, "has_table", False):

@@ -15,14 +15,14 @@ from ..tables import has_header, table_lines
 from .archives import open_archive, properties
 
 _MOST_CELLS = 20_000_000
-"""A sheet names its own size, and all its cells are made."""
+"""The most cells of a sheet: a sheet declares its size, and all its cells are allocated."""
 
 
 def read_spreadsheet(data: bytes, limits: Limits) -> Content:
-    """The sheets that are not empty, their values as they are stored; a merged cell's stands in each of its places.
+    """Read the non-empty sheets with their stored values; a merged cell's value is in each of its places.
 
     Raises:
-        UnreadableError: the file is larger than is read.
+        UnreadableError: the file is too large.
     """
     about: dict[str, str] = {}
     if zipfile.is_zipfile(BytesIO(data)):
@@ -50,7 +50,7 @@ def _lines(sheet: CalamineSheet, title: str, limits: Limits) -> Iterator[str]:
             row[left : right + 1] = [rows[top][left]] * len(row[left : right + 1])
     filled = list(dropwhile(lambda row: not any(row), rows))
     while filled and len(set(filled[0]) - {""}) == 1 and any(len(set(row) - {""}) > 1 for row in filled):
-        title = next(filter(None, filled[0]))  # a line above the table
+        title = next(filter(None, filled[0]))  # a single value above the table is its title
         yield title
         filled = list(dropwhile(lambda row: not any(row), filled[1:]))
     columns = [at for at in range(width) if any(row[at] for row in filled)]

@@ -1,4 +1,4 @@
-"""HTML to plain text that keeps the headings, as Markdown writes them."""
+"""HTML to plain text with headings in Markdown."""
 
 import re
 from collections.abc import Iterator
@@ -25,34 +25,34 @@ _LINES = frozenset({
     "div", "li", "dt", "dd", "tr", "caption", "figcaption", "option", "legend", "address", "details",
     "summary"})
 _CELLS = ["td", "th"]
-_SPACES = re.compile(r"[ \t\n\r\f]+")  # those of HTML: a no-break space stays
+_SPACES = re.compile(r"[ \t\n\r\f]+")  # HTML's white space: a no-break space stays
 _GAP = re.compile(r"[ \n\v]+")
-_MAX_TAGS = 2_000_000  # of which a long page has ten thousand; each takes some 1 KB of memory
+_MAX_TAGS = 2_000_000  # a long page has ten thousand; each takes about 1 KB of memory
 _MAX_META = 1000
 _META = {"author": "author", "article:author": "author", "dc.creator": "author", "date": "date", "dc.date": "date",
          "article:published_time": "date", "description": "description", "keywords": "keywords"}
 _LINE = "\v"
-"""A line begins or ends here: however many of these follow each other, they are one line break."""
+"""Marks where a line begins or ends; any number of consecutive marks is one line break."""
 
 
 def read_page(data: bytes, _: Limits) -> Content:
-    """A file with a page; see `read_html`."""
+    """Read a file with an HTML page; see `read_html`."""
     return read_html(data)
 
 
 def read_html(data: bytes) -> Content:
-    """The visible text of a page.
+    """Read the visible text of a page.
 
     Args:
-        data: the page's bytes; the encoding that it declares is heeded.
+        data: the page's bytes, in the encoding that it declares.
 
     Returns:
-        The text, headings as `# ` lines, list items as `- ` lines, tables of data as `text/table_rows.py` writes rows,
-        others as lines with ` | ` between cells, and preformatted text in fences; and the title: that of the page, else
-        its first `h1`, else an empty string; and the author, date and description of its `meta` tags.
+        The text, with headings as `# ` lines, list items as `- ` lines, and preformatted text in fences. Tables of data
+        are rows in the form of `text/table_rows.py`; other tables are lines with ` | ` between cells. The title is that
+        of the page, else its first `h1`, else an empty string. The metadata comes from its `meta` tags.
 
     Raises:
-        UnreadableError: the bytes are no text, in no encoding that can be told, no HTML at all, or a page of
+        UnreadableError: the bytes are not text, their encoding cannot be detected, they are not HTML, or the page has
             too many tags.
     """
     declared = EncodingDetector.find_declared_encoding(data, is_html=True)
@@ -68,7 +68,7 @@ def read_html(data: bytes) -> Content:
     blocks = []
     for preformatted, pieces in groupby(_pieces(soup, title), key=itemgetter(1)):
         block = "".join(text for text, _ in pieces)
-        blocks.append(_fenced(block) if preformatted else _GAP.sub(lambda gap: _gap(gap[0]), block).strip())
+        blocks.append(_fence(block) if preformatted else _GAP.sub(lambda gap: _gap(gap[0]), block).strip())
     return Content("\n\n".join(block for block in blocks if block), title, dict(_metadata(soup)))
 
 
@@ -80,9 +80,9 @@ def _metadata(soup: BeautifulSoup) -> Iterator[tuple[str, str]]:
 
 
 def _without_open_ends(text: str) -> str:
-    """The page without openings of comments, sections and tags that never end.
+    """Escape openings of comments, sections and tags that never end.
 
-    For each the parser would search the rest of the page in vain: minutes for a page of 200 KB of such.
+    For each one the parser would search the rest of the page in vain, which takes minutes for 200 KB of them.
     """
     for opening, closing in (("<!--", "-->"), ("<![", "]>"), ("<", ">")):
         last = text.rfind(closing) + 1
@@ -91,7 +91,7 @@ def _without_open_ends(text: str) -> str:
 
 
 def _pieces(soup: BeautifulSoup, heading: str) -> Iterator[tuple[str, bool]]:
-    """The text in order, and whether it is preformatted; with a stack, as pages nest without bound."""
+    """Yield the text in order, and whether it is preformatted; with a stack, because pages can nest very deeply."""
     stack: list[tuple[PageElement, bool, bool]] = [(soup, False, False)]
     while stack:
         node, preformatted, leaving = stack.pop()
@@ -113,14 +113,14 @@ def _pieces(soup: BeautifulSoup, heading: str) -> Iterator[tuple[str, bool]]:
 
 
 def _edge(tag: Tag) -> str:
-    """What separates a tag's content from what is around it."""
+    """Return the separator between a tag's content and its surroundings."""
     if tag.name in _PARAGRAPHS:
         return "\n\n"
     return _LINE if tag.name in _LINES else ""
 
 
 def _mark(tag: Tag) -> str:
-    """What a tag's content begins with."""
+    """Return the mark that a tag's content begins with."""
     if tag.name in _CELLS:
         before = tag.find_previous_sibling(_CELLS)
         return " | " if isinstance(before, Tag) and not (_has_paragraphs(before) or _has_paragraphs(tag)) else ""
@@ -128,7 +128,7 @@ def _mark(tag: Tag) -> str:
 
 
 def _has_paragraphs(cell: Tag) -> bool:
-    """Return True if a cell holds paragraphs, as those of Word files do, which stand apart without a bar."""
+    """Return True if a cell contains paragraphs, like those of Word files, which need no bar between them."""
     return any(isinstance(child, Tag) and child.name in _PARAGRAPHS for child in cell.contents)
 
 
@@ -136,7 +136,7 @@ def _line(tag: Tag) -> str:
     return _SPACES.sub(" ", tag.get_text()).strip()
 
 
-def _fenced(block: str) -> str:
+def _fence(block: str) -> str:
     block = block.replace(_LINE, "\n").strip("\n")
     return f"```\n{block}\n```" if block.strip() else ""
 

@@ -1,4 +1,4 @@
-"""Tables of HTML pages as rows of text, unless they lay out a page."""
+"""Tables of HTML pages as rows of text, except layout tables."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -10,24 +10,24 @@ from ..limits import DEFAULT_LIMITS
 from ..tables import table_lines
 
 LONGEST_CELL = 1000
-"""A longer cell is a part of a page."""
+"""The longest cell of a table of data; a longer one is part of a page."""
 _OF_LAYOUT = ["table", "h1", "h2", "h3", "h4", "h5", "h6", "form", "pre"]
-# Not `head`: where its end tag is left out, the whole page stands in it.
+# Not `head`: if its end tag is missing, the parser puts the whole page into it.
 UNSEEN = frozenset({"title", "script", "style", "template", "noscript", "svg", "iframe", "object"})
-_MOST_SPANNED = 1000  # as browsers bound it
+_MOST_SPANNED = 1000  # the limit of browsers
 _MOST_CELLS = 1_000_000
 
 
 def read_table(table: Tag, heading: str) -> str:
-    """The lines of a table of data.
+    """Write a table of data as lines.
 
     Args:
         table: a `table` element.
         heading: the heading above it.
 
     Returns:
-        The caption and the rows, a cell that spans several places in each of them; "" if it is no table of data: it
-        has a table, a heading or a long text in a cell, or only one row or column.
+        The caption and the rows, with a cell that spans several places in each of them. Returns "" for a layout table:
+        one with a table, a heading or a long text in a cell, or with only one row or column.
     """
     if table.get("role") == "presentation" or table.find(_OF_LAYOUT):
         return ""
@@ -47,7 +47,7 @@ class _Cell(NamedTuple):
 
 
 def _rows(table: Tag) -> list[list[_Cell]]:
-    """The cells in order, row by row; where end tags are left out, the parser has the next cell within the last."""
+    """Return the cells row by row; without end tags, the parser nests each cell in the one before."""
     rows: list[list[_Cell]] = []
     for node in table.descendants:
         if isinstance(node, Tag):
@@ -62,7 +62,7 @@ def _rows(table: Tag) -> list[list[_Cell]]:
 
 
 def _grid(rows: Sequence[Sequence[_Cell]]) -> list[list[GridCell]]:
-    """The cells in the places that they span; nothing if there are too many."""
+    """Return the cells in all places that they span; an empty list if there are too many."""
     grid: list[list[GridCell]] = []
     below: dict[int, tuple[int, GridCell]] = {}
     size = 0
@@ -75,8 +75,8 @@ def _grid(rows: Sequence[Sequence[_Cell]]) -> list[list[GridCell]]:
                 below |= {len(line): (left - 1, placed)} if left > 1 else {}
                 line.append(placed)
             if cell is not None:
-                placed, down = GridCell(" ".join(cell.words), cell.tag.name == "th"), _spanned(cell.tag, "rowspan")
-                for _ in range(_spanned(cell.tag, "colspan")):
+                placed, down = GridCell(" ".join(cell.words), cell.tag.name == "th"), _read_span(cell.tag, "rowspan")
+                for _ in range(_read_span(cell.tag, "colspan")):
                     below |= {len(line): (down - 1, placed)} if down > 1 else {}
                     line.append(placed)
         grid.append(line)
@@ -86,6 +86,6 @@ def _grid(rows: Sequence[Sequence[_Cell]]) -> list[list[GridCell]]:
     return grid
 
 
-def _spanned(cell: Tag, direction: str) -> int:
+def _read_span(cell: Tag, direction: str) -> int:
     value = str(cell.get(direction) or "")
     return min(max(int(value), 1), _MOST_SPANNED) if value.isascii() and value.isdigit() and len(value) < 6 else 1  # noqa: PLR2004

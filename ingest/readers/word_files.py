@@ -1,4 +1,4 @@
-"""Word files (docx): converted to HTML by mammoth, which reads what is visible, and read as a page."""
+"""Word files (docx): mammoth converts the visible text to HTML, which is read as a page."""
 
 import re
 from io import BytesIO
@@ -18,13 +18,13 @@ _TABLE_TAG = re.compile(r"<(/?)table>")
 
 
 def read_docx(data: bytes, limits: Limits) -> Content:
-    """The text of a Word file, as `read_html` gives it.
+    """Read the text of a Word file as `read_html` returns it.
 
-    Its title is the first paragraph in the style Title or Heading 1. Tracked insertions and content controls are read,
+    The title is the first paragraph in the style Title or Heading 1. Tracked insertions and content controls are read;
     deletions and pictures are not.
 
     Raises:
-        UnreadableError: the bytes are no Word file, or a larger one than is read.
+        UnreadableError: the bytes are not a Word file, or it is too large.
     """
     with open_archive(data, "a Word file", limits) as archive:
         about = properties(archive)
@@ -35,15 +35,15 @@ def read_docx(data: bytes, limits: Limits) -> Content:
 
 
 def _flatten_nested_tables(html: str) -> str:
-    """Write a table within a cell of a table of data as the cell's text, so that the outer table keeps its rows.
+    """Replace a table within a cell of a table of data by its text, so that the outer table keeps its rows.
 
-    A table that has another one in its first row or column lays out a page: there the inner tables are the data.
+    A table with another one in its first row or column lays out a page: there the inner tables are the data.
     """
     depths = accumulate(-1 if match[1] else 1 for match in _TABLE_TAG.finditer(html))
     if max(depths, default=0) < 2:  # noqa: PLR2004 - no table within another
         return html
     soup = BeautifulSoup(html, "html.parser")
-    for table in reversed(soup.find_all("table")):  # inner ones before those around them
+    for table in reversed(soup.find_all("table")):  # inner tables before outer ones
         outer = table.find_parent("table")
         if outer is not None and _is_of_data(outer) and len(text := _cell_text(table)) <= LONGEST_CELL:
             table.replace_with(text)
@@ -59,7 +59,7 @@ def _is_of_data(outer: Tag) -> bool:
 
 
 def _cell_text(table: Tag) -> str:
-    """A table in a line: its rows as "Part: Pole, Count: 2; Part: Peg, Count: 8" where it has such, else its words."""
+    """Write a table in one line: its rows as "Part: Pole, Count: 2; Part: Peg, Count: 8" if it is data, else words."""
     lines = read_table(table, "").split("\n")
     rows = [line.removeprefix("| ").removesuffix(" |").replace(" | ", ", ") for line in lines]
     return "; ".join(filter(None, rows)) or " ".join(table.get_text(" ").split())

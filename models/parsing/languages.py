@@ -1,4 +1,4 @@
-"""Which language a text is in, among those that pipelines are installed for."""
+"""Detection of a text's language among those with installed pipelines."""
 
 import importlib
 import re
@@ -7,18 +7,18 @@ from functools import cache
 
 _WORD = re.compile(r"[^\W\d_]+")
 _READ = 2000
-"""Characters that are looked at."""
+"""The number of characters to read."""
 
 
 def language_of(text: str, languages: Iterable[str]) -> str:
-    """The language whose function words a text uses most.
+    """Return the language whose function words are most common in a text.
 
     Args:
         text: any text.
-        languages: spaCy's codes to choose from.
+        languages: spaCy's codes of the languages to choose from.
 
     Returns:
-        One of them; English where none has more of the words.
+        One of them; English if no language has more such words.
     """
     chosen = sorted(set(languages))
     if len(chosen) == 1:
@@ -30,5 +30,5 @@ def language_of(text: str, languages: Iterable[str]) -> str:
 
 @cache
 def _stop_words(code: str) -> frozenset[str]:
-    # Imported by code: spaCy has a module for each language, and one takes a while to load.
+    # Imported by code: spaCy has a module for each language, and each takes a while to load.
     return frozenset(importlib.import_module(f"spacy.lang.{code}.stop_words").STOP_WORDS)

@@ -1,7 +1,7 @@
-"""Parses of texts: each text once, in time linear in its length, with our own sentences.
+"""Parses of texts: each text once, in time linear in its length, with Banyan's sentence boundaries.
 
-spaCy's tokenizer takes quadratic time for a long run of characters without a space, so such runs, which are no words,
-are hidden from it. Offsets are those of the text.
+spaCy's tokenizer takes quadratic time for a long run of characters without a space. Such runs are not words and are
+hidden from it. Offsets refer to the original text.
 """
 
 import re
@@ -21,26 +21,26 @@ if TYPE_CHECKING:
 
 _NO_WORD = re.compile(r"\S{100,}")
 _TOKENS_KEPT = 30_000
-"""Tokens of the parses that are kept: about 1 KB each."""
+"""The most tokens of cached parses: about 1 KB each."""
 _LONGEST_SENTENCE = 150
-"""Tokens: the parser takes quadratic time for a longer one, and no parse of it is of use."""
+"""The most tokens of a sentence: the parser takes quadratic time for longer ones, without useful results."""
 
 
 class Parser:
-    """Parses texts with the pipelines of their languages. Methods may be called from several threads at once."""
+    """A parser of texts with the pipelines of their languages. Methods may be called from several threads at once."""
 
     def __init__(self, configured: str = "") -> None:
-        """Pipelines are loaded when a text needs them.
+        """Store the configuration; pipelines are loaded when a text needs them.
 
         Args:
-            configured: names of pipelines to prefer, by commas (`en_core_web_md,de_core_news_sm`).
+            configured: comma-separated names of pipelines to prefer (`en_core_web_md,de_core_news_sm`).
         """
         self._configured = configured
         self._lock = threading.Lock()
         self._parsed: LRUCache[tuple[str, str], Doc] = LRUCache(_TOKENS_KEPT, getsizeof=len)
 
     def languages(self) -> frozenset[str]:
-        """The languages that pipelines are installed or configured for; Chinese has a reader of its own."""
+        """Return the languages with installed or configured pipelines; Chinese has a separate reader."""
         named = (Path(name.strip()).name.partition("_")[0] for name in self._configured.split(",") if name.strip())
         return frozenset({*installed_pipelines(), *named} - {"zh"})
 
@@ -58,10 +58,10 @@ class Parser:
 
         Returns:
             spaCy's document: tokens with tags, lemmas, heads and named entities. Its sentences are those of
-            `split_sentences`; `token.idx` is an offset into `text`.
+            `split_sentences`, and `token.idx` is an offset into `text`.
 
         Raises:
-            ParsingError: there is no pipeline, or it is damaged.
+            ParsingError: the pipeline is missing or damaged.
         """
         pipeline = self._pipeline(language)
         with self._lock:
@@ -73,7 +73,7 @@ class Parser:
         return doc
 
     def entities(self, text: str) -> "Doc":
-        """Recognise the named entities of a text, and nothing else: that takes a third of a parse's time.
+        """Recognise only the named entities of a text, which takes a third of the time of a parse.
 
         Args:
             text: any text.
@@ -82,7 +82,7 @@ class Parser:
             spaCy's document with the entities in `ents`; `token.idx` is an offset into `text`.
 
         Raises:
-            ParsingError: there is no pipeline for the text's language, or it is damaged.
+            ParsingError: the pipeline for the text's language is missing or damaged.
         """
         pipeline = self._pipeline(language_of(text, self.languages()))
         with self._lock:
@@ -98,7 +98,7 @@ class Parser:
 
 
 def _tokens(pipeline: "Language", text: str) -> "Doc":
-    """The text's tokens, with the beginnings of sentences marked; the parser keeps to them."""
+    """Tokenize a text and mark the starts of sentences, which the parser respects."""
     shown = _NO_WORD.sub(lambda run: " " * len(run.group()), text)
     doc = pipeline.make_doc(shown)
     starts = iter([start for start, _ in split_sentences(text)])

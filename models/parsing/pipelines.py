@@ -1,7 +1,7 @@
-"""Which spaCy pipeline reads a language: the one the user names, an installed one, or the bundled English one.
+"""The choice of a spaCy pipeline for a language: a configured one, an installed one, or the bundled English one.
 
-Only pipelines that are installed are loaded; nothing is downloaded. The bundled pipeline is loaded from files whose
-checksums are known, so no code of its package runs.
+Only installed pipelines are loaded; nothing is downloaded. The bundled pipeline is loaded from files with known
+checksums, so no code of its package runs.
 """
 
 import hashlib
@@ -51,27 +51,27 @@ SHA256: Mapping[str, str] = {
 }
 
 _UNUSED = ("senter", "tokenizer")
-"""Sentences are our own; the bundled tokenizer is the one of its language, and takes long to be read again."""
+"""Banyan marks sentences itself; the bundled tokenizer equals that of its language, and is slow to load again."""
 
 MOST_NEW_WORDS = 100_000
-"""Words that a pipeline learns from texts until it is loaded anew: it forgets none, and each takes about 1 KB."""
+"""The number of new words after which a pipeline is reloaded: it never forgets one, and each takes about 1 KB."""
 
 _loading = threading.Lock()
 
 
 class ParsingError(BanyanError):
-    """A pipeline cannot be used: it is missing, damaged, or of another version of spaCy."""
+    """A pipeline cannot be used: it is missing, damaged, or for another version of spaCy."""
 
 
 @cache
 def installed_pipelines() -> Mapping[str, str]:
-    """Language -> the official pipeline that reads it: of several, the largest; the bundled one last.
+    """Map each language to its official pipeline: the largest installed one, and the bundled one last.
 
     Returns:
         spaCy's language codes ("en", "de") and the names of installed packages (`de_core_news_sm`).
     """
     found: dict[str, str] = {}
-    # A pipeline is a package: their names are in folders' listings, where distributions' are in a file of each.
+    # Pipelines are found by package names in folder listings, because reading each distribution's metadata is slow.
     names = {module.name for module in pkgutil.iter_modules()}
     for size in ("sm", "md", "lg", "trf"):
         for name in sorted(names):
@@ -84,14 +84,14 @@ def installed_pipelines() -> Mapping[str, str]:
 
 @cache
 def pipeline_name(language: str, configured: str = "") -> str | None:
-    """The pipeline that reads a language.
+    """Return the pipeline for a language.
 
     Args:
         language: spaCy's code, such as "en".
-        configured: pipelines that the user names, by commas; the one whose name begins with the code counts.
+        configured: comma-separated pipelines; the one whose name begins with the language code counts.
 
     Returns:
-        The package's name or folder; None where none is installed.
+        The package's name or folder, or None if none is installed.
     """
     named = [name.strip() for name in configured.split(",") if name.strip()]
     own = next((name for name in named if Path(name).name.startswith(f"{language}_")), None)
@@ -99,17 +99,17 @@ def pipeline_name(language: str, configured: str = "") -> str | None:
 
 
 def load_pipeline(name: str, *, alone: bool = False) -> "Language":
-    """Load a pipeline: once per process, and again whenever it has learnt many words.
+    """Load a pipeline once per process, and reload it when it has learned many words.
 
     Args:
         name: an installed package, or a folder.
-        alone: the bundled pipeline is the only one that this process will load.
+        alone: whether the bundled pipeline is the only one that this process will load.
 
     Returns:
         The pipeline, shared by all callers; call it from one thread at a time.
 
     Raises:
-        ParsingError: it is not installed, or its files are not the published ones.
+        ParsingError: the pipeline is not installed, or its files are not the published ones.
     """
     with _loading, _without_torch() if alone else nullcontext():
         pipeline, words = _load(name)
@@ -121,15 +121,15 @@ def load_pipeline(name: str, *, alone: bool = False) -> "Language":
 
 @contextmanager
 def _without_torch() -> Iterator[None]:
-    """Within the block torch is not found, unless it was imported before.
+    """Hide torch within the block, unless it was imported before.
 
-    spaCy imports it wherever it is installed, for layers that the bundled pipeline does not have: that takes longer
-    than all else that a question needs.
+    spaCy imports torch if it is installed, for layers that the bundled pipeline does not have. That takes longer than
+    the rest of a question.
     """
     if "torch" in sys.modules:
         yield
         return
-    sys.modules["torch"] = cast("ModuleType", None)  # as `import` understands it
+    sys.modules["torch"] = cast("ModuleType", None)  # `import` then fails
     try:
         yield
     finally:
@@ -138,12 +138,12 @@ def _without_torch() -> Iterator[None]:
 
 @cache
 def _load(name: str) -> tuple["Language", int]:
-    """A pipeline and how many words it brings."""
+    """Load a pipeline, and return it with its number of words."""
     import spacy  # noqa: PLC0415 - it takes a second to import, and only rules and tests read with it
 
     source: Any = _verified_folder() if name == PACKAGE else name
     try:
-        with ignoring(Warning):  # of versions: a pipeline of another minor version still parses
+        with ignoring(Warning):  # a pipeline for another minor version still works
             pipeline = spacy.load(source, exclude=_UNUSED if name == PACKAGE else _UNUSED[:1])
             return pipeline, len(pipeline.vocab.strings)
     except (OSError, ValueError, ImportError) as error:
@@ -152,7 +152,7 @@ def _load(name: str) -> tuple["Language", int]:
 
 
 def _verified_folder() -> Path:
-    """The bundled pipeline's folder, each of its files being the published one."""
+    """Return the bundled pipeline's folder after checking that its files are the published ones."""
     spec = importlib.util.find_spec(PACKAGE)
     if spec is None or spec.origin is None:
         raise ParsingError(f"The English pipeline cannot be loaded: its package is not installed. Install it with "

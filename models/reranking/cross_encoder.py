@@ -1,4 +1,4 @@
-"""Any sentence-transformers CrossEncoder on this machine, by name or folder."""
+"""A reranker with any local sentence-transformers CrossEncoder, by name or folder."""
 
 import json
 from collections.abc import Sequence
@@ -13,12 +13,12 @@ from safetensors import SafetensorError
 from .reranker import RerankerError, Scores
 
 _CONFIG = "config.json"
-# Pairs whose scores are cached: the next round asks for most of them again.
+# The number of cached pairs: the next round asks for most of them again.
 _PAIRS = 4096
 
 
 class CrossEncoderReranker:
-    """A sentence-transformers CrossEncoder in torch. Nothing is downloaded and no pickled weights are read."""
+    """A sentence-transformers CrossEncoder in torch, without downloads and without pickled weights."""
 
     def __init__(self, name: str, batch: int) -> None:
         """Load the model."""
@@ -44,7 +44,7 @@ class CrossEncoderReranker:
         self._lock = Lock()  # its tokenizer's state changes during a call
 
     def scores(self, question: str, texts: Sequence[str]) -> Scores:
-        """See `Reranker.scores`."""
+        """Score texts for a question; see `Reranker.scores`."""
         with self._lock:
             pairs = [(question, text) for text in texts]
             scores = {pair: self._scores[pair] for pair in pairs if pair in self._scores}
@@ -56,18 +56,18 @@ class CrossEncoderReranker:
     def _predict(self, pairs: list[tuple[str, str]]) -> list[float]:
         if not pairs:
             return []
-        # Half a surrogate pair, as broken JSON brings it, is no character: tokenizers refuse it.
+        # Tokenizers reject half a surrogate pair, which broken JSON may contain.
         readable = [tuple(text.encode(errors="replace").decode() for text in pair) for pair in pairs]
         scores = np.asarray(self._model.predict(readable, batch_size=self._batch, show_progress_bar=False), np.float64)
         if not np.isfinite(scores).all():
             raise RerankerError(f"The cross-encoder {self._name!r} gave a score that is no number: its weights are "
                                 "damaged. Store it again, or leave BANYAN_RERANKER empty.")
-        # Batches of other sizes round differently: what differs by that alone counts as equal.
+        # Batch sizes affect rounding, so scores that differ only by that count as equal.
         return [float(score) for score in np.round(scores, 5)]
 
 
 def _local_folder(name: str) -> Path:
-    """Where the model lies: the folder of this name, or the hub's local cache."""
+    """Return the model's folder: the folder of this name, or the one in the hub's local cache."""
     if Path(name).is_dir():
         return Path(name)
     try:
@@ -81,10 +81,10 @@ def _local_folder(name: str) -> Path:
 
 
 def _check_scores_pairs(name: str, folder: Path) -> None:
-    """Refuse an encoder of single texts: the library would give it a head of random weights without a word.
+    """Raise RerankerError for an encoder of single texts, to which the library would add a head of random weights.
 
     Raises:
-        RerankerError: the model has no head that was trained to score pairs, or no readable config.json.
+        RerankerError: the model has no head trained to score pairs, or no readable config.json.
     """
     try:
         config = json.loads((folder / _CONFIG).read_text("utf-8"))

@@ -1,4 +1,4 @@
-"""Rerankers behind an endpoint: the `/rerank` form that Jina, Cohere, vLLM and llama.cpp share."""
+"""Rerankers behind an endpoint, with the `/rerank` request of Jina, Cohere, vLLM and llama.cpp."""
 
 from collections.abc import Sequence
 
@@ -11,20 +11,20 @@ from .reranker import RerankerError, Scores
 
 
 class EndpointReranker:
-    """A model that is asked by `/rerank`, within the limits of the process."""
+    """A model behind `/rerank`, within the limits of the process."""
 
     def __init__(self, settings: Settings) -> None:
-        """Ask nothing yet."""
+        """Store the settings; nothing is requested yet."""
         self._model = settings.reranker
         self._served = ServedModel(settings.model_copy(update={
             "llm_base_url": settings.reranker_base_url, "llm_api_key": settings.reranker_api_key,
             "llm_model": settings.reranker}), "BANYAN_RERANKER", "rerank")
 
     def scores(self, question: str, texts: Sequence[str]) -> Scores:
-        """See `Reranker.scores`.
+        """Score texts for a question; see `Reranker.scores`.
 
         Raises:
-            RerankerError: the endpoint failed, or did not score each text.
+            RerankerError: the endpoint failed, or did not score every text.
         """
         if not texts:
             return np.zeros(0, np.float32)

@@ -1,14 +1,14 @@
-"""Which cross-encoder the settings name."""
+"""The cross-encoder in the settings."""
 
 from ...config import Settings
 from .reranker import Reranker
 
 
 def load_reranker(settings: Settings) -> Reranker | None:
-    """The cross-encoder that the settings name; None where they name none. Nothing is downloaded.
+    """Load the cross-encoder in the settings, or return None if they name none. Nothing is downloaded.
 
     Raises:
-        RerankerError: it is missing, cannot be read, or does not score pairs.
+        RerankerError: the model is missing, cannot be read, or does not score pairs.
     """
     if not settings.reranker:
         return None

@@ -1,4 +1,4 @@
-"""The optional cross-encoder: reads a question and a passage together and scores how well they fit."""
+"""The optional cross-encoder: it reads a question and a passage together, and scores how well they match."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -12,15 +12,15 @@ Scores = NDArray[np.float32]
 
 
 class RerankerError(BanyanError):
-    """The cross-encoder that the settings name cannot be used."""
+    """The cross-encoder in the settings cannot be used."""
 
 
 class Reranker(Protocol):
-    """Scores texts for a question. Safe to call from several threads."""
+    """A scorer of texts for a question. Safe to call from several threads."""
 
     def scores(self, question: str, texts: Sequence[str]) -> Scores:
-        """How well each text fits the question: the higher the better, on a scale of the model's own.
+        """Return how well each text matches the question: higher is better, on a scale of the model.
 
         Returns:
-            Shape (n,), finite; that of a text does not depend on the others.
+            Shape (n,), finite; a text's score does not depend on the other texts.
         """

@@ -1,5 +1,5 @@
-"""The rules reasoner: language understanding by closed word lists, patterns and the schema's own cues.
+"""The rules reasoner: language understanding with closed word lists, patterns and the schema's cues.
 
-It needs no language model and no network, and is honest about being limited: what no rule covers is
-not guessed. `extraction.RulesExtractor` reads chunks; the question side decomposes and answers.
+It needs no language model and no network, and does not guess: it ignores what no rule covers.
+`reader.RulesReader` reads chunks; `reasoner.RulesReasoner` also decomposes and answers questions.
 """

@@ -1,7 +1,7 @@
-"""Answers by finding: the quotes that answer best, with the short answer where the passages state one.
+"""Extractive answers: the best quotes, with the short answer if the passages state one.
 
-A question that was decomposed is answered step by step: each sub-query is filled with the answers before it, and its
-own answer is looked for. Nothing is inferred, counted or judged.
+A decomposed question is answered step by step: each sub-query is filled with the earlier answers and then answered.
+Nothing is inferred, counted or judged.
 """
 
 import threading
@@ -25,18 +25,18 @@ from .short_answers import Short, asked_cell, short_answer
 from .units import Unit, readable_row
 
 _POOLS = 8
-"""Contexts whose units are cached: those of questions under way, some 100 KB each."""
+"""The number of contexts whose units are cached, for current questions; each takes about 100 KB."""
 STATED, QUOTED = 0.9, 0.6
-"""Confidence of a short answer, and of quotes that say all that a question without a short answer says."""
+"""The confidence of a short answer, and of quotes that cover a question without a short answer."""
 _COVERED = 0.5
 """The share of a question's words from which the best quote answers a question such as 'why' or 'how'."""
 _UNSTATED = 0.49
-"""The most confidence in quotes alone where a short answer is asked for: below the default threshold of abstaining."""
+"""The most confidence in quotes alone if a short answer is expected: below the default abstention threshold."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Hop:
-    """A sub-query as filled, with its answer, "" where none was found, and the claim that states it."""
+    """A filled sub-query, its answer ("" if none was found), and the claim that states the answer."""
 
     question: str
     answer: str
@@ -44,7 +44,7 @@ class _Hop:
 
 
 class Answers:
-    """Answers questions from contexts; the last few contexts stay split into units. Safe for threads."""
+    """The answers to questions from contexts; the units of recent contexts are cached. Safe for threads."""
 
     def __init__(self, parser: Parser) -> None:
         self._parser = parser
@@ -52,16 +52,17 @@ class Answers:
         self._lock = threading.Lock()
 
     def answer(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage]) -> DraftAnswer:
-        """Return the best quotes as claims, with the short answer where the passages state one.
+        """Return the best quotes as claims, with the short answer if the passages state one.
 
         Args:
             question: the question.
-            history: its sub-queries with the answers found so far.
+            history: the sub-queries of the question with the answers so far.
             passages: the context, best first.
 
         Returns:
-            A draft of quotes. Its confidence is `STATED` with a short answer, `QUOTED` where the first quote says most
-            of a question that has none (why, how), and else the share of the question that it says, below one half.
+            A draft of quotes. The confidence is `STATED` with a short answer, and `QUOTED` if the first quote covers
+            most of a question without one (why, how). Otherwise it is the covered share of the question, below one
+            half.
         """
         if passages and all(passage.statement for passage in passages):
             return overview(passages)
@@ -70,17 +71,17 @@ class Answers:
             final, *others = chained
             claims = [hop.claim for hop in (final, *others) if hop.claim is not None]
             return QuotedDraft(answerable=True, claims=_distinct(claims), confidence=STATED, short=final.answer)
-        return _found(question, finder)
+        return _draft_answer(question, finder)
 
     def find(self, question: str, passages: Sequence[Passage]) -> QuotedDraft:
-        """Return the quotes that answer a question best, as a draft; see `answer`."""
-        return _found(question, self._finder(passages))
+        """Return the best quotes for a question as a draft; see `answer`."""
+        return _draft_answer(question, self._finder(passages))
 
     def reflect(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
                 schema: GraphSchema) -> Reflection:
-        """Return whether a chain of sub-queries is answered, and else which filled ones to ask next.
+        """Return whether a chain of sub-queries is answered, and if not, which filled ones to ask next.
 
-        A question that was not decomposed is searched once: its words are known, and no more would be found.
+        A question that was not decomposed is searched only once, because its words do not change.
         """
         del question
         if len(history) < 2:  # noqa: PLR2004 - one step is no chain
@@ -109,14 +110,14 @@ class Answers:
         return finder
 
     def _hops(self, history: Sequence[SubAnswer], finder: Finder) -> list[_Hop]:
-        """Answer each sub-query in order, filled with the answers before it."""
+        """Answer each sub-query in order, filled with the earlier answers."""
         hops: list[_Hop] = []
         for item in history:
             filled = fill(item.question, [_first_name(hop.answer) for hop in hops])
             if references(filled):
                 hops.append(_Hop(filled, item.answer, None))
                 continue
-            draft = _found(filled, finder)
+            draft = _draft_answer(filled, finder)
             answer = draft.short or item.answer
             claims = draft.claims[:1] if draft.short or not answer else [
                 claim for claim in draft.claims if normalise(answer) in normalise(claim.text)]
@@ -124,8 +125,8 @@ class Answers:
         return hops
 
 
-def _found(text: str, finder: Finder) -> QuotedDraft:
-    """The draft for one question that is searched as a whole."""
+def _draft_answer(text: str, finder: Finder) -> QuotedDraft:
+    """Return the draft for one question that is searched as a whole."""
     question, found = finder.search(text)
     if not found:
         return QuotedDraft(answerable=False, confidence=0.0)
@@ -146,14 +147,14 @@ def _found(text: str, finder: Finder) -> QuotedDraft:
 
 
 def _quote(question: Question, found: Found, finder: Finder) -> Claim:
-    """The quote of a unit with what stands around it."""
+    """Return the quote of a unit with its surroundings."""
     unit = found.unit
     words = finder.passages[unit.passage - 1].text[slice(*unit.quote)]
     return _claim(unit, _row_text(question, unit.row) if unit.row else " ".join(words.split()), words)
 
 
 def _stating(question: Question, short: Short, finder: Finder) -> Claim:
-    """The sentence, row or fact that states a short answer."""
+    """Return the sentence, row or fact that states a short answer."""
     unit = short.unit
     if unit is None:
         fact = finder.passages[short.passage - 1]
@@ -170,22 +171,22 @@ def _claim(unit: Unit, text: str, words: str) -> Claim:
 
 
 def _first_name(answer: str) -> str:
-    """The first of several names joined by 'and': a step asks about one thing, and no text holds both together."""
+    """Return the first of several names joined by 'and', because a step asks about one thing."""
     first, joint, second = answer.partition(" and ")
     return first.split(", ")[0] if joint and first[:1].isupper() and second[:1].isupper() else answer
 
 
 def _final(history: Sequence[SubAnswer]) -> int:
-    """The place of the step that answers the question: the last of the plan, whose steps refer to answers.
+    """Return the index of the step that answers the question: the last one with references to other answers.
 
-    Filled forms of earlier steps may stand after it, asked in a later round.
+    Filled forms of earlier steps, asked in a later round, may follow it.
     """
     planned = [at for at, item in enumerate(history) if references(item.question)]
     return planned[-1] if planned else len(history) - 1
 
 
 def _chain(history: Sequence[SubAnswer], hops: Sequence[_Hop]) -> list[_Hop]:
-    """The final hop and those that it rests on, final first; empty where one of them has no answer."""
+    """Return the final hop and the hops it depends on, final first; empty if one of them has no answer."""
     final = _final(history)
     needed = {final}
     for at in range(final, -1, -1):
@@ -196,5 +197,5 @@ def _chain(history: Sequence[SubAnswer], hops: Sequence[_Hop]) -> list[_Hop]:
 
 
 def _distinct(claims: Sequence[Claim]) -> list[Claim]:
-    """The claims, each passage's words quoted once."""
+    """Return the claims without repeated quotes."""
     return list({(claim.quotes[0].passage, claim.quotes[0].words): claim for claim in reversed(claims)}.values())[::-1]

@@ -22,11 +22,11 @@ _GENERAL = words(
     "地区 城市 全国 全球 世界 国内 国外 海外 当地")
 _PARTICLES = frozenset("的了在于是为与和及或对向从被把将其该本此各每某并而也都就等")
 _NO_BODY = tuple("者人员利率量力性化度们金")
-"""Endings of common nouns that the tagger takes for organizations."""
+"""Endings of common nouns that the tagger labels as organizations."""
 _JOINED = frozenset({"n", "nz", "vn", "LOC", "ORG", "an", "s", "f"})
 _LONGEST_NAME = 30
 _SHORTEST_BODY = 3
-"""Characters; '大厂' is a place."""
+"""The length in characters up to which a location with such an ending stays a location, such as '大厂'."""
 
 
 def find_chinese_names(text: str, sentences: Sequence[tuple[int, int]],
@@ -35,11 +35,11 @@ def find_chinese_names(text: str, sentences: Sequence[tuple[int, int]],
 
     Args:
         text: the text.
-        sentences: (start, end) of those of its sentences that are Chinese.
-        masked: (start, end) of the parts in which no name is looked for.
+        sentences: (start, end) of the Chinese sentences.
+        masked: (start, end) of the parts without names.
 
     Returns:
-        Their places, in order and without overlaps.
+        The places of the names, in order and without overlaps.
     """
     if not sentences:
         return []
@@ -54,22 +54,22 @@ def find_chinese_names(text: str, sentences: Sequence[tuple[int, int]],
 
 
 def _names(words: Sequence[Word], text: str) -> Iterator[Place]:
-    """The names among a sentence's words; neighbouring parts of one name are joined."""
+    """Yield the names among a sentence's words, with adjacent parts of one name joined."""
     at = 0
     while at < len(words):
-        end = _joined(words, at)
+        end = _name_end(words, at)
         first, last = words[at], words[end - 1]
         kind = _kind(words[at:end])
         name = text[first.start : last.end]
-        # '2001年成立的香港金融公司' says what a company is.
+        # In '2001年成立的香港金融公司' the words only describe a company.
         described = name.endswith("公司") and "有限" not in name and text[first.start - 1 : first.start] == "的"
         if kind and _is_name(name, kind) and not described and not _is_reign(words, end, kind):
             yield first.start, last.end, kind
         at = end
 
 
-def _joined(words: Sequence[Word], at: int) -> int:
-    """The index after the last word of the name that begins with a word, or after the word itself."""
+def _name_end(words: Sequence[Word], at: int) -> int:
+    """Return the index after the last word of the name that begins at a word, or after the word itself."""
     end = at + 1
     if words[at].tag == "PER":  # '乌萨马·' and '拉比耶'
         while end < len(words) and words[end].start == words[end - 1].end and (
@@ -78,7 +78,7 @@ def _joined(words: Sequence[Word], at: int) -> int:
         return end
     if words[at].tag not in {"LOC", "ORG", "nz"}:
         return end
-    # '青河县' '禾丰' '公司': up to the word that ends the name of an organization, with nothing but nouns between.
+    # '青河县' '禾丰' '公司': extend to the ending of an organization's name, across nouns only.
     stop = end
     while stop < len(words) and words[stop].start == words[stop - 1].end and words[stop].tag in _JOINED and (
             words[stop].end - words[at].start <= _LONGEST_NAME):
@@ -95,7 +95,7 @@ def _joined(words: Sequence[Word], at: int) -> int:
 
 
 def _kind(words: Sequence[Word]) -> str:
-    """The kind of the name that some words are; "" where they are none."""
+    """Return the kind of the name that words form, or ""."""
     if len(words) > 1 and words[-1].text.endswith(_BODY):
         return "organization"
     kind = _KINDS.get(words[0].tag, "")
@@ -108,7 +108,7 @@ def _kind(words: Sequence[Word]) -> str:
 
 
 def _is_name(name: str, kind: str) -> bool:
-    """Return False for common nouns, pieces of sentences, and persons without a surname."""
+    """Return False for common nouns, fragments of sentences, and persons without a surname."""
     if len(name) < 2 or not any(c.isalpha() for c in name) or name in _GENERAL or len(name) > _LONGEST_NAME:  # noqa: PLR2004
         return False
     if name[0] in _PARTICLES or name[-1] in _PARTICLES or name[-1] == "族":
@@ -120,5 +120,5 @@ def _is_name(name: str, kind: str) -> bool:
 
 
 def _is_reign(words: Sequence[Word], end: int, kind: str) -> bool:
-    """Return True for the name of an era: '道光' of '道光年间'."""
+    """Return True for the name of an era, such as '道光' in '道光年间'."""
     return kind == "person" and end < len(words) and words[end].text[0] in "年朝"

@@ -1,4 +1,4 @@
-"""Superlatives and comparisons over one column of a table: which is the dearest, which of two is lighter."""
+"""Superlatives and comparisons over a column of a table: which is the dearest, or which of two is lighter."""
 
 import re
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ _SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class Extreme:
-    """What a column tells: the first cells of the winning rows, a line that says what was compared, and the rows."""
+    """The result of a comparison: the first cells of the winning rows, a line with the values, and the rows."""
 
     words: str
     line: str
@@ -42,17 +42,17 @@ class Extreme:
 
 
 def find_extreme(question: Question, units: Sequence[Unit]) -> Extreme | None:
-    """Return the row with the greatest or least value of the column that a question compares by; None without one.
+    """Return the row with the largest or smallest value in the column that a question compares by, or None.
 
     Args:
-        question: the question taken apart.
-        units: those of the passages; tables are their rows with one heading and one first header.
+        question: the analysed question.
+        units: the units of the passages; a table consists of the rows with one heading and one first header.
     """
     degree = _DEGREE.search(question.text)
     if degree is None or question.expected in {"number", "reason", "polar"}:
         return None
     if (degree["word"] or "").lower().endswith("er") and not _COMPARED.search(question.text):
-        return None  # 'member' compares nothing
+        return None  # 'member' is not a comparative
     tables: dict[tuple[str, str], dict[tuple[Cell, ...], Unit]] = {}
     for unit in units:
         if unit.row is not None and unit.row.cells[0].header != DOCUMENT:
@@ -67,17 +67,17 @@ def find_extreme(question: Question, units: Sequence[Unit]) -> Extreme | None:
 
 
 def _chosen(question: Question, rows: Sequence[Unit], called: str) -> list[Unit]:
-    """Return the rows that are compared: those named, where several are, else those of the kind asked for."""
+    """Return the rows to compare: the named ones if there are several, else those of the requested kind."""
     named = [unit for unit in rows if unit.row and has_name(question.text, unit.row.cells[0].value)]
     if _COMPARED.search(question.text):
         return named if len(named) > 1 else []
     asked = frozenset(content_words(question.text))
-    said = [{cell.header for cell in unit.row.cells if asked.issuperset(content_words(cell.value) or ("",))}
+    matches = [{cell.header for cell in unit.row.cells if asked.issuperset(content_words(cell.value) or ("",))}
             if unit.row else set[str]() for unit in rows]
-    wanted = set[str]().union(*said)
+    wanted = set[str]().union(*matches)
     about = asked.intersection(content_words(called)) or (question.focus and float(
         likeness([question.focus], [called]).max()) >= _SIMILAR)
-    return [unit for unit, headers in zip(rows, said, strict=True) if headers == wanted] if about or wanted else []
+    return [unit for unit, headers in zip(rows, matches, strict=True) if headers == wanted] if about or wanted else []
 
 
 def _extreme(question: Question, degree: re.Match[str], rows: Sequence[Unit]) -> Extreme | None:
@@ -90,7 +90,7 @@ def _extreme(question: Question, degree: re.Match[str], rows: Sequence[Unit]) ->
         least, value = bool(_EARLIEST.match(word)), _day
     valued = [(size, unit, cell) for unit in rows if unit.row is not None
               and (cell := _cell_under(unit.row, header)) is not None and (size := value(cell)) is not None]
-    if len(valued) < 2:  # noqa: PLR2004 - one alone is not compared
+    if len(valued) < 2:  # noqa: PLR2004 - a comparison needs two
         return None
     valued.sort(key=lambda item: item[0], reverse=not least)
     best = [item for item in valued if item[0] == valued[0][0]]

@@ -1,4 +1,4 @@
-"""Content words of a text in any script: what questions and sentences are compared by."""
+"""Content words of a text in any script, for comparing questions and sentences."""
 
 import functools
 import re
@@ -21,19 +21,19 @@ _CONCEPTS = frozenset(ENGLISH_CONCEPTS.values())
 
 
 def language_of(text: str) -> Language:
-    """"zh" where the text holds a Chinese character, else "en" (whose rules fit other scripts best)."""
+    """Return "zh" if a text contains a Chinese character, else "en", whose rules fit other scripts best."""
     return "zh" if _HAN_CHARACTER.search(text) else "en"
 
 
 @functools.lru_cache(maxsize=16_384)
 def stem(word: str) -> str:
-    """The word without its ending, or the concept it stands for where the lexicon knows it.
+    """Return a word without its ending, or its concept if the lexicon has one.
 
     Args:
         word: one normalised word.
 
     Returns:
-        A form that inflections and derivations of the word share ('discoverer', 'discovered').
+        A form that the word's inflections and derivations share ('discoverer', 'discovered').
     """
     plain = _POSSESSIVE.sub("", word)
     if plain in ENGLISH_CONCEPTS:
@@ -48,13 +48,13 @@ def stem(word: str) -> str:
 
 @functools.lru_cache(maxsize=4096)
 def content_words(text: str) -> tuple[str, ...]:
-    """What a text is about: stems of its words, bigrams of its Chinese characters, in order.
+    """Return the content of a text: stems of its words and bigrams of its Chinese characters, in order.
 
     Args:
         text: any text in any script.
 
     Returns:
-        The words without function words, repeated as often as they occur.
+        The words without function words, including repetitions.
     """
     words: list[str] = []
     for match in _RUN.finditer(normalise(text)):
@@ -68,12 +68,12 @@ def content_words(text: str) -> tuple[str, ...]:
 
 @functools.lru_cache(maxsize=4096)
 def spoken_words(text: str) -> tuple[str, ...]:
-    """The words of an English text as it has them, in lower case, but those that all texts have."""
+    """Return the words of an English text in lower case, without function words."""
     return tuple(word for word in re.findall(r"[^\W_]+", normalise(text)) if word not in ENGLISH_STOP)
 
 
 def _chinese_words(run: str) -> list[str]:
-    """Concepts and character bigrams of one run of characters; a lone character stands for itself."""
+    """Return concepts and character bigrams of a run of characters; a single character is kept as it is."""
     words: list[str] = []
     cut = 0
     for match in [*_CHINESE_CONCEPT.finditer(run), None]:

@@ -1,4 +1,4 @@
-"""Questions decomposed: sub-queries with the schema's elements and the routes they should take."""
+"""Decomposition of questions: sub-queries with the schema's elements and their routes."""
 
 import re
 
@@ -25,14 +25,14 @@ def decompose(question: str, schema: GraphSchema, limit: int, parser: Parser) ->
     """Return the atomic sub-queries of a question, by grammar.
 
     A nested question ("the X of the Y of Z", relative clauses) gives one sub-query for each step, which may refer to
-    the answers of earlier ones; a question about the whole corpus one for the communities; any other question comes
-    back as it is, and so does one that would need more than `limit` sub-queries.
+    earlier answers. A question about the whole corpus gives one for the communities. Any other question, and one that
+    would need more than `limit` sub-queries, is returned unchanged.
 
     Args:
         question: the question, not blank.
-        schema: elements are named only if they stand in it.
+        schema: the schema, whose elements may be named.
         limit: the most sub-queries, at least 1.
-        parser: parses English.
+        parser: parses English questions.
     """
     steps = unfold(question, limit, parser)
     return [sub_query(step, schema, chained=len(steps) > 1) for step in steps]
@@ -49,49 +49,49 @@ def unfold(question: str, limit: int, parser: Parser) -> list[str]:
 
 
 def sub_query(question: str, schema: GraphSchema, *, chained: bool) -> SubQuery:
-    """Return an atomic question with the schema elements whose names, labels or cues it holds.
+    """Return an atomic question with the schema elements whose names, labels or cues it contains.
 
     Args:
-        question: the question; may refer to answers.
-        schema: the schema in force.
-        chained: whether it is a step of several, so that paths between entities may matter.
+        question: the question; it may refer to answers.
+        schema: the current schema.
+        chained: whether it is one of several steps, so that paths between entities may matter.
     """
-    # One sign that is no word, so that no schema element is found in a reference.
+    # The replacement is not a word, so no schema element matches inside a reference.
     spoken = replaced(question, "#{}".format)
     text = f"{spoken} {_TYPE_WORDS.get(analyse(spoken).expected, '')}"
     words = frozenset(content_words(text))
     return SubQuery(
         question=question,
-        entity_types=_named(schema.entity_types, text, words),
-        relations=_named(schema.relation_types, text, words),
-        attributes=_named(schema.attribute_types, text, words),
+        entity_types=_matching_names(schema.entity_types, text, words),
+        relations=_matching_names(schema.relation_types, text, words),
+        attributes=_matching_names(schema.attribute_types, text, words),
         routes=_routes(question, chained=chained),
     )
 
 
 def fill(question: str, answers: list[str]) -> str:
-    """Return a question with its references replaced by the answers that there are.
+    """Replace the references in a question by the known answers.
 
     Args:
-        question: a question as decomposed.
-        answers: the answers found so far, in order; empty where nothing was found.
+        question: a decomposed question.
+        answers: the answers so far, in order; "" for a missing one.
     """
-    def found(number: int) -> str:
+    def answer_of(number: int) -> str:
         known = 0 < number <= len(answers) and answers[number - 1]
         return literal(answers[number - 1]) if known else reference(number)
 
-    return replaced(question, found)
+    return replaced(question, answer_of)
 
 
 def _routes(question: str, *, chained: bool) -> tuple[Route, ...]:
     if SUMMARY_CUES.search(question):
         return ("community",)
-    # A step of several asks for one thing; what a whole question is about only beta(q) says.
+    # A step asks for one thing; a whole question may need communities, and beta(q) weighs them.
     return ("entity", "triple", "dfs") if chained else ROUTES
 
 
-def _named(elements: tuple[SchemaElement, ...], text: str, words: frozenset[str]) -> tuple[str, ...]:
-    """The names of the elements that a text speaks of, in the schema's order."""
+def _matching_names(elements: tuple[SchemaElement, ...], text: str, words: frozenset[str]) -> tuple[str, ...]:
+    """Return the names of the elements that a text mentions, in the schema's order."""
     folded = normalise(text)
     return tuple(element.name for element in elements
                  if any(_speaks_of(cue, folded, words) for cue in _cues(element)))
@@ -102,7 +102,7 @@ def _cues(element: SchemaElement) -> list[str]:
 
 
 def _speaks_of(cue: str, folded: str, words: frozenset[str]) -> bool:
-    """Return True if a cue occurs: a Chinese one as written, one with spaces between words by its stems."""
+    """Return True if a cue occurs: a Chinese cue literally, other cues by their stems."""
     if language_of(cue) == "zh":
         return normalise(cue) in folded or (bool(content_words(cue)) and words.issuperset(content_words(cue)))
     needed = content_words(cue)

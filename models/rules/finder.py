@@ -1,8 +1,8 @@
-"""What of the passages answers a question best: sentences and table rows, in the order of how much they say of it.
+"""The ranking of sentences and table rows by how well they answer a question.
 
-No model runs: a unit counts by the share of the question's words that it, its headings and the sentences beside it say,
-in the same or, for English, in a similar word, rare words more than common ones; by its passage's rank; and by whether
-it holds a span of the kind that is asked for.
+No model runs. A unit's score depends on the share of the question's words that it, its headings or its neighbours
+contain, the same or (for English) a similar word, with rare words weighted more. It also depends on its passage's rank
+and on whether it contains a span of the expected kind.
 """
 
 import math
@@ -28,16 +28,16 @@ from .units import Unit, find_units
 Scores = NDArray[np.float64]
 
 _READ = 6
-"""Passages, the best first."""
+"""The most passages read, best first."""
 _IN_HEADING, _BESIDE = 0.9, 0.5
-"""How much a word counts that only the heading, or only a sentence beside, says."""
+"""The weight of a word that only the heading, or only an adjacent sentence, contains."""
 _TRUST, _TYPED = 0.2, 0.15
-"""What the best passage's rank and a span of the expected kind add; benchmarks/README.md names the sweep."""
+"""The bonus for the best passage's rank, and for a span of the expected kind."""
 _TYPED_UNITS = 8
-"""Units of a question in which spans are looked for: the best by their words."""
+"""The number of units of a question that are searched for spans, best first."""
 _MOST = 3
 _ASKING = words("long old far tall high large big deep fast heavy wide often late early name")
-"""Words of 'how long' and the like, which an answer need not say."""
+"""Words of 'how long' and similar forms, which an answer need not contain."""
 
 KINDS: dict[str, frozenset[str]] = {
     "person": frozenset({"person"}), "location": frozenset({"location", "name"}),
@@ -45,16 +45,16 @@ KINDS: dict[str, frozenset[str]] = {
     "name": frozenset({"person", "organization", "location", "event", "work", "product", "award", "name"}),
     "date": frozenset({"date"}), "number": frozenset({"number"}),
 }
-"""The kinds of spans that may answer, by what is expected."""
+"""The kinds of spans that may answer, by the expected kind."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A unit with how well it answers.
+    """A unit and how well it answers.
 
-    `covered` is the share of the question's words that it says, 0 to 1, and `least` how surely it says the word of them
-    that it says least, names aside; `score` orders units. `spans` are those of the expected kind that the question does
-    not itself name.
+    `covered` is the share of the question's words in it, 0 to 1. `least` is the certainty of its least certain question
+    word, without names. `score` ranks the units. `spans` are the spans of the expected kind that the question does not
+    contain.
     """
 
     unit: Unit
@@ -65,13 +65,13 @@ class Found:
 
 
 class Finder:
-    """The units of some passages, searched for several questions."""
+    """The units of passages, searched for several questions."""
 
     def __init__(self, passages: Sequence[Passage], parser: Parser) -> None:
         """Split passages into units.
 
         Args:
-            passages: the context, best first; facts and reports are left out.
+            passages: the context, best first; facts and reports are ignored.
             parser: finds names in English sentences.
         """
         self.parser = parser
@@ -81,7 +81,7 @@ class Finder:
         best = max((passage.score for _, passage in read), default=0.0)
         self._trust = np.array([passages[unit.passage - 1].score / best if best > 0 else 0.0 for unit in self.units])
         self._words = [frozenset(content_words(unit.text)) for unit in self.units]
-        # A sentence is also what stands beside two others, and a heading is above many: each text is compared once.
+        # Texts repeat: a sentence is also a neighbour of others, and a heading is above many. Each is compared once.
         around = [[unit.text for unit in self.units], [unit.heading for unit in self.units],
                   [unit.before for unit in self.units], [unit.after for unit in self.units]]
         self._texts = list(dict.fromkeys(text for texts in around for text in texts))
@@ -90,11 +90,11 @@ class Finder:
         self._names: dict[str, list[Span]] = {}
 
     def search(self, text: str) -> tuple[Question, list[Found]]:
-        """Return the question taken apart, and all units, the best first."""
+        """Return the analysed question and all units, best first."""
         question = analyse(text)
         if not self.units:
             return question, []
-        covered, least = self._covered(question)
+        covered, least = self._cover(question)
         scores = covered + _TRUST * self._trust
         spans: dict[int, tuple[Span, ...]] = {}
         if question.has_form:
@@ -123,29 +123,29 @@ class Finder:
         passage = self.passages[unit.passage - 1]
         return passage.document, passage.start + unit.quote[0], passage.start + unit.quote[1]
 
-    def _covered(self, question: Question) -> tuple[Scores, Scores]:
-        """Return the share of the question's words that each unit says, and how surely it says the least said one.
+    def _cover(self, question: Question) -> tuple[Scores, Scores]:
+        """Return the share of the question's words in each unit, and the certainty of the least certain word.
 
-        Both are float arrays of shape (units,). Names and the noun that is asked for are no least said words.
+        Both are float arrays of shape (units,). Names and the requested noun are not considered for the second one.
         """
         english = question.language == "en"
         asked = list(dict.fromkeys(spoken_words(question.text) if english else content_words(question.text)))
-        if not english and question.has_form:  # 哪个城市 is answered without the word
+        if not english and question.has_form:  # an answer to 哪个城市 need not contain the word
             asked = [word for word in asked if word not in content_words(question.focus)] or asked
         if not asked:
             return np.zeros(len(self.units)), np.ones(len(self.units))
         stems = [stem(word) for word in asked] if english else asked
-        counts = Counter(word for said in self._words for word in said)
+        counts = Counter(word for unit in self._words for word in unit)
         weights = np.array([math.log(1 + (len(self.units) + 1) / (counts[word] + 0.5)) for word in stems])
-        told = _said(asked, stems, self._texts, similar=english)
-        own, above, before, after = (told[places] for places in self._places)
-        said: Scores = np.maximum.reduce([own, _IN_HEADING * above, _BESIDE * before, _BESIDE * after])
+        says = _says(asked, stems, self._texts, similar=english)
+        own, above, before, after = (says[places] for places in self._places)
+        best: Scores = np.maximum.reduce([own, _IN_HEADING * above, _BESIDE * before, _BESIDE * after])
         named = frozenset(word for name in (*question.names, question.kind_noun) for word in content_words(name))
         others = [at for at, word in enumerate(stems) if word not in named and asked[at] not in _ASKING]
-        return said @ (weights / weights.sum()), said[:, others].min(axis=1, initial=1.0)
+        return best @ (weights / weights.sum()), best[:, others].min(axis=1, initial=1.0)
 
-    def _named(self, text: str) -> list[Span]:
-        """Return the spans of a sentence, which the steps of a question share; capitalised words of no kind as well."""
+    def _name_spans(self, text: str) -> list[Span]:
+        """Return the cached spans of a sentence, including capitalised words of unknown kind."""
         found = self._names.get(text)
         if found is None:
             found = find_spans([text], self.parser)[0]
@@ -156,14 +156,14 @@ class Finder:
 
     def _spans(self, question: Question, unit: Unit) -> tuple[Span, ...]:
         kinds = KINDS[question.expected]
-        found = _values(unit.text) if question.expected in {"date", "number"} else self._named(unit.text)
+        found = _values(unit.text) if question.expected in {"date", "number"} else self._name_spans(unit.text)
         return tuple(span for span in sorted(found, key=lambda span: span.start)
                      if (span.kind in kinds or _is_agent(question, unit, span))
                      and not has_name(question.text, unit.text[span.start : span.end]))
 
 
 def _values(text: str) -> list[Span]:
-    """Return the dates of a sentence and the numbers beside them, those written as words as well."""
+    """Return the dates of a sentence and its other numbers, including those written as words."""
     dates = [Span(value.start, value.end, "date") for value in find_values(text) if value.kind == "date"]
     numbers = [Span(start, end, "number") for start, end in find_numbers(text, counts=True)]
     return [*dates, *(number for number in numbers if all(
@@ -171,15 +171,15 @@ def _values(text: str) -> list[Span]:
 
 
 def _is_agent(question: Question, unit: Unit, span: Span) -> bool:
-    """Return True for a name in "designed by Anna Lindgren" where a person is asked for, whatever its kind."""
+    """Return True for a name in "designed by Anna Lindgren" if a person is expected, regardless of the name's kind."""
     return (question.expected == "person" and span.kind in KINDS["name"]
             and unit.text[: span.start].endswith("by "))
 
 
-def _said(asked: Sequence[str], stems: Sequence[str], texts: Sequence[str], *, similar: bool) -> Scores:
-    """Return how surely each text says each word: 1 by its stem, else the cosine of the most similar word."""
-    said = [frozenset(content_words(text)) for text in texts]
-    exact: Scores = np.array([[float(word in own) for word in stems] for own in said]).reshape(len(texts), len(stems))
+def _says(asked: Sequence[str], stems: Sequence[str], texts: Sequence[str], *, similar: bool) -> Scores:
+    """Return the certainty that each text says each word: 1 for its stem, else the best cosine of a word."""
+    sets = [frozenset(content_words(text)) for text in texts]
+    exact: Scores = np.array([[float(word in own) for word in stems] for own in sets]).reshape(len(texts), len(stems))
     return np.maximum(exact, likeness(asked, texts).astype(np.float64)) if similar else exact
 
 

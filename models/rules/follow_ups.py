@@ -1,4 +1,4 @@
-"""Follow-up questions made to stand alone: pronouns and ellipses filled from the conversation."""
+"""Follow-up questions made self-contained: pronouns and ellipses are filled from the conversation."""
 
 import re
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from .names import find_names, names_in
 from .question import analyse
 
 _LONGEST = 1_000
-"""Characters of a message that are read: whoever writes more names what is meant."""
+"""The longest message read in characters; longer messages name their subject."""
 _MESSAGES_READ = 12
 _OPENING = re.compile(r"^\s*(?:and|but|so|then|ok|okay|also)[,\s]+", re.IGNORECASE)
 _ABOUT = re.compile(r"^(?:(?:what|how) about|and)\s+", re.IGNORECASE)
@@ -31,15 +31,15 @@ _CHINESE_NOUN = re.compile(r"^(?P<noun>.{1,20})呢[？?]*$")
 
 
 def condense(question: str, messages: Sequence[tuple[str, str]]) -> str:
-    """A follow-up question with the names it leaves out, taken from the conversation.
+    """Complete a follow-up question with names from the conversation.
 
     Args:
         question: the new question.
-        messages: (role, text) so far, oldest first; the user's questions weigh more. The last few are read, each
-            as far as a question would be.
+        messages: (role, text) so far, oldest first; the user's questions count more. Only the last few messages are
+            read, each up to the longest length of a question.
 
     Returns:
-        The question standing alone; unchanged where it needs nothing or nothing fits.
+        The self-contained question; unchanged if it needs nothing or nothing fits.
     """
     if len(question) > _LONGEST:
         return question
@@ -74,7 +74,7 @@ def _first_pronoun(text: str) -> re.Match[str] | None:
 
 
 def _instead(match: re.Match[str], text: str, entity: str) -> str:
-    """The entity in the pronoun's place, as an owner where the pronoun is one."""
+    """Return the entity in place of the pronoun, in the possessive if the pronoun is possessive."""
     word = match.group().casefold()
     if match["place"]:
         return match.group() if _EXISTENTIAL.search(text) else f"in {entity}"
@@ -88,12 +88,12 @@ def _instead(match: re.Match[str], text: str, entity: str) -> str:
 
 
 def _is_only(text: str, name: str) -> bool:
-    """Whether a text is nothing but the name, with an article and a question mark at most."""
+    """Return True if a text is only the name, apart from an article and a question mark."""
     return _AROUND.sub("", text) == name
 
 
 def _swap_name(name: str, messages: Sequence[tuple[str, str]]) -> str:
-    """The last question of the user that had a name, asked of another one; empty where there is none."""
+    """Return the user's last question with a name, asked about another name; "" if there is none."""
     for role, text in reversed(messages):
         places = find_names(text) if role == "user" else []
         if places:
@@ -104,10 +104,10 @@ def _swap_name(name: str, messages: Sequence[tuple[str, str]]) -> str:
 
 def _antecedent(messages: Sequence[tuple[str, str]], *, personal: bool = False,
                 place: bool = False) -> str:
-    """The name a pronoun stands for.
+    """Return the name that a pronoun refers to.
 
-    That is the last name of the user's last question; but the first new name of the reply where
-    that question asked for a person (he, she) or the pronoun is 'there'.
+    This is the last name in the user's last question. It is the first new name in the reply if that question asked for
+    a person (he, she), or if the pronoun is 'there'.
     """
     later: list[str] = []
     for role, text in reversed(messages):
@@ -144,7 +144,7 @@ def _chinese(question: str, messages: Sequence[tuple[str, str]]) -> str:
 
 
 def _chinese_ellipsis(name: str, messages: Sequence[tuple[str, str]]) -> str:
-    """'法国呢？' asks the last question of another name, '首都呢？' another thing of the same name."""
+    """Complete '法国呢？' as the last question about another name, and '首都呢？' as one about the same name."""
     if names_in(name):
         return _swap_name(name, messages)
     entity = _antecedent(messages)

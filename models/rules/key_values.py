@@ -1,7 +1,7 @@
-"""Lines such as "Capacity: 40 people" under a heading or title that names what they describe.
+"""Lines such as "Capacity: 40 people" under a heading or title that names their subject.
 
-A block of at least two such lines is read as rows of a table whose first cell is that name. Lines under a heading that
-names nothing ("Contact", "Overview") belong to the heading or title above it.
+A block of at least two such lines is read as rows of a table whose first cell is that name. Lines under a general
+heading ("Contact", "Overview") belong to the heading or title above it.
 """
 
 import re
@@ -24,7 +24,7 @@ _NO_KEYS = words(
     "note notes example question answer warning tip hint important subject from to cc bcc date sent re ps nb todo "
     "attention http https source see q a 注 注意 问 答 例 例如 提示")
 _LONGEST_KEY = 4
-"""Words."""
+"""The longest key in words."""
 _LEAST_LINES = 2
 
 
@@ -33,12 +33,12 @@ def key_value_rows(text: str, title: str, heading: str, names: Callable[[str], b
 
     Args:
         text: a chunk's text.
-        title: what the document's title names, or "".
-        heading: the headings above the chunk, outermost first, with " > " between.
-        names: tells whether a heading is a name.
+        title: the subject in the document's title, or "".
+        heading: the headings above the chunk, outermost first, separated by " > ".
+        names: returns True if a heading is a name.
 
     Returns:
-        A row for each line, the name that it describes in the first cell.
+        A row for each line, with the name that it describes in the first cell.
     """
     above = [title, *heading.split(" > ")]
     block: list[tuple[int, int, Cell]] = []
@@ -61,12 +61,12 @@ def key_value_rows(text: str, title: str, heading: str, names: Callable[[str], b
 
 def _cell(match: re.Match[str]) -> Cell | None:
     key, value = match["key"].strip(), match["value"].strip(" *")
-    said = key.lower().split()
+    key_words = key.lower().split()
     prose = ". " in value or "。" in value.rstrip("。") or value.startswith("//")
-    return Cell(key, value.rstrip(".。")) if value and not prose and len(said) <= _LONGEST_KEY and not (
-        set(said[:1]) & _NO_KEYS) else None
+    return Cell(key, value.rstrip(".。")) if value and not prose and len(key_words) <= _LONGEST_KEY and not (
+        set(key_words[:1]) & _NO_KEYS) else None
 
 
 def _describes(name: str) -> bool:
-    """Return True for a heading that may name one thing: not all of its words are general ones."""
+    """Return True for a heading that may name something, which has words other than general ones."""
     return bool(name) and not all(word in _GENERAL for word in name.lower().split())

@@ -1,14 +1,14 @@
-"""Closed word lists of the rules reasoner: function words, relational nouns, words of one meaning.
+"""Closed word lists of the rules reasoner: function words, relational nouns, words with the same meaning.
 
-They are general grammar of English and Chinese, short on purpose: what is not listed is matched as
-it is written, by stem or by character bigrams.
+They contain general grammar of English and Chinese and are short on purpose: other words are matched literally, by
+stem or by character bigrams.
 """
 
 import re
 
 
 def words(text: str) -> frozenset[str]:
-    """The words of a list written as one text."""
+    """Return the words of a list written as one text."""
     return frozenset(text.split())
 
 
@@ -18,13 +18,13 @@ ENGLISH_STOP = words(
     "when where why how many much name called named not no can could will would shall should may might "
     "must about into than then so if but also i you we me my your our please tell give anybody anyone anything any ever"
 )
-"""English words that carry no content of their own in a question or a sentence."""
+"""English words without content in a question or a sentence."""
 
 CHINESE_STOP = re.compile(
     "什么时候|什么地方|什么样|多少|什么|哪一[年天个位家些]|哪[个家位年天里儿些所座条部本国省市月]|何时|何地|为何|如何|怎么|怎样|是否|"
     "有没有|请问|告诉我|[的了是在于和与及吗呢吧啊谁哪几么被把由从对将为其之这那有个]"
 )
-"""Chinese words and characters that carry no content; runs of characters are cut at them."""
+"""Chinese words and characters without content; runs of characters are cut at them."""
 
 ENGLISH_CONCEPTS = {
     "born": "birth", "birthplace": "birth", "birthdate": "birth", "birthday": "birth",
@@ -59,7 +59,7 @@ ENGLISH_CONCEPTS = {
     "cc": "copy", "copied": "copy", "copies": "copy", "job": "role", "position": "role", "post": "role",
     "acquired": "acquire", "starring": "star", "starred": "star", "stars": "star",
 }
-"""English word forms that a suffix rule does not bring together, by the concept they stand for."""
+"""English word forms that no suffix rule unites, with their concept."""
 
 CHINESE_CONCEPTS = {
     "出生地": "birth", "出生": "birth", "生于": "birth", "诞生": "birth",
@@ -75,7 +75,7 @@ CHINESE_CONCEPTS = {
     "售价": "price", "价格": "price", "多少钱": "price", "重量": "weight", "首席执行官": "executive", "库存": "stock",
     "导演": "direct", "执导": "direct", "总部": "headquarter", "人口": "population", "居民": "population",
 }
-"""Chinese words that are said in several ways, by the concept they stand for."""
+"""Chinese synonyms with their concept."""
 
 PERSON_NOUNS = words(
     "person man woman people scientist physicist chemist mathematician author writer novelist poet playwright "
@@ -113,4 +113,4 @@ SUMMARY_CUES = re.compile(
     r"(?:文件|文档|资料|文章|材料)(?:都|主要)*(?:是)?(?:关于|讲|说|写|谈)[^，,。？?]{0,6}什么",
     re.IGNORECASE,
 )
-"""What asks for the whole rather than for a fact: such questions go to the communities."""
+"""Questions about the whole corpus rather than a fact; they go to the communities."""

@@ -1,4 +1,4 @@
-"""How near texts come to the words of a question: by their own words, and by words that are used like them."""
+"""The similarity of texts to a question's words, by equal words and by words used in a similar way."""
 
 from collections.abc import Sequence
 from itertools import chain
@@ -11,7 +11,7 @@ from .content_words import spoken_words
 
 
 def likeness(asked: Sequence[str], texts: Sequence[str]) -> Vectors:
-    """How surely each text says each word: the best cosine of one of its words to it. No model is run.
+    """Return the certainty that each text says each word: the best cosine of its words. No model runs.
 
     Args:
         asked: n English words, in lower case.
@@ -23,14 +23,14 @@ def likeness(asked: Sequence[str], texts: Sequence[str]) -> Vectors:
     Raises:
         EmbeddingError: see `word_vectors`.
     """
-    said = np.zeros((len(texts), len(asked)), np.float32)
+    best = np.zeros((len(texts), len(asked)), np.float32)
     spoken = [spoken_words(text) for text in texts]
     known = list(dict.fromkeys(chain.from_iterable(spoken)))
     if not asked or not known:
-        return said
+        return best
     cosines = products(word_vectors(asked), word_vectors(known))
     place = {word: i for i, word in enumerate(known)}
     for row, words in enumerate(spoken):
         if words:
-            said[row] = cosines[:, [place[word] for word in words]].max(1)
-    return said
+            best[row] = cosines[:, [place[word] for word in words]].max(1)
+    return best

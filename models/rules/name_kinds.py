@@ -1,7 +1,7 @@
-"""What a name names, by words: those of the name, what a sentence says that it is, and the noun before it.
+"""The kind of a name by words: its own words, a definition in a sentence, and the noun before it.
 
-The nouns are the cues of a schema's entity types. `told_kind` uses those of the general seed, the reader those of the
-schema in force.
+The nouns are the cues of a schema's entity types. `infer_kind` uses those of the general seed, the reader uses those of
+the current schema.
 """
 
 import re
@@ -20,7 +20,7 @@ _KINDS = {"Person": "person", "Organization": "organization", "Location": "locat
           "Product": "product", "Award": "award"}
 _IS = re.compile(
     r"(?:(?:\s*\([^()\n]{0,150}\)|,[^,.\n]{1,80},)?\s+(?:is|was|are|were)\s+(?:(?:both|also|once|originally)\s+)?"
-    r"(?:an?|the|one of the)|,\s+an?)\s+(?P<said>[^.;\n]{1,160})")
+    r"(?:an?|the|one of the)|,\s+an?)\s+(?P<phrase>[^.;\n]{1,160})")
 _END_OF_NOUN = re.compile(
     r"\s{1,3}(?:of|in|on|at|by|for|from|with|to|that|which|who|whose|where|and|or|near|located|based|published|written|"
     r"directed|produced|released|founded|known|set|starring|created|about|between|as|featuring|born|developed|"
@@ -34,7 +34,7 @@ _HAN = re.compile(f"[{CJK}]")
 _OPENING_NOUNS = frozenset({"lake", "mount", "isle", "cape", "fort", "river"})
 _SURNAMES = frozenset({"hill", "park", "field", "bridge", "church", "lake", "street", "house", "castle", "hall", "land",
                        "forest", "parish", "banks", "brook", "island", "fields", "hills", "court", "cross", "bishop"})
-"""Nouns for places and bodies that are surnames as well: Jack Hill is no hill."""
+"""Nouns for places and bodies that are also surnames, such as in Jack Hill."""
 _SHORTEST_STEM = 2
 _LONGEST_HAN_NOUN = 8
 
@@ -43,7 +43,7 @@ class TypeNouns:
     """The entity types of a schema by the nouns for them."""
 
     def __init__(self, schema: GraphSchema) -> None:
-        """Index the cues of the schema's entity types; of two types with one cue the first counts."""
+        """Index the cues of the schema's entity types; the first of two types with the same cue counts."""
         self._types: dict[str, str] = {}
         endings: dict[str, str] = {}
         for entity in schema.entity_types:
@@ -58,53 +58,53 @@ class TypeNouns:
         self._person = people
 
     def type_of(self, text: str, span: "Span") -> str:
-        """Return the type that words tell of a name; "" where they tell none.
+        """Return the type of a name by the words in and around it, or "".
 
         Args:
             text: the text.
             span: a name in it.
         """
-        return next(filter(None, self._told(text, span)), "")
+        return next(filter(None, self._types_by_words(text, span)), "")
 
-    def _told(self, text: str, span: "Span") -> Iterator[str]:
+    def _types_by_words(self, text: str, span: "Span") -> Iterator[str]:
         name = text[span.start : span.end]
         if _HAN.search(name):
             yield self._of_han(name) if span.kind not in {"person", "work"} else ""
             return
-        yield self.defined(text, span)
+        yield self.defined_type(text, span)
         before = _BEFORE.search(text[max(0, span.start - 30) : span.start])
         noun = self._types.get(before["noun"], "") if before else ""
         if before and before[0].endswith(("\"", "“")):
             yield noun
         surname = span.kind == "person" and name.rpartition(" ")[2].lower() in _SURNAMES
-        if span.kind != "work" and not surname and told_by_name(name):
+        if span.kind != "work" and not surname and infer_type(name):
             yield self.type_of_name(name)
         yield noun
 
-    def defined(self, text: str, span: "Span") -> str:
-        """Return the type that a sentence gives a name ("Oslo is a city", "Ada Blum (born 1901)"); "" for none."""
+    def defined_type(self, text: str, span: "Span") -> str:
+        """Return the type in a sentence that defines a name ("Oslo is a city", "Ada Blum (born 1901)"), or ""."""
         if _BORN.match(text, span.end):
             return self._person
-        said = _IS.match(text, span.end)
-        if said is None:
+        match = _IS.match(text, span.end)
+        if match is None:
             return ""
-        end = _END_OF_NOUN.search(said["said"])
-        # "a mountainous, landlocked country": the first part that ends in a noun for something.
-        parts = said["said"][: end.start() if end else None].split(",")[:3]
+        end = _END_OF_NOUN.search(match["phrase"])
+        # "a mountainous, landlocked country": the first part that ends in a known noun.
+        parts = match["phrase"][: end.start() if end else None].split(",")[:3]
         return next(filter(None, map(self.of_phrase, parts)), "")
 
     def type_of_name(self, name: str) -> str:
-        """Return the type by a name's own words: "University of Oslo", "北方泵业公司"; "" where they tell none."""
+        """Return the type by a name's own words ("University of Oslo", "北方泵业公司"), or ""."""
         return self._of_han(name) if _HAN.search(name) else self._of_name([w.lower() for w in _WORD.findall(name)])
 
     def of_phrase(self, phrase: str) -> str:
-        """Return the type of what a noun phrase names by its last words ("a 2004 comedy film"); "" if unknown."""
+        """Return the type of a noun phrase by its last words ("a 2004 comedy film"), or ""."""
         words = [word.lower() for word in _WORD.findall(phrase)]
         return self._types.get(" ".join(words[-2:]), "") or (self._of_word(words[-1]) if words else "")
 
     def _of_name(self, words: list[str]) -> str:
-        """The type by a name's own head noun: "University of Oslo", "Lake Geneva", "Nobel Prize"."""
-        if len(words) < 2:  # noqa: PLR2004 - one word is a name and no noun
+        """Return the type by a name's own head noun: "University of Oslo", "Lake Geneva", "Nobel Prize"."""
+        if len(words) < 2:  # noqa: PLR2004 - a single word has no head noun
             return ""
         if "house of" in " ".join(words):  # of Commons, of Representatives
             return self._types.get("parliament", "")
@@ -126,19 +126,19 @@ class TypeNouns:
              if word.endswith(ending) and len(word) > len(ending) + _SHORTEST_STEM), "")
 
 
-def told_kind(text: str, span: "Span") -> str:
-    """Return the kind that words tell of a name; "" where they tell none."""
+def infer_kind(text: str, span: "Span") -> str:
+    """Return the kind of a name by the words in and around it, or ""."""
     return _KINDS.get(_general().type_of(text, span), "")
 
 
 @lru_cache(4096)
-def told_by_name(name: str) -> str:
-    """Return the general seed's type that a name's own words tell: "University of Oslo"; "" for none."""
+def infer_type(name: str) -> str:
+    """Return the general seed's type for a name's own words ("University of Oslo"), or ""."""
     return _general().type_of_name(name)
 
 
 def type_of_noun(noun: str) -> str:
-    """Return the general seed's type that a noun in lower case names; "" for none."""
+    """Return the general seed's type for a noun in lower case, or ""."""
     return _general().of_phrase(noun)
 
 

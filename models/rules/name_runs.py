@@ -1,4 +1,4 @@
-"""Whole names from pieces: a recogniser often stops inside a run of capitalised words."""
+"""Complete names from fragments: a recogniser often stops inside a run of capitalised words."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -30,14 +30,14 @@ class Runs:
 
         Args:
             text: the text.
-            barriers: (start, end) of words that belong to no name, such as peoples and dates.
+            barriers: (start, end) of words that are not part of names, such as peoples and dates.
         """
         self._text = text
         self._shut = {at for start, end in barriers for at in range(start, end)}
         self._run_of = {at: match.span() for match in _RUN.finditer(text) for at in range(*match.span())}
 
     def several(self) -> Iterator[tuple[int, int]]:
-        """Yield the runs of two words and more, without a word that opens a sentence."""
+        """Yield the runs of at least two words, without the first word of a sentence."""
         for start, end in sorted(set(self._run_of.values())):
             parts = list(_WORD.finditer(self._text, start, end))
             while parts and (self._opens(parts[0].start()) or parts[0][0].lower().rstrip(".") in _NO_HEAD):
@@ -49,22 +49,22 @@ class Runs:
         return at == 0 or _OPENING.search(self._text[max(0, at - 4) : at]) is not None
 
     def extend(self, start: int, end: int, *, of: bool = True) -> tuple[int, int]:
-        """Return the whole name of which a recogniser found a piece, or the piece.
+        """Return the complete name around a fragment, or the fragment.
 
-        Words before and after the piece join it where nothing but a space is between.
+        Adjacent words join the fragment if only a space separates them.
 
         Args:
-            start: where the piece begins.
-            end: where it ends.
-            of: whether "of" links a noun before it to the name: "Diocese of La Ceiba".
+            start: the start of the fragment.
+            end: the end of the fragment.
+            of: whether "of" links a preceding noun to the name: "Diocese of La Ceiba".
         """
         first, last = self._run_of.get(start), self._run_of.get(end - 1)
         if first is None or last is None or self._text[start - 1 : start] == "-":
             return start, end
-        begin = self._left(first[0], start)
-        return self._before_of(begin) if of else begin, self._right(end, last[1])
+        begin = self._extend_left(first[0], start)
+        return self._before_of(begin) if of else begin, self._extend_right(end, last[1])
 
-    def _left(self, begin: int, start: int) -> int:
+    def _extend_left(self, begin: int, start: int) -> int:
         for word in reversed(list(_WORD.finditer(self._text, begin, start))):
             if word.start() in self._shut or word[0].lower() in _NO_NAME or word[0].lower().rstrip(".") in ROLES or (
                     self._opens(word.start()) or word[0].endswith(("'s", "’s"))):
@@ -72,7 +72,7 @@ class Runs:
             start = word.start()
         return start
 
-    def _right(self, end: int, stop: int) -> int:
+    def _extend_right(self, end: int, stop: int) -> int:
         for word in _WORD.finditer(self._text, end, stop):
             if word.start() in self._shut or word[0].lower() in _NO_NAME or not word[0][0].isalnum():
                 return end
@@ -82,15 +82,15 @@ class Runs:
         return end
 
     def _before_of(self, start: int) -> int:
-        """The beginning of "Diocese" where "of" stands before a name that begins at `start`."""
+        """Return the start of "Diocese" if "of" precedes a name that begins at `start`."""
         link = next((m for m in _OF.finditer(self._text, max(0, start - 9), start) if m.end() == start), None)
         run = self._run_of.get(link.start() - 1) if link else None
         if link is None or run is None:
             return start
-        kept = link.start()
+        first = link.start()
         for word in reversed(list(_WORD.finditer(self._text, run[0], link.start()))):
-            if word[0].lower() in _NO_HEAD or (self._opens(word.start()) and kept == link.start()):
+            if word[0].lower() in _NO_HEAD or (self._opens(word.start()) and first == link.start()):
                 break
-            kept = word.start()
-        head = self._text[kept : link.start()].split()
-        return kept if len(head) == 1 or (head and type_of_noun(head[-1].lower())) else start
+            first = word.start()
+        head = self._text[first : link.start()].split()
+        return first if len(head) == 1 or (head and type_of_noun(head[-1].lower())) else start

@@ -1,7 +1,7 @@
-"""Closed word lists by which names are told from other words, and sorted, in English and Chinese.
+"""Closed word lists that separate and classify names in English and Chinese.
 
-They are general knowledge of the two languages, short on purpose. What is not listed is decided by the parse and the
-schema's cues.
+They contain general knowledge of the two languages and are short on purpose. The parse and the schema's cues decide the
+rest.
 """
 
 from .lexicon import words
@@ -13,7 +13,7 @@ MONTHS = words(
 CALENDAR = MONTHS | words(
     "monday tuesday wednesday thursday friday saturday sunday bc bce ad ce"
 )
-"""Capitalised words of time: never a name by themselves."""
+"""Capitalised words of time, which are not names."""
 
 ROLES = words(
     "president chairman chairwoman chancellor premier minister governor mayor secretary ambassador director "
@@ -21,7 +21,7 @@ ROLES = words(
     "pope vice deputy prime sir dr mr mrs ms prof lord lady prince princess saint judge justice sergeant "
     "lieutenant colonel major admiral commander bishop cardinal rabbi father brother sister"
 )
-"""Titles: before a name they say that it is a person's, alone they are no name."""
+"""Titles: they mark the following name as a person's, and are not names themselves."""
 
 PREPOSITIONS = words(
     "of in on at by for from with to into through under over against after before between during near within "
@@ -36,8 +36,8 @@ CHINESE_SURNAMES = frozenset(
 
 GENERIC_ACRONYMS = words("ceo cfo cto coo ai it pr hr ipo esg kpi pdf faq ok tv vs dna rna erp crm b2b b2c "
                          "eur usd gbp chf cny rmb vat am pm mon tue wed thu fri sat sun")
-"""Acronyms that name no single thing."""
+"""Acronyms that are not names of a single thing."""
 
 PRONOUNS = {"he": "male", "him": "male", "his": "male", "she": "female", "her": "female", "hers": "female",
             "it": "thing", "its": "thing", "they": "group", "them": "group", "their": "group"}
-"""Third-person pronouns and what they can stand for."""
+"""Third-person pronouns and what they can refer to."""

@@ -1,6 +1,6 @@
 """Names in questions, messages and sentences: by capital letters, LAC's tags for Chinese, and quotation marks.
 
-Precision before recall: a word that is not surely a name is left to the content words.
+Precision comes before recall: uncertain words are left to the content words.
 """
 
 import re
@@ -24,7 +24,7 @@ _NOT_NAMES = ENGLISH_STOP | words(
     "monday tuesday wednesday thursday friday saturday sunday its his her their our my ceo cfo cto coo"
 )
 _FULL_STOP = 2
-"""Letters from which a word's full stop ends a sentence; that of an initial is its own."""
+"""The fewest letters of a word whose full stop ends a sentence; the full stop of an initial does not."""
 
 
 def find_names(text: str) -> list[Place]:
@@ -34,17 +34,17 @@ def find_names(text: str) -> list[Place]:
         text: a question, a sentence or a message, in any script.
 
     Returns:
-        (start, end) of each name, ascending, without overlaps; quotation marks are left outside.
+        (start, end) of each name, ascending and without overlaps, without quotation marks.
     """
     places = [match.span(match.lastindex or 0) for match in _QUOTED.finditer(text)]
     if language_of(text) == "zh":
         places.extend((start, end) for start, end, _ in find_chinese_names(text, [(0, len(text))], []))
-    places.extend(_capitalised(text))
-    kept: list[Place] = []
+    places.extend(_capital_runs(text))
+    found: list[Place] = []
     for start, end in places:
-        if all(end <= a or start >= b for a, b in kept):
-            kept.append((start, end))
-    return sorted(kept)
+        if all(end <= a or start >= b for a, b in found):
+            found.append((start, end))
+    return sorted(found)
 
 
 def names_in(text: str) -> tuple[str, ...]:
@@ -56,7 +56,7 @@ def names_in(text: str) -> tuple[str, ...]:
 
 
 def has_name(text: str, name: str) -> bool:
-    """Return True if a text holds a name as a whole, case and width aside; Chinese has no word boundaries."""
+    """Return True if a text contains a whole name, regardless of case and width; Chinese has no word boundaries."""
     folded, wanted = normalise(text), canonical_name(name)
     at = folded.find(wanted)
     while wanted and at >= 0:
@@ -71,8 +71,8 @@ def _joins(character: str) -> bool:
     return character.isalnum() and not "\u3400" <= character <= "\u9fff"
 
 
-def _capitalised(text: str) -> Iterator[Place]:
-    """Runs of capitalised words, with 'of', 'de' and the like between two of them."""
+def _capital_runs(text: str) -> Iterator[Place]:
+    """Yield runs of capitalised words, with 'of', 'de' and similar words between two of them."""
     run: list[re.Match[str]] = []
     links: list[re.Match[str]] = []
     for match in _WORD.finditer(text):
@@ -90,7 +90,7 @@ def _capitalised(text: str) -> Iterator[Place]:
 
 
 def _may_be_name(match: re.Match[str], *, opens: bool) -> bool:
-    """Return True if a word begins or continues a name; numerals only continue one ('Apollo 11', 'Louis XIV')."""
+    """Return True if a word begins or continues a name; numerals can only continue one ('Apollo 11', 'Louis XIV')."""
     word = match.group()
     if word.isdigit():
         return not opens and len(word) < 4  # noqa: PLR2004 - four digits are a year
@@ -98,7 +98,7 @@ def _may_be_name(match: re.Match[str], *, opens: bool) -> bool:
 
 
 def _end(last: re.Match[str]) -> int:
-    """Return where a name ends: before a genitive and the full stop of its sentence."""
+    """Return the end of a name, before a genitive and before the full stop of its sentence."""
     word, end = last.group(), last.end()
     if word.endswith(("'s", "’s")):
         return end - 2

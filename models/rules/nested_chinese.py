@@ -1,6 +1,6 @@
-"""Nested Chinese questions unfolded.
+"""Decomposition of nested Chinese questions.
 
-发现青蒿素的人出生在哪个省？ is asked in two steps: 谁发现了青蒿素？ and {answer 1}出生在哪个省？
+发现青蒿素的人出生在哪个省？ has two steps: 谁发现了青蒿素？ and {answer 1}出生在哪个省？
 """
 
 import re
@@ -39,15 +39,15 @@ _ASKS_NAME = re.compile(r"在(?:哪里|哪儿|什么地方)[？?]*|"
 
 
 def unfold_chinese(question: str, limit: int) -> list[str]:
-    """The questions a nested question is made of, in the order they can be answered.
+    """Decompose a nested question into steps, in the order in which they can be answered.
 
     Args:
         question: one Chinese question.
-        limit: the most questions wanted.
+        limit: the most steps.
 
     Returns:
-        The questions, referring to answers of earlier ones; the question alone where it is not
-        nested, or where it would need more than `limit`.
+        The steps, which may refer to earlier answers; only the question itself if it is not nested, or if it would need
+        more than `limit`.
     """
     steps: list[str] = []
     rest = question.strip()
@@ -58,7 +58,7 @@ def unfold_chinese(question: str, limit: int) -> list[str]:
 
 
 def _anaphor(text: str, number: int) -> tuple[str, str] | None:
-    """'……在哪个省，这个省的……': the second half asks on about the first half's answer."""
+    """Split '……在哪个省，这个省的……', whose second half is about the first half's answer."""
     match = _ANAPHOR.match(text)
     if match is None or _outermost(match["first"] + "？", number):
         return None
@@ -66,7 +66,7 @@ def _anaphor(text: str, number: int) -> tuple[str, str] | None:
 
 
 def _topic(text: str, number: int) -> tuple[str, str] | None:
-    """'带来启发的医书，它的作者……': a topic, then a question about it by a pronoun."""
+    """Split '带来启发的医书，它的作者……', a topic and a question about it by a pronoun."""
     match = _TOPIC.match(text)
     if match is None:
         return None
@@ -75,16 +75,16 @@ def _topic(text: str, number: int) -> tuple[str, str] | None:
 
 
 def _outermost(text: str, number: int) -> tuple[str, str] | None:
-    """The described thing the question opens with, as a question, and the rest of the question."""
+    """Return the described noun at the beginning as a question, and the rest of the question."""
     for pattern, ask in ((_AGENT, _ask_agent), (_STATE, _ask_state), (_CHAIN, _ask_chain)):
         match = pattern.match(text)
         if match and not _ASKS_NAME.fullmatch(match["rest"]):
-            return ask(match), f"{reference(number)}{_joined(match)}"
+            return ask(match), f"{reference(number)}{_attach_rest(match)}"
     return None
 
 
-def _joined(match: re.Match[str]) -> str:
-    """What follows the described thing; after a comma it is something of that thing."""
+def _attach_rest(match: re.Match[str]) -> str:
+    """Return the text after the described noun; after a comma it is an attribute of that noun."""
     rest = match["rest"]
     if match.string[match.start("rest") - 1] not in "，,":
         return rest

@@ -1,10 +1,9 @@
-"""Nested English questions unfolded along their parse, innermost noun phrase first.
+"""Decomposition of nested English questions along their parse, innermost noun phrase first.
 
-'On which river does the birthplace of the discoverer of polonium lie?' asks three things. Each step asks for one
-described noun phrase and puts a reference to the answer in its stead. A noun is described by a relative clause,
-a participle, another
-noun's possessive, or 'of' with a name. Where the question word stands inside the description ('a novel by an author
-who was born where?'), the clause around it is asked first.
+'On which river does the birthplace of the discoverer of polonium lie?' has three steps. Each step asks for one
+described noun phrase and replaces it by a reference to the answer. A noun is described by a relative clause, a
+participle, another noun's possessive, or 'of' with a name. If the question word is inside the description ('a novel by
+an author who was born where?'), the surrounding clause is asked first.
 """
 
 from collections.abc import Iterator
@@ -19,14 +18,14 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
 
 _LONGEST = 120
-"""Tokens: what is longer is a text with a question in it, which is searched as it is."""
+"""The longest question in tokens; a longer text is searched as it is."""
 _RELATIVE_TAGS = frozenset({"WDT", "WP", "WP$", "WRB"})
 _SUBJECTS = frozenset({"nsubj", "nsubjpass", "csubj"})
 _AUXILIARIES = frozenset({"aux", "auxpass"})
 _GENERIC_PEOPLE = words("person man woman people one")
 _EMPTY = words("be the name of")
 _TIMES = words("year day month century decade date time season")
-# 'the city of London' is London, 'the name of X' is X, 'the end of X' is no thing to look for.
+# 'the city of London' is London, 'the name of X' is X, and 'the end of X' cannot be looked up.
 _NO_STEP = words(
     "name title kind type sort form part end start beginning middle side top rest half number amount percentage share "
     "majority lot city town village state country province county island university use case example result fact "
@@ -35,7 +34,7 @@ _NO_STEP = words(
 
 @dataclass(frozen=True)
 class _Step:
-    """A described noun: the tokens it spans, the question for it, and what of the rest stands among its tokens."""
+    """A described noun: its tokens, the question for it, and the words of the rest that are between them."""
 
     start: int
     end: int
@@ -44,27 +43,27 @@ class _Step:
 
 
 def unfold_english(question: str, parser: Parser, limit: int) -> list[str]:
-    """The questions a nested question is made of, in the order they can be answered.
+    """Decompose a nested question into steps, in the order in which they can be answered.
 
     Args:
         question: English text.
-        parser: parses it.
-        limit: the most questions wanted.
+        parser: parses the question.
+        limit: the most steps.
 
     Returns:
-        The questions, referring to answers of earlier ones; the question alone where it is not nested, or where it
-        would need more than `limit`.
+        The steps, which may refer to earlier answers; only the question itself if it is not nested, or if it would need
+        more than `limit`.
     """
     doc = parser.parse(question.strip(), "en")
     if len(doc) > _LONGEST:
         return [question]
-    unfolding = _Unfolding(doc)
-    steps = unfolding.steps()
+    nested = _NestedQuestionParser(doc)
+    steps = nested.steps()
     return steps if 1 < len(steps) <= limit else [question]
 
 
-class _Unfolding:
-    """The steps so far, and which tokens they replace."""
+class _NestedQuestionParser:
+    """The steps of a nested question, and the tokens that they replace."""
 
     def __init__(self, doc: "Doc") -> None:
         self._doc = doc
@@ -73,18 +72,18 @@ class _Unfolding:
         self._main_verb = _final_verb(doc)
 
     def steps(self) -> list[str]:
-        """The questions in order, the one that is left over last."""
+        """Return the steps in order; the remaining question comes last."""
         asked: list[str] = []
         for noun in _innermost_first(self._doc):
             step = self._step(noun)
-            if step is None or self._left_over(step):
+            if step is None or self._answers_rest(step):
                 continue
             asked.append(step.asked)
             self._replace(step.start, step.end, f"{reference(len(asked))}{step.tail}")
         return [*asked, *self._outer_first(len(asked))]
 
     def _outer_first(self, known: int) -> list[str]:
-        """What is left, cut where the word of asking stands inside a description: what surrounds it comes first."""
+        """Split the rest if the question word is inside a description: the surrounding question comes first."""
         parts: list[str] = []
         start, lead = 0, ""
         first_asking = min(self._asking, default=0)
@@ -110,14 +109,14 @@ class _Unfolding:
             del self._replaced[inner]
         self._replaced[start] = (end, by)
 
-    def _left_over(self, step: _Step) -> bool:
-        """Whether the rest of the question asks nothing but the step's own answer ('Who is {answer 1}?')."""
+    def _answers_rest(self, step: _Step) -> bool:
+        """Return True if the rest of the question only asks for the step's answer ('Who is {answer 1}?')."""
         rest = [*self._doc[: step.start], *self._doc[step.end :]]
         return all(token.is_punct or token.is_space or token.tag_ in _RELATIVE_TAGS or token.lemma_ in _EMPTY
                    for token in rest)
 
     def _text(self, start: int, end: int) -> str:
-        """The tokens' text with what is replaced in it."""
+        """Return the tokens' text with replacements."""
         parts: list[str] = []
         i = start
         while i < end:
@@ -127,10 +126,10 @@ class _Unfolding:
         return "".join(parts).strip(" ,.;?")
 
     def _step(self, noun: "Token") -> _Step | None:
-        """The question for a noun that is described, unless it is what the whole question asks for."""
+        """Return the step for a described noun, unless the whole question asks for that noun."""
         clause, tail = _description(noun), ""
         start, end = noun.left_edge.i, max(map(_end, filter(None, (noun, clause))))
-        end = self._closed(start, end)
+        end = self._phrase_end(start, end)
         if not self._asking.isdisjoint(range(start, end)) or (noun.dep_ == "attr" and self._states(noun.head)):
             return None
         if clause is not None and self._names_something(noun, clause.left_edge.i, end):
@@ -144,13 +143,13 @@ class _Unfolding:
         return _Step(start, end, f"{asked[:1].upper()}{asked[1:]}?", tail)
 
     def _names_something(self, noun: "Token", start: int, end: int) -> bool:
-        """Whether a description names what can be looked up, or speaks of a definite thing."""
+        """Return True if a description names something that can be looked up, or mentions a definite thing."""
         return any(i in self._replaced or _is_name(self._doc[i]) or (
             self._doc[i].pos_ == "NOUN" and self._doc[i].head.pos_ == "VERB" and _is_definite(self._doc[i]))
             for i in range(start, end) if i != noun.i)
 
     def _is_of_something(self, noun: "Token") -> bool:
-        """Whether a common noun is something of what is named: 'the founder of X', 'X's founder', 'the X founder'."""
+        """Return True for a common noun that belongs to a name: 'the founder of X', 'X's founder', 'the X founder'."""
         if noun.tag_ not in {"NN", "NNS"} or noun.text.istitle() or noun.lemma_ in _NO_STEP or noun.lemma_ in _TIMES:
             return False
         for child in noun.children:
@@ -163,8 +162,8 @@ class _Unfolding:
                 return True
         return False
 
-    def _closed(self, start: int, end: int) -> int:
-        """Where a phrase really ends: its quotation closed, its place whole, without the question's main verb."""
+    def _phrase_end(self, start: int, end: int) -> int:
+        """Return the real end of a phrase: with its closing quote and whole place, without the question's main verb."""
         doc = self._doc
         if end < len(doc) and doc[end].text == '"' and sum(token.text == '"' for token in doc[start:end]) % 2:
             return end + 1
@@ -173,12 +172,12 @@ class _Unfolding:
         return min(end, self._main_verb) if start < self._main_verb else end
 
     def _states(self, verb: "Token") -> bool:
-        """Whether 'X is a ...' says what is known of X, and asks elsewhere."""
+        """Return True if 'X is a ...' states a known property of X rather than asking for it."""
         return self._asking.isdisjoint(range(verb.left_edge.i, verb.i)) and verb.i > verb.left_edge.i
 
     def _ask_clause(self, noun: "Token", verb: "Token", end: int) -> str:
-        """A relative clause or participle, up to a token, as a question for its noun."""
-        named = self._named(noun, verb)
+        """Turn a relative clause or participle, up to a token, into a question for its noun."""
+        named = self._noun_text(noun, verb)
         if verb.dep_ == "acl" and verb.tag_ in {"VBN", "VBG"}:
             be = "were" if noun.tag_ in {"NNS", "NNPS"} else "was"
             return f"which {named} {be} {self._text(verb.left_edge.i, end)}"
@@ -186,22 +185,22 @@ class _Unfolding:
         pronoun = next((token for token in self._doc[start:end] if token.tag_ in _RELATIVE_TAGS), None)
         if pronoun is None:
             lead = "in " if noun.lemma_ in _TIMES else ""
-            return f"{lead}which {named} {self._inverted(verb, start, end)}"
+            return f"{lead}which {named} {self._invert(verb, start, end)}"
         if pronoun.dep_ in _SUBJECTS and pronoun.head == verb:
             who = "who" if noun.lemma_ in _GENERIC_PEOPLE else f"which {named}"
             return f"{who} {self._text(pronoun.i + 1, end)}"
         if pronoun.tag_ == "WP$":
             return f"which {named}'s {self._text(pronoun.i + 1, end)}"
         lead = self._text(start, pronoun.i) if pronoun.i > start else "in" if pronoun.tag_ == "WRB" else ""
-        return f"{lead} which {named} {self._inverted(verb, pronoun.i + 1, end)}".strip()
+        return f"{lead} which {named} {self._invert(verb, pronoun.i + 1, end)}".strip()
 
-    def _named(self, noun: "Token", verb: "Token") -> str:
-        """The noun as the question names it: without its article and the clause."""
+    def _noun_text(self, noun: "Token", verb: "Token") -> str:
+        """Return the noun for the question, without its article and the clause."""
         start = next((child.i + 1 for child in noun.lefts if child.dep_ == "det"), noun.left_edge.i)
         return self._text(start, noun.i + 1 if noun.head.i > noun.i else max(noun.i + 1, verb.left_edge.i))
 
-    def _inverted(self, verb: "Token", start: int, end: int) -> str:
-        """A clause in the order of a question: its auxiliary first, or 'did' where it has none."""
+    def _invert(self, verb: "Token", start: int, end: int) -> str:
+        """Put a clause in question order: the auxiliary first, or 'did' if it has none."""
         helper = next((child for child in verb.lefts if child.dep_ in _AUXILIARIES and child.i >= start), None)
         if helper is None and verb.lemma_ == "be":
             helper = verb
@@ -215,13 +214,13 @@ class _Unfolding:
 
 
 def _innermost_first(doc: "Doc") -> Iterator["Token"]:
-    """Nouns from the shortest span to the longest, so that what a span holds comes before it."""
+    """Return nouns from the shortest span to the longest, so that inner nouns come first."""
     nouns = [token for token in doc if token.pos_ in {"NOUN", "PROPN", "PRON"} and token.n_rights + token.n_lefts]
     return iter(sorted(nouns, key=lambda token: (token.right_edge.i - token.left_edge.i, token.i)))
 
 
 def asks(token: "Token") -> bool:
-    """Whether a word such as 'which' or 'where' asks, and does not open a relative clause.
+    """Return True if a word such as 'which' or 'where' asks rather than opening a relative clause.
 
     Args:
         token: any token of a parse.
@@ -240,9 +239,9 @@ def asks(token: "Token") -> bool:
 
 
 def _final_verb(doc: "Doc") -> int:
-    """Where the main verb of 'did X do?' or 'where was X born?' stands, if the parse took it for a part of X.
+    """Return the index of the main verb of 'did X do?' or 'where was X born?' if the parse made it a part of X.
 
-    The number of tokens, where it did not.
+    Otherwise return the number of tokens.
     """
     end = len(doc)
     while end > 0 and (doc[end - 1].is_punct or doc[end - 1].is_space):
@@ -258,7 +257,7 @@ def _final_verb(doc: "Doc") -> int:
 
 
 def _description(noun: "Token") -> "Token | None":
-    """The verb of the relative clause or participle that describes a noun; not of one that only names it."""
+    """Return the verb of the relative clause or participle that describes a noun, except one that only names it."""
     if noun.pos_ not in {"NOUN", "PROPN", "PRON"} or (noun.tag_ in {"NNP", "NNPS"} and not _is_definite(noun)):
         return None
     return next((child for child in noun.rights if child.pos_ in {"VERB", "AUX"} and child.tag_ != "VB" and (
@@ -270,7 +269,7 @@ def _is_definite(noun: "Token") -> bool:
 
 
 def _end(token: "Token") -> int:
-    """Where what hangs on a token ends."""
+    """Return the end of a token's subtree."""
     return token.right_edge.i + 1
 
 

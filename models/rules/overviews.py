@@ -1,4 +1,4 @@
-"""Overviews without a model: what documents open with, or what the reports of communities rest on."""
+"""Overviews without a model: the openings of documents, or the facts behind the reports of communities."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -14,10 +14,10 @@ _NAME_END = ". "
 
 
 def overview(items: Sequence[Passage]) -> DraftAnswer:
-    """Return the openings of the documents as claims where there are few, else what the reports rest on.
+    """Return the openings of the documents as claims if there are any, else the facts behind the reports.
 
     Args:
-        items: documents' openings and reports, each report followed by its facts; or claims made of such items.
+        items: documents' openings and reports, each report followed by its facts; or claims about such items.
     """
     openings = [(item.statement, [number]) for number, item in enumerate(items, 1) if _is_opening(item)]
     claims = [Claim(text=text, quotes=[Quote(passage=number, words=items[number - 1].text) for number in numbers])
@@ -31,7 +31,7 @@ def _is_opening(item: Passage) -> bool:
 
 
 def _reports(items: Sequence[Passage]) -> Iterator[tuple[str, list[int]]]:
-    """Yield each report's text with the numbers of the items it rests on, from 1."""
+    """Yield each report's text with the numbers of its supporting items, from 1."""
     groups = [(statement, [number for number, _ in same])
               for statement, same in groupby(enumerate(items, 1), key=lambda pair: pair[1].statement)]
     heads = [at for at, (statement, _) in enumerate(groups) if _MARK not in statement]
@@ -49,6 +49,6 @@ def _reports(items: Sequence[Passage]) -> Iterator[tuple[str, list[int]]]:
 
 
 def _readable(item: Passage) -> str:
-    """Return a fact in its source's words; of a table's row, which says more than the fact, the fact's own."""
+    """Return a fact in its source's words; for a table row, which says more, return the fact itself."""
     words = item.statement if item.text.lstrip().startswith("|") else item.text
     return " ".join(words.replace(_MARK, " ").split()).rstrip(".。")

@@ -1,7 +1,7 @@
-"""The sentences that state a fact: a short list of forms, each right nine times in ten, with its examples.
+"""The sentence forms that state a fact: a short list with examples, each form right nine times in ten.
 
-A form is a regular expression in which `<person>`, `<location|organization>` and so on stand for names, `<date>` and
-`<number>` for values, `<award>` for the name of a prize, and `<name>` for a name of any kind. `<... head>` and
+A form is a regular expression with placeholders for names: `<person>`, `<location|organization>`, `<award>` for the
+name of a prize, and `<name>` for a name of any kind. `<date>` and `<number>` match values. `<... head>` and
 `<... tail>` are the ends of the fact. The examples are run as tests: each gives the one fact that its form states.
 """
 
@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A form of sentences, and what they state.
+    """A form of sentences, and the fact that they state.
 
-    `says` is a relation or an attribute under the names that schemas have for it: the first one that the schema in
-    force has is used, and without any the form is not looked for. `examples` are (sentence, head, tail or value).
+    `says` lists the names that schemas use for a relation or attribute; the first one in the current schema counts, and
+    without any the form is not used. `examples` are (sentence, head, tail or value).
     """
 
     says: tuple[str, ...]
@@ -29,13 +29,13 @@ _AUTHOR, _PERFORMER = ("written_by", "created_by", "author"), ("performed_by", "
 _RELEASE = ("release_date", "publication_date")
 
 _OPEN = r"(?:^|^The |; (?:the )?|, (?:and|but|while) (?:the )?)"
-"""Where a clause begins with its subject."""
+"""The beginning of a clause with its subject."""
 _ASIDE = r"(?: \([^()]{0,80}\))?"
 _IS = rf"{_ASIDE},? (?:is|was|are|were) (?:an?|the|one of the) "
 _WORDS = r"(?:(?:the )?[A-Za-z-]+ ){0,5}?"
 """Words between 'by' and a name: 'by the Norwegian writer'."""
 _NOUNS = r"(?:(?!(?:for|to|of|that|which|by|with|from|used|who) )[\w'’-]+ ){1,7}?"
-"""A noun phrase without a clause of its own."""
+"""A noun phrase without a clause in it."""
 _IN_PLACE = r"in <location>(?:, <location>){0,2}"
 _LIFE = (r"<person head>(?:, [A-Z]{2,4})? \((?:[^()–-]{0,40}[,;] )?BORN(?:,? (?:in )?<location>(?:, <location>){0,2})?"
          r" (?:[–—-]|--) (?:<location>, )?DIED")

@@ -1,4 +1,4 @@
-"""Parts of a text that are no sentences: headings, table rows, greetings and closings, navigation, addresses."""
+"""Parts of a text that are not sentences: headings, table rows, greetings and closings, navigation, addresses."""
 
 import re
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ _LONGEST_BAR = 12
 
 
 def masked_parts(text: str) -> list[tuple[int, int]]:
-    """Return the parts of a text, as (start, end), in which no names are looked for."""
+    """Return the parts of a text, as (start, end), that are not searched for names."""
     return [*_lines(text), *(match.span() for form in (_ADDRESS, _TAG) for match in form.finditer(text))]
 
 
@@ -41,16 +41,16 @@ def is_no_sentence(line: str, *, alone: bool) -> bool:
 
     Args:
         line: a line without its break.
-        alone: there are blank lines around it.
+        alone: whether there are blank lines around it.
     """
     if _ROW.match(line) or _HEADING.match(line) or _GREETING.match(line) or len(_BARS.findall(line)) > 1:
         return True
-    said = _WORD.findall(line)
-    letters = [word for word in said if word[0].isalpha()]
+    found = _WORD.findall(line)
+    letters = [word for word in found if word[0].isalpha()]
     if len(letters) > 1 and line.isupper():
         return True
     ends = line.rstrip().endswith((".", "!", "?", "\"", "”", "。", "！", "？"))
-    if len(said) <= _LONGEST_BAR and sum(word.lower() in _MENU for word in letters) > 1 and not ends:
+    if len(found) <= _LONGEST_BAR and sum(word.lower() in _MENU for word in letters) > 1 and not ends:
         return True
     listed = ":" in line or line.lstrip().startswith(("-", "*", "•"))
-    return alone and 1 < len(said) <= _LONGEST_HEADING and not ends and not listed
+    return alone and 1 < len(found) <= _LONGEST_HEADING and not ends and not listed

@@ -1,4 +1,4 @@
-"""What a question asks for: the kind of its answer, the noun it asks for, its names and its content words."""
+"""The analysis of a question: the kind of its answer, the requested noun, and its names."""
 
 import re
 from dataclasses import dataclass
@@ -10,10 +10,10 @@ from .lexicon import DATE_NOUNS, NUMBER_NOUNS, ORGANISATION_NOUNS, PERSON_NOUNS,
 from .names import names_in
 
 Expected = Literal["person", "location", "organization", "name", "date", "number", "reason", "polar", "text"]
-"""The kind of an answer: "text" has no form by which a span could be recognised, "polar" is yes or no."""
+"""The kind of an answer. "text" has no recognisable form; "polar" is yes or no."""
 
 _LONGEST = 1_000
-"""Characters of a question that are read; what follows is text."""
+"""The most characters of a question that are read."""
 _NOUNS: tuple[tuple[frozenset[str], Expected], ...] = (
     (DATE_NOUNS | words("month week weekday season hour"), "date"), (NUMBER_NOUNS, "number"), (PERSON_NOUNS, "person"),
     (PLACE_NOUNS, "location"), (ORGANISATION_NOUNS, "organization"))
@@ -57,14 +57,14 @@ _TIME = re.compile(
     r"October|November|December|[Ss]pring|[Ss]ummer|[Aa]utumn|[Ww]inter|Christmas|Easter|noon|midnight|"
     r"\d{1,2}[.:]\d\d(?: ?[ap]\.?m\b)?|\d{1,2} ?[ap]\.?m\b)|[上下中]午|(?:周|星期|礼拜)[一二三四五六日天末]|"
     r"\d{1,2}[:：点]\d{0,2}")
-"""Times that are no dates, which may answer 'when' as well."""
+"""Times without a date, which may also answer 'when'."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question taken apart.
+    """An analysed question.
 
-    `focus` is the noun asked for ('river' in 'On which river ...'), normalised, or empty. `names` are the names in it.
+    `focus` is the requested noun ('river' in 'On which river ...'), normalised, or "". `names` are the names in it.
     """
 
     text: str
@@ -75,7 +75,7 @@ class Question:
 
     @property
     def kind_noun(self) -> str:
-        """The focus where it only says what kind of thing is asked for ("which river"), else empty ("the capital")."""
+        """The focus if it only gives the kind of the answer ("which river"), else "" ("the capital")."""
         direct = self.language == "zh" or re.search(
             rf"\b(?:which|what)\s(?!is\b|are\b|was\b|were\b)(?:[\w’'-]+\s){{0,2}}{re.escape(self.focus)}\b",
             normalise(self.text))
@@ -83,18 +83,18 @@ class Question:
 
     @property
     def has_form(self) -> bool:
-        """Return True if a span of text can be recognised as an answer by its kind."""
+        """Whether a span of text can be recognised as an answer by its kind."""
         return self.expected not in {"reason", "polar", "text"}
 
 
 def analyse(question: str) -> Question:
-    """Take a question in English, Chinese or, with less insight, any other language apart."""
+    """Analyse a question in English, Chinese or, with less detail, any other language."""
     text = question[:_LONGEST].strip()
     language = language_of(text)
     expected, focus = _chinese(text) if language == "zh" else _english(text)
     names = names_in(text)
     if expected == "person" and names and _WHO_IS.fullmatch(_without(text, names)):
-        expected = "text"  # who that is wants a description
+        expected = "text"  # the answer is a description
     return Question(text, language, expected, focus, names)
 
 

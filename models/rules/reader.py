@@ -1,4 +1,4 @@
-"""Reads a chunk without a model: its named entities, and the facts that a form or a sure pattern states."""
+"""The rules reader of chunks: it extracts named entities, and the facts that a form or a reliable pattern states."""
 
 import re
 import threading
@@ -19,14 +19,14 @@ from ...text.scripts import is_han
 from ...text.sentences import split_sentences
 from ..parsing.parser import Parser
 from .key_values import key_value_rows
-from .name_kinds import TypeNouns, told_by_name
+from .name_kinds import TypeNouns, infer_type
 from .spans import VALUES, Span, find_spans, name_of
 from .stated_facts import FactForms, Mention
 from .sure_names import sure_names
 from .tables import facts_of_rows
 
 OPEN_GUESSES = "general"
-"""The seed whose types are used under an open schema."""
+"""The seed schema whose types are used with an open schema."""
 
 _TYPES_OF_KINDS = {
     "person": ("person", "human", "people", "人物", "人"),
@@ -37,20 +37,20 @@ _TYPES_OF_KINDS = {
     "product": ("product", "产品"),
     "award": ("award", "奖项"),
 }
-"""What schemas call the type of each kind of name."""
+"""The names that schemas use for the type of each kind."""
 _SURE = 0.9
-"""The confidence in a fact: the forms are right nine times in ten."""
+"""The confidence of a fact: the forms are right nine times in ten."""
 _LONGEST_TITLE = 10
 _LONGEST_NAMING = 4
-"""Words of a title, and of a heading that names something."""
+"""The most words of a title, and of a heading that is a name."""
 _FILE = re.compile(r"\.\w{1,5}$|[\\/_]")
 
 
 class RulesReader:
-    """Reads chunks. Methods may be called from several threads at once."""
+    """A reader of chunks. Methods may be called from several threads at once."""
 
     def __init__(self, parser: Parser | None = None) -> None:
-        """Keep the parser; schemas are prepared when first seen."""
+        """Store the parser; schemas are prepared on first use."""
         self._parser = parser or Parser()
         self._lock = threading.Lock()
         self._prepared: dict[str, _Prepared] = {}
@@ -61,10 +61,10 @@ class RulesReader:
 
         Args:
             request: the chunk's text with its document's title and the headings above it.
-            schema: the schema in force; under an open one types and labels are those of the general seed.
+            schema: the current schema; with an open one, types and labels are those of the general seed.
 
         Returns:
-            Names as written, in full where the chunk has a short form beside it. A pure function of its arguments and
+            Names as written, in full if the chunk also has a short form. The result depends only on the arguments and
             the models.
         """
         prepared = self._prepare(schema)
@@ -72,7 +72,7 @@ class RulesReader:
         found, titled = find_spans([text, title], self._parser, [title, ""])
         names = _Names(text, found, title, titled)
         types = {name: prepared.type_of(names, name) for name in names.spans}
-        kept = sure_names(text, names.spans) | {name for name in names.spans if prepared.is_told(names, name)}
+        admitted = sure_names(text, names.spans) | {name for name in names.spans if prepared.has_evidence(names, name)}
         triples: dict[tuple[str, str, str], ExtractedTriple] = {}
         attributes: dict[tuple[str, str, str], ExtractedAttribute] = {}
         for head, label, tail, start, end in prepared.forms.find(text, names.mentions, split_sentences(text),
@@ -84,16 +84,16 @@ class RulesReader:
             elif head != tail and prepared.fits(types.get(head, ""), label, types.get(tail, "")):
                 triples.setdefault((head, label, tail), ExtractedTriple(
                     head=head, relation=label, tail=tail, evidence=quote, confidence=_SURE))
-        kept |= {name for fact in (*triples, *attributes) for name in fact[::2]}
+        admitted |= {name for fact in (*triples, *attributes) for name in fact[::2]}
         rows = list(key_value_rows(text, title, request.heading, self._is_name))
         listed = facts_of_rows(rows, text, title, request.heading, schema, self._is_name)
         return listed.joined(Extraction(
             entities=tuple(ExtractedEntity(name=name, type=kind) for name, kind in types.items()
-                           if kind and name in kept),
+                           if kind and name in admitted),
             triples=tuple(triples.values()), attributes=tuple(attributes.values())))
 
     def _is_name(self, heading: str) -> bool:
-        """Return True for some words that all have capitals or digits, or that are a name as a whole."""
+        """Return True for words that all have capitals or digits, or that are a name as a whole."""
         parts = heading.split()
         if 1 < len(parts) <= _LONGEST_NAMING and all(part[0].isupper() or part[0].isdigit() for part in parts):
             return True
@@ -113,7 +113,7 @@ class RulesReader:
 
 
 class _Prepared:
-    """What is looked up in a schema."""
+    """Look-ups in a schema."""
 
     def __init__(self, schema: GraphSchema) -> None:
         known = load_schema(OPEN_GUESSES) if schema.open else schema
@@ -127,32 +127,32 @@ class _Prepared:
                        for kind, names in _TYPES_OF_KINDS.items()}
 
     def type_of(self, names: "_Names", name: str) -> str:
-        """Return the type of a name by what its places tell, else by its kind; "" where the schema has none."""
+        """Return the type of a name by the words around it, else by its kind; "" if the schema has none."""
         kind = names.kind(name)
-        # A name of unknown kind is no entity, unless the document is about it.
-        return self._told(names, name) or self._types.get(kind, self._fallback if names.is_title(name) else "")
+        # A name of unknown kind is not an entity, unless the document is about it.
+        return self._infer_type(names, name) or self._types.get(kind, self._fallback if names.is_title(name) else "")
 
-    def is_told(self, names: "_Names", name: str) -> bool:
-        """Return True for a name whose type words tell, or that the document is about."""
-        return names.is_title(name) or self._told(names, name) != ""
+    def has_evidence(self, names: "_Names", name: str) -> bool:
+        """Return True for a name whose type is given by words, or that the document is about."""
+        return names.is_title(name) or self._infer_type(names, name) != ""
 
-    def _told(self, names: "_Names", name: str) -> str:
-        defined = next(filter(None, (self._nouns.defined(names.text, span) for span in names.spans[name])), "")
+    def _infer_type(self, names: "_Names", name: str) -> str:
+        defined = next(filter(None, (self._nouns.defined_type(names.text, span) for span in names.spans[name])), "")
         if defined:
             return defined
-        votes = Counter(told for span in names.spans[name] if (told := self._nouns.type_of(names.text, span)))
+        votes = Counter(kind for span in names.spans[name] if (kind := self._nouns.type_of(names.text, span)))
         if votes:
             return votes.most_common(1)[0][0]
-        return self._nouns.type_of_name(name) if names.kind(name) not in {"person", "work"} and told_by_name(
+        return self._nouns.type_of_name(name) if names.kind(name) not in {"person", "work"} and infer_type(
             name) else ""
 
     def fits(self, head: str, relation: str, tail: str) -> bool:
-        """Return True if the schema lets the relation go from one type to the other."""
+        """Return True if the schema allows the relation from one type to the other."""
         return self._schema.fits(head, relation, tail)
 
 
 class _Names:
-    """The names of a chunk with the places of each; a short form's are those of the full name."""
+    """The names of a chunk with their places; the places of a short form belong to the full name."""
 
     def __init__(self, text: str, found: Sequence[Span], title: str, titled: Sequence[Span]) -> None:
         self.text = text
@@ -178,16 +178,16 @@ class _Names:
                 self.spans.setdefault(full[name_of(text, span)], []).append(span)
 
     def kind(self, name: str) -> str:
-        """The kind of most of its places; of the title where it has none."""
+        """Return the most common kind of its places, or of the title if it has none."""
         votes = Counter(span.kind for span in self.spans[name] if span.kind != "name")
         return votes.most_common(1)[0][0] if votes else (self.is_title(name) and self._title_kind) or "name"
 
     def is_title(self, name: str) -> bool:
-        """Return True for what the document's title names."""
+        """Return True for the subject of the document's title."""
         return name == self._title
 
     def subject(self) -> Mention | None:
-        """What the chunk is about: what its title names, else the name that its text begins with."""
+        """Return the subject of the chunk: that of its title, else the name at the beginning of its text."""
         if self._title in self.spans:
             return Mention(0, 0, self.kind(self._title), self._title)
         first = next((m for m in self.mentions if m.kind not in VALUES), None)
@@ -196,14 +196,14 @@ class _Names:
 
 
 def _body(title: str, titled: Sequence[Span]) -> str:
-    """The organization that a Chinese title begins with: "ABC有限公司 公司治理报告"; "" where it begins with none."""
+    """Return the organization at the start of a Chinese title ("ABC有限公司 公司治理报告"), or ""."""
     first = titled[0] if titled else None
     opens = first is not None and first.start == 0 and first.kind == "organization" and any(map(is_han, title))
     return title[: first.end] if first is not None and opens else ""
 
 
 def _full(name: str, kinds: Mapping[str, str], title: str) -> str:
-    """The full name of which a person's name is the beginning or the end; the name itself where there is not one."""
+    """Return the full name that begins or ends with a person's name; the name itself if there is not exactly one."""
     if kinds[name] not in {"person", "name"}:
         return name
     words = name.split()
@@ -212,7 +212,7 @@ def _full(name: str, kinds: Mapping[str, str], title: str) -> str:
         return title
     if title and kinds[name] == "person" and len(words) > len(title.split()) > 1 and (
             words[0], words[-1]) == (title.split(maxsplit=1)[0], title.rsplit(maxsplit=1)[-1]):
-        return title  # the title leaves names between the first and the last one out
+        return title  # the title omits middle names
     longer = [other for other, kind in kinds.items() if kind == "person" and _shortens(words, other.split())]
     return longer[0] if len(longer) == 1 else name
 
@@ -223,7 +223,7 @@ def _shortens(words: Sequence[str], longer: Sequence[str]) -> bool:
 
 
 def _subject(title: str) -> str:
-    """What a document's title names: without what is in brackets at its end; "" for a file's name or a sentence."""
+    """Return the subject of a document's title, without a final part in brackets; "" for a file name or a sentence."""
     head = title.strip()
     if head.endswith(")") and "(" in head:
         head = head[: head.rfind("(")].strip()

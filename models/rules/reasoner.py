@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 
 class RulesReasoner:
-    """Implements `Reasoner` by patterns and word lists: it finds and quotes, and knows nothing of its own.
+    """The `Reasoner` with patterns and word lists: it finds and quotes, and does not know any facts itself.
 
-    Mode "open" therefore answers as mode "reject" does. Safe for threads.
+    Mode "open" therefore answers like mode "reject". Safe for threads.
     """
 
     def __init__(self, parser: Parser | None = None) -> None:
@@ -44,20 +44,20 @@ class RulesReasoner:
 
     @property
     def fingerprint(self) -> str:
-        """Names the rules; changes when they would extract something else."""
+        """The version of the rules; it changes when they would extract something else."""
         return "rules-7"
 
     def extract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
-        """See `RulesReader.extract`."""
+        """Extract entities and facts; see `RulesReader.extract`."""
         return self._extractor.extract(request, schema)
 
     async def aextract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
-        """As `extract`, in a thread."""
+        """Extract in a thread; see `extract`."""
         return await asyncio.to_thread(self.extract, request, schema)
 
     @property
     def resolves(self) -> bool:
-        """No: what names and facts tell is told without it."""
+        """Always False: names and facts are resolved without it."""
         return False
 
     @property
@@ -66,30 +66,30 @@ class RulesReasoner:
         return False
 
     def resolve(self, pairs: Sequence[EntityPair]) -> list[PairVerdict | None]:
-        """Nothing of any pair: a wrong merge is worse than a missed one."""
+        """Never merge: a wrong merge is worse than a missed one."""
         return [None] * len(pairs)
 
     def summarise(self, communities: Sequence[CommunityDigest]) -> list[CommunitySummary]:
-        """See `summaries.summarise`."""
+        """Summarise communities; see `summaries.summarise`."""
         return summaries.summarise(communities)
 
     def decompose(self, question: str, schema: GraphSchema, limit: int) -> list[SubQuery]:
-        """See `decomposition.decompose`."""
+        """Decompose a question; see `decomposition.decompose`."""
         return decomposition.decompose(question, schema, limit, self._parser)
 
     def reflect(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
                 schema: GraphSchema) -> Reflection:
-        """See `Answers.reflect`."""
+        """Check whether the question is answered; see `Answers.reflect`."""
         return self._answers.reflect(question, history, passages, schema)
 
     def answer(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
                mode: Mode) -> DraftAnswer:
-        """See `Answers.answer`; both modes answer alike."""
+        """Answer a question, in both modes alike; see `Answers.answer`."""
         del mode
         return self._answers.answer(question, history, passages)
 
     def condense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
-        """See `follow_ups.condense`."""
+        """Make a follow-up question self-contained; see `follow_ups.condense`."""
         return follow_ups.condense(question, messages)
 
     async def adecompose(self, question: str, schema: GraphSchema, limit: int) -> list[SubQuery]:

@@ -1,4 +1,4 @@
-"""The short answer, where the passages state one: a fact, a cell of a table, or the only span of the kind asked for."""
+"""The short answer stated in passages: a fact, a table cell, or the only span of the expected kind."""
 
 import re
 from collections.abc import Sequence
@@ -18,14 +18,14 @@ from .question import Question, tells_time
 from .units import Unit
 
 _COVERED = {"en": 0.55, "zh": 0.55}
-"""The share of the question's words that a sentence must say for its only span to be the answer, by language."""
+"""The share of a question's words that a sentence must contain for its only span to be the answer, by language."""
 _LEAST = 0.4
-"""How surely that sentence must say each of these words, names aside: by a similar word, or beside it."""
+"""The least certainty of each of these words except names, by a similar word or an adjacent sentence."""
 _LIMITING = re.compile(
     r"\b(?:first|second|third|last|next|previous|former|before|after|earlier|later|until|only|new|old|acting|deputy|"
     r"\w{3,}est|most|least|more|less|fewer|than)\b|第[一二三四五]|首[次个任]|最[后初早晚近新大小高低多少]|上一|下一|前任|副",
     re.IGNORECASE)
-"""Words that tell things of one kind apart: a sentence without them may be about another."""
+"""Words that distinguish things of one kind: a sentence without them may be about another one."""
 _CHOICE = re.compile(r"\bor\b|还是|\b(?:\w{3,}er|more|less|fewer) (?:\w+ ){0,3}than\b", re.IGNORECASE)
 _NEGATED = re.compile(r"\b(?:no|not|cannot|nobody|none|never|nothing|neither|nor|without|unless|except)\b|"
                       r"n['’]t\b|[不没未无非]", re.IGNORECASE)
@@ -37,14 +37,14 @@ _HEADERS = {
     "date": re.compile(r"\b(?:date|day|year|since|until|when|founded|opened|built|due|deadline)\b|日期|时间|年份",
                        re.IGNORECASE),
 }
-"""Headers of columns whose cells answer, by what is expected."""
-_SAID, _SIMILAR = 1.0, 0.45
-"""Cosine of two words that mean much the same."""
+"""Headers of columns whose cells answer, by the expected kind."""
+_EQUAL, _SIMILAR = 1.0, 0.45
+"""The cosine of equal words, and of two words with a similar meaning."""
 _SEVERAL, _USUAL = 4, 0.4
-"""Documents, and the share of them with a name, from which that name is said to be theirs."""
+"""The fewest documents, and the share of them with a name, for which the name goes without saying."""
 _BY_KIND, _BY_SUBJECT = 0.6, 0.5
 _AFTER = 40
-"""Characters after a number in which what it counts is looked for."""
+"""The number of characters after a number that may name the counted things."""
 _OWNED = re.compile(r"(?<![\w-])[\w-]++(?=['’]s\b)")
 _JOINT = re.compile(r"\s*+[,，、]\s*+(?:(?:and|&)\s++)?|\s++(?:and|&)\s++|[和与及]")
 _PREPOSITION = re.compile(r"(on|in|at|from|to|by|for|with|under|near|through|into) (?:which|what|whom)\b",
@@ -65,7 +65,7 @@ _ASKED_MEASURES = (
 
 @dataclass(frozen=True, slots=True)
 class Short:
-    """A short answer: its words as the source has them, and the unit or the numbered fact that states it."""
+    """A short answer: its words in the source, and the unit or the number of the fact that states it."""
 
     words: str
     unit: Unit | None = None
@@ -73,12 +73,12 @@ class Short:
 
 
 def short_answer(question: Question, found: Sequence[Found], passages: Sequence[Passage]) -> Short | None:
-    """Return what the passages state as the answer, or None where nothing states it clearly.
+    """Return the answer that the passages state, or None if none states it clearly.
 
     Args:
-        question: the question taken apart.
-        found: all units, the best first.
-        passages: the context; its typed facts and statements are read as well.
+        question: the analysed question.
+        found: all units, best first.
+        passages: the context, with its typed facts and statements.
     """
     if not question.has_form or not found or _CHOICE.search(question.text):
         return None
@@ -90,7 +90,7 @@ def short_answer(question: Question, found: Sequence[Found], passages: Sequence[
 
 
 def _from_span(question: Question, best: Found, usual: frozenset[str]) -> Short | None:
-    """The only span of the expected kind in the best sentence, which says what the question says."""
+    """Return the only span of the expected kind in the best sentence, if the sentence covers the question."""
     unit = best.unit
     if best.covered < _COVERED[question.language] or best.least < _LEAST or not _speaks_of(question, unit, usual):
         return None
@@ -107,9 +107,9 @@ def _from_span(question: Question, best: Found, usual: frozenset[str]) -> Short 
 
 
 def _distinct_values(question: Question, best: Found) -> list[str]:
-    """Return the different values of the expected kind; names joined by 'and' are one.
+    """Return the distinct values of the expected kind; names joined by 'and' are one value.
 
-    Where the question has a preposition ("on which river"), or asks who did something, those behind it come alone.
+    If the question begins with a preposition ("on which river"), only values after that preposition count.
     """
     text, runs = best.unit.text, list[tuple[int, int]]()
     for span in best.spans:
@@ -126,7 +126,7 @@ def _distinct_values(question: Question, best: Found) -> list[str]:
 
 
 def _in_asked_clause(question: Question, text: str, runs: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the places within the clause of a Chinese sentence that says most of the question."""
+    """Return the places within the clause of a Chinese sentence that covers most of the question."""
     asked = frozenset(content_words(question.text)) - _words_of(question.names)
     clauses = [match.span() for match in re.finditer(r"[^，,；;。：:]+", text)]
     best = max(clauses, key=lambda clause: len(asked.intersection(content_words(text[slice(*clause)]))))
@@ -134,7 +134,7 @@ def _in_asked_clause(question: Question, text: str, runs: list[tuple[int, int]])
 
 
 def _speaks_of(question: Question, unit: Unit, usual: frozenset[str]) -> bool:
-    """Return True if a sentence says what limits the question, not negated, and no word of it as an owner only."""
+    """Return True if a sentence has the question's limits, is not negated, and has no question word only as owner."""
     text = f"{unit.heading} {unit.text}"
     if (_NEGATED.search(unit.text) and not _NEGATED.search(question.text)) or not (
             _figures(question.text) <= _figures(text)):
@@ -147,20 +147,20 @@ def _speaks_of(question: Question, unit: Unit, usual: frozenset[str]) -> bool:
 
 
 def _says_limits(question: Question, text: str) -> bool:
-    """Return True if a text has each word by which the question tells things of one kind apart."""
-    said = set(content_words(text)) | {word.lower() for word in _LIMITING.findall(text)}
-    return all(word.lower() in said or said.intersection(content_words(word))
+    """Return True if a text has each word with which the question distinguishes things of one kind."""
+    present = set(content_words(text)) | {word.lower() for word in _LIMITING.findall(text)}
+    return all(word.lower() in present or present.intersection(content_words(word))
                for word in _LIMITING.findall(question.text))
 
 
 def _names_all(question: Question, text: str, usual: frozenset[str]) -> bool:
-    """Return True if a text names what the question names, but for those whose documents these are."""
+    """Return True if a text contains the question's names, except the usual names of the documents."""
     return all(name in usual or has_name(text, name) or (" of " not in name and has_name(text, name.split()[-1]))
                for name in question.names)
 
 
 def _usual_names(question: Question, passages: Sequence[Passage]) -> frozenset[str]:
-    """Return the names of a question that much of the documents have: they go without saying in a sentence."""
+    """Return the names of a question that many documents contain, so that sentences omit them."""
     texts: dict[str, str] = {}
     for passage in passages:
         texts[passage.document] = f"{texts.get(passage.document, passage.title)}\n{passage.text}"
@@ -175,14 +175,14 @@ def _words_of(names: Sequence[str]) -> set[str]:
 
 
 def _is_same_clause(question: Question, unit: Unit, at: int) -> bool:
-    """Return True if a Chinese sentence names what it is about before a value or in its clause, not after it."""
+    """Return True if a Chinese sentence names its subject before a value or in its clause, not after it."""
     end = next((place for place in range(at, len(unit.text)) if unit.text[place] in "，,；;。"), len(unit.text))
     named = [name for name in question.names if name in unit.text]
     return question.language == "en" or not named or any(name in unit.text[:end] for name in named)
 
 
 def _is_measured(question: Question, value: str, after: str = "") -> bool:
-    """Return True if a number measures what is asked for, or what follows it is what the question counts."""
+    """Return True if a number has the requested measure, or is followed by the counted noun."""
     size = measured(parse_number(value))
     unit = size[0] if size else ""
     money = len(unit) == 3 and unit.isupper()  # noqa: PLR2004 - currencies are ISO codes
@@ -200,7 +200,7 @@ def _is_measured(question: Question, value: str, after: str = "") -> bool:
 
 
 def _from_typed_fact(question: Question, best: Found, passages: Sequence[Passage]) -> Short | None:
-    """The value that the graph has of the asked entity and attribute, stated in the best sentence."""
+    """Return the graph's value of the requested entity and attribute, if the best sentence states it."""
     unit = best.unit
     facts = [fact for fact in passages[unit.passage - 1].facts if unit.start <= fact.start < unit.end]
     kind = question.expected if question.expected in {"date", "number"} else "text"
@@ -215,7 +215,7 @@ def _asks_for(question: Question, fact: TypedFact) -> bool:
 
 
 def _from_statement(question: Question, passages: Sequence[Passage]) -> Short | None:
-    """The other end of a fact whose one end the question names and whose relation it says."""
+    """Return the other end of a fact if the question names one end and its relation."""
     asked = frozenset(content_words(question.text))
     ends: dict[str, int] = {}
     for number, item in enumerate(passages, 1):
@@ -223,8 +223,8 @@ def _from_statement(question: Question, passages: Sequence[Passage]) -> Short | 
         if len(parts) != 3:  # noqa: PLR2004 - a triple
             continue
         head, relation, tail = parts
-        said = content_words(relation.replace("_", " "))
-        if not said or not asked.issuperset(said):
+        needed = content_words(relation.replace("_", " "))
+        if not needed or not asked.issuperset(needed):
             continue
         for known, other in ((head, tail), (tail, head)):
             if has_name(question.text, known) and not has_name(question.text, other):
@@ -236,31 +236,31 @@ def _from_statement(question: Question, passages: Sequence[Passage]) -> Short | 
 
 
 def _from_cell(question: Question, unit: Unit, found: Sequence[Found], usual: frozenset[str]) -> Short | None:
-    """The cell under the header that is asked for, in the only row of its table that the question names."""
+    """Return the cell under the requested header, in the only table row that the question names."""
     row = unit.row
     if row is None or row.cells[0].header == DOCUMENT:
         return None
-    said, cell = _said_values(question, row), _asked_cell(question, row)
+    shared, cell = _shared_words(question, row), _asked_cell(question, row)
     text = f"{unit.heading} {unit.text}"
-    if not said or cell is None or not _figures(question.text) <= _figures(text):
+    if not shared or cell is None or not _figures(question.text) <= _figures(text):
         return None
     if not _says_limits(question, text) or not _names_all(question, text, usual):
         return None
     for other in (item.unit.row for item in found if item.unit.row is not None and item.unit.heading == unit.heading):
         if other.cells[0].header == row.cells[0].header and other.cells != row.cells and (
-                _said_values(question, other) >= said and _value_under(other, cell.header) != cell.value):
+                _shared_words(question, other) >= shared and _value_under(other, cell.header) != cell.value):
             return None
     return Short(_cell_text(cell), unit)
 
 
-def _said_values(question: Question, row: Row) -> frozenset[str]:
-    """Return the words of a row's cells that the question says."""
+def _shared_words(question: Question, row: Row) -> frozenset[str]:
+    """Return the words of a row's cells that occur in the question."""
     asked = frozenset(content_words(question.text))
     return frozenset(word for cell in row.cells for word in content_words(cell.value) if word in asked)
 
 
 def asked_cell(question: Question, row: Row) -> str:
-    """Return "Weight of Model A: 21.4 kg" for the cell that a question asks for, or "" where none stands out."""
+    """Return "Weight of Model A: 21.4 kg" for the cell that a question asks for, or "" if none is clear."""
     cell = _asked_cell(question, row)
     if cell is None:
         return ""
@@ -268,14 +268,14 @@ def asked_cell(question: Question, row: Row) -> str:
     if cell != first:
         joint = "{}的{}：{}" if question.language == "zh" else "{1} of {0}: {2}"
         return joint.format(first.value, cell.header, _cell_text(cell))
-    said = _said_values(question, row)
-    others = "; ".join(f"{other.header}: {other.value}" for other in row.cells[1:] if said.intersection(
+    shared = _shared_words(question, row)
+    others = "; ".join(f"{other.header}: {other.value}" for other in row.cells[1:] if shared.intersection(
         content_words(other.value)))
     return f"{first.header}: {first.value}" + (f" – {others}" if others else "")
 
 
 def _asked_cell(question: Question, row: Row) -> Cell | None:
-    """Return the cell that a question asks for by its header or kind, if one stands out."""
+    """Return the cell that a question asks for by its header or kind, or None if none is clear."""
     asked, fits = frozenset(content_words(question.text)), _HEADERS.get(question.expected)
     near = likeness(list(spoken_words(question.text)), [cell.header for cell in row.cells]).max(axis=1, initial=0.0)
     scored: list[tuple[float, int, Cell]] = []
@@ -284,8 +284,8 @@ def _asked_cell(question: Question, row: Row) -> Cell | None:
                 content_words(cell.value))):
             continue
         similar = float(near[at]) if cell.header.isascii() and near[at] >= _SIMILAR else 0.0
-        said = _SAID if asked.intersection(content_words(cell.header)) else similar
-        score = max(said, _BY_KIND if fits and fits.search(cell.header) else 0.0,
+        equal = _EQUAL if asked.intersection(content_words(cell.header)) else similar
+        score = max(equal, _BY_KIND if fits and fits.search(cell.header) else 0.0,
                     _BY_SUBJECT if at == 0 and question.expected in {"person", "name", "organization"} else 0.0)
         if score:
             scored.append((score, -at, cell))
@@ -318,7 +318,7 @@ def _value_under(row: Row, header: str) -> str:
 
 
 def _cell_text(cell: Cell) -> str:
-    """Return a cell's value; a bare number with the unit that stands in its header."""
+    """Return a cell's value; a bare number gets the unit from its header."""
     unit = re.search(r"[(（]([^()（）]{1,30})[)）]$", cell.header)
     if unit is None or not re.fullmatch(r"[\d.,]+", cell.value):
         return cell.value

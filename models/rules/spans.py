@@ -1,7 +1,7 @@
 """Typed spans of texts: names with clean boundaries, dates and quantities.
 
-English and other scripts are read by spaCy's named-entity recogniser, Chinese by LAC, dates and quantities by
-`text/values.py`. Lines that are no sentences (headings, table rows, greetings, navigation) hold no names.
+spaCy's named-entity recogniser reads English and other scripts, LAC reads Chinese, and `text/values.py` reads dates and
+quantities. Lines that are not sentences (headings, table rows, greetings, navigation) contain no names.
 """
 
 import re
@@ -20,20 +20,20 @@ __all__ = ["VALUES", "Span", "find_spans", "name_of"]
 
 _HAN = re.compile(f"[{CJK}]")
 _HAN_SHARE = 0.15
-"""Of a sentence's characters: with more of them in Han script it is read as Chinese."""
+"""The share of Han characters above which a sentence is read as Chinese."""
 
 
 def find_spans(texts: Sequence[str], parser: Parser, titles: Sequence[str] = ()) -> list[list[Span]]:
     """Find the names, dates and quantities of texts.
 
     Args:
-        texts: any texts; each is read by itself, so its spans do not depend on the others.
+        texts: any texts; each is read separately, so its spans do not depend on the others.
         parser: loads the pipelines of the texts' languages.
-        titles: what each text is about, if that is known: where the text says it, it is a name.
+        titles: the subject of each text, if known; its occurrences in the text are names.
 
     Returns:
-        For each text its spans, ascending and without overlaps. A name may run over a line break only where a
-        sentence is wrapped there; see `name_of`.
+        The spans of each text, ascending and without overlaps. A name may contain a line break only if a sentence is
+        wrapped there; see `name_of`.
     """
     return [_find(text, parser, titles[number] if titles else "") for number, text in enumerate(texts)]
 

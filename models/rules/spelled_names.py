@@ -1,4 +1,4 @@
-"""Names in scripts with spaces: a recogniser's entities with clean, whole boundaries and without what is no name."""
+"""Names in scripts with spaces: a recogniser's entities with clean boundaries, without those that are not names."""
 
 import re
 from collections import Counter
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..parsing.parser import Parser
 from .lexicon import words
-from .name_kinds import told_by_name, told_kind
+from .name_kinds import infer_kind, infer_type
 from .name_runs import Runs
 from .name_words import CALENDAR, GENERIC_ACRONYMS, PREPOSITIONS, PRONOUNS, ROLES
 from .typed_span import Span, name_of, without_overlaps
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 _KINDS = {"PERSON": "person", "ORG": "organization", "GPE": "location", "LOC": "location", "FAC": "location",
           "EVENT": "event", "WORK_OF_ART": "work", "LAW": "work", "PRODUCT": "product",
           "PER": "person", "MISC": "name"}
-"""spaCy's labels, those of its pipelines for other languages included; peoples, languages and values are no names."""
+"""Kinds by spaCy's labels, including its pipelines for other languages; peoples, languages and values are omitted."""
 
 _HONORIFICS = words("dr mr mrs ms miss prof professor sir dame lord lady baroness councillor captain capt")
-"""Before a name they say that it is a person's, whatever a recogniser takes it for."""
+"""Words that mark the following name as a person's, regardless of the recogniser's label."""
 _NO_NAMES = CALENDAR | GENERIC_ACRONYMS | ROLES | PRONOUNS.keys()
 _DETERMINERS = words("this that these those here there it what who our my your his her its their one each every")
 _PARTICLES = words("ap bin ibn al el van ten ter da do dos di del della zu af av")
-"""Lower-case parts of persons' names, besides those of `_SMALL`."""
+"""Lower-case parts of persons' names, in addition to those in `_SMALL`."""
 _SMALL = words("a an the of in on at by for from with to into and or but nor as de la le du des der von und y el vs is")
 _PERIODICALS = ("Journal", "Magazine", "Review", "Annals", "Proceedings", "Bulletin")
 _SINGLE = frozenset({"organization", "work", "product", "person", "event"})
-"""The kinds of which a recogniser takes single words by mistake."""
+"""The kinds for which a recogniser mistakes single words."""
 _QUOTED = re.compile(r"[\"“«]([A-Z0-9][^\"“”«»\n]{1,78})[\"”»]")
 _DEFINED = re.compile(
     r"\s{0,5}[\"“]?(?P<name>[A-Z0-9][^\s()\"“”]{0,30}(?: [^\s()\"“”]{1,30}){0,8}?)[\"”]?(?: \([^()]{0,120}\))?"
@@ -54,7 +54,7 @@ _ABBREVIATED = re.compile(r"\b(?:[A-Z]|Inc|Ltd|Co|Corp|Jr|Sr|St)$")
 _OPENING = "\n.!?:"
 _WORD = re.compile(r"[^\W_]+(?:[.'’&-][^\W_]+)*\.?")
 _LONGEST_NAME = 9
-"""Words; only titles of works and names of events are longer."""
+"""The most words of a name; only titles of works and names of events are longer."""
 
 
 def find_spelled_names(text: str, parser: Parser, hidden: Sequence[tuple[int, int]], title: str) -> list[Span]:
@@ -63,8 +63,8 @@ def find_spelled_names(text: str, parser: Parser, hidden: Sequence[tuple[int, in
     Args:
         text: the text.
         parser: loads the recogniser of the text's language.
-        hidden: (start, end) of the parts in which no names are looked for.
-        title: what the text is about, or "".
+        hidden: (start, end) of the parts that are not searched for names.
+        title: the subject of the text, or "".
     """
     text = _EMPHASIS.sub(lambda marks: " " * len(marks[0]), text)
     doc = parser.entities(text)
@@ -75,7 +75,7 @@ def find_spelled_names(text: str, parser: Parser, hidden: Sequence[tuple[int, in
     recognised = []
     for ent in doc.ents:
         kind = _KINDS.get(ent.label_)
-        if kind and _honoured(text, ent.start_char, ent.end_char):
+        if kind and _has_honorific(text, ent.start_char, ent.end_char):
             kind = "person"
         place = _clean(text, ent.start_char, ent.end_char, kind) if kind else None
         if kind and place:
@@ -83,17 +83,17 @@ def find_spelled_names(text: str, parser: Parser, hidden: Sequence[tuple[int, in
             campus = _CAMPUS.match(text, end) if text.startswith("University of ", start) else None
             end = campus.end() if campus else end
             owned = _OWNED.match(text, end)  # St Paul's Cathedral
-            if owned and told_by_name(f"a {owned['noun']}"):
+            if owned and infer_type(f"a {owned['noun']}"):
                 end = owned.end()
             nickname = _NICKNAMED.match(text, end) if kind == "person" else None  # Thomas "Tom" Blum
             recognised.append(Span(start, nickname.end() if nickname else end, kind))
     unknown = [Span(*place, kind) for run in runs.several()
-               for kind in ("person" if _honoured(text, *run) else "name",) if (place := _clean(text, *run, kind))]
-    # Of the pieces of one name the longest.
+               for kind in ("person" if _has_honorific(text, *run) else "name",) if (place := _clean(text, *run, kind))]
+    # The longest of the pieces of one name counts.
     pieces = sorted([*recognised, *unknown], key=lambda span: (span.start - span.end, span.kind == "name"))
-    certain = [*_occurrences(text, title, recognised), *_quoted(text, recognised), *_opening(text)]
+    certain = [*_occurrences(text, title, recognised), *_quoted_titles(text, recognised), *_opening(text)]
     spans = [span if span.kind == "work" and span in certain
-             else replace(span, kind=told_kind(text, replace(
+             else replace(span, kind=infer_kind(text, replace(
                  span, kind="name" if span.kind == "work" else span.kind)) or span.kind)
              for span in without_overlaps(*([s for s in layer if not any(shut[s.start : s.end])]
                                             for layer in (certain, pieces)))]
@@ -102,16 +102,16 @@ def find_spelled_names(text: str, parser: Parser, hidden: Sequence[tuple[int, in
                          or not _is_junk(text, doc, span)])
 
 
-def _honoured(text: str, start: int, end: int) -> bool:
+def _has_honorific(text: str, start: int, end: int) -> bool:
     """Return True for a name after or with an honorific: "Dr Blum"."""
     before = text[:start].rstrip().rpartition(" ")[2].rpartition("\n")[2]
     first, _, rest = text[start:end].partition(" ")
     honorific = before.lower().rstrip(".") in _HONORIFICS or (rest and first.lower().rstrip(".") in _HONORIFICS)
-    return bool(honorific) and not told_by_name(text[start:end])  # Lady Margaret Hall
+    return bool(honorific) and not infer_type(text[start:end])  # Lady Margaret Hall
 
 
 def _occurrences(text: str, title: str, recognised: Sequence[Span]) -> Iterator[Span]:
-    """Where a text says its title: with a capital, or defined ("An aircraft carrier is a warship")."""
+    """Yield the places of a text's title: capitalised, or defined ("An aircraft carrier is a warship")."""
     if not title:
         return
     for match in re.finditer(rf"(?<!\w){re.escape(title)}(?!\w)", text, re.IGNORECASE):
@@ -124,22 +124,22 @@ def _occurrences(text: str, title: str, recognised: Sequence[Span]) -> Iterator[
             yield Span(*match.span(), kind or "name")
 
 
-def _quoted(text: str, recognised: Sequence[Span]) -> Iterator[Span]:
-    """Titles in quotation marks: each longer word has a capital, and no sentence ends in them."""
+def _quoted_titles(text: str, recognised: Sequence[Span]) -> Iterator[Span]:
+    """Yield titles in quotation marks: longer words have capitals, and no sentence ends inside."""
     for match in _QUOTED.finditer(text):
         parts = _WORD.findall(match[1])
-        said = match[1].rstrip(",")
+        name = match[1].rstrip(",")
         titled = all(part[0].isupper() or part[0].isdigit() or part.lower() in _SMALL for part in parts)
-        start, end = match.start(1), match.start(1) + len(said)
+        start, end = match.start(1), match.start(1) + len(name)
         inside = any(span.start < start and span.end > end for span in recognised) or (
             _NICKNAME.search(text, max(0, start - 30), end + 3) is not None)  # Edward "Ed" Smith
-        if titled and parts and len(parts) <= _LONGEST_NAME and not inside and not said.endswith((".", "!", "?")):
+        if titled and parts and len(parts) <= _LONGEST_NAME and not inside and not name.endswith((".", "!", "?")):
             called = _CALLED.search(text, max(0, start - 30), start) is not None
             yield Span(start, end, "name" if called else "work")
 
 
 def _opening(text: str) -> Iterator[Span]:
-    """The name that a text begins with and defines: "Peter of the Hill (1950) is a film"."""
+    """Yield the name that a text begins with and defines: "Peter of the Hill (1950) is a film"."""
     match = _DEFINED.match(text)
     if match is None:
         return
@@ -147,13 +147,13 @@ def _opening(text: str) -> Iterator[Span]:
     named = all(part[0].isupper() or part[0].isdigit() or part in _SMALL for part in parts) and (
         parts[-1].lower() not in _SMALL)
     span = Span(*match.span("name"), "name")
-    if named and parts[0].lower() not in _NO_NAMES | _DETERMINERS and (kind := told_kind(text, span)):
+    if named and parts[0].lower() not in _NO_NAMES | _DETERMINERS and (kind := infer_kind(text, span)):
         start, end = (_clean(text, span.start, span.end, kind) if kind == "person" else None) or (span.start, span.end)
         yield Span(start, end, kind)
 
 
 def _with_article(text: str, span: Span) -> Span:
-    """The span with the article that belongs to a title, and to no other name."""
+    """Return the span with the article of a title, or without the article of another name."""
     if span.kind == "work":
         before = text[max(0, span.start - 4) : span.start]
         titled = before == "The " and not text.startswith(_PERIODICALS, span.start)
@@ -163,17 +163,17 @@ def _with_article(text: str, span: Span) -> Span:
 
 
 def _clean(text: str, start: int, end: int, kind: str) -> tuple[int, int] | None:
-    """The name without articles, possessives and marks at its ends; None where nothing of a name is left."""
-    said = text[start:end]
+    """Return the name without articles, possessives and marks at its ends; None if nothing is left."""
+    name = text[start:end]
     for opening, closing in ("()", "[]", "“”"):
-        if said.count(opening) != said.count(closing):
-            cut = min((at for mark in (opening, closing) if (at := said.find(mark)) >= 0), default=len(said))
-            said = said[:cut]
+        if name.count(opening) != name.count(closing):
+            cut = min((at for mark in (opening, closing) if (at := name.find(mark)) >= 0), default=len(name))
+            name = name[:cut]
     if kind != "work":
-        said = _LIST.split(said, maxsplit=1)[0]
-    if _MARKUP.search(said.strip(_EDGES)) or "\n\n" in said:
+        name = _LIST.split(name, maxsplit=1)[0]
+    if _MARKUP.search(name.strip(_EDGES)) or "\n\n" in name:
         return None
-    trimmed, before = said, ""
+    trimmed, before = name, ""
     while trimmed != before:
         before = trimmed
         start, trimmed = start + len(trimmed) - len(trimmed.lstrip(_EDGES)), trimmed.strip(_EDGES)
@@ -181,13 +181,13 @@ def _clean(text: str, start: int, end: int, kind: str) -> tuple[int, int] | None
         start, trimmed = start + cut, _JOINED.sub("", _OWNER.sub("", trimmed[cut:]))
         head, _, last = trimmed.rpartition(" ")
         trimmed = head if last in _SMALL else trimmed
-    if said.rstrip().endswith(f"{trimmed}.") and _ABBREVIATED.search(trimmed):
+    if name.rstrip().endswith(f"{trimmed}.") and _ABBREVIATED.search(trimmed):
         trimmed += "."
     return (start, start + len(trimmed)) if trimmed else None
 
 
 def _cut_at_start(name: str, kind: str) -> int:
-    """How many characters of an article, a preposition or a person's role a name begins with."""
+    """Return the number of characters of a leading article, preposition or person's role."""
     article = _ARTICLE.match(name) if kind != "work" or name.startswith(("the ", "a ")) else None
     if article:
         return article.end()
@@ -199,41 +199,41 @@ def _cut_at_start(name: str, kind: str) -> int:
 
 
 def _is_junk(text: str, doc: "Doc", span: Span) -> bool:
-    """Return True for words that are no name: common words, calendar words, pronouns, sentence-case words."""
-    said = text[span.start : span.end]
-    parts = _WORD.findall(said)
-    if not parts or len(said) < 2 or not any(c.isalpha() for c in said):  # noqa: PLR2004 - a letter names nothing
+    """Return True for words that are not names: common words, calendar words, pronouns, sentence-case words."""
+    name = text[span.start : span.end]
+    parts = _WORD.findall(name)
+    if not parts or len(name) < 2 or not any(c.isalpha() for c in name):  # noqa: PLR2004 - a letter is not a name
         return True
-    cased = said.upper() != said.lower()
+    cased = name.upper() != name.lower()
     if (cased and not (any(c.isupper() for c in parts[0]) or parts[0][0].isdigit())) or (
-            span.kind == "person" and any(c.isdigit() for c in said)):
+            span.kind == "person" and any(c.isdigit() for c in name)):
         return True
     number = parts[0].isdigit() and span.kind not in {"event", "work"}
     small = span.kind == "person" and any(part.islower() and part not in _SMALL | _PARTICLES for part in parts)
-    if number or small or parts[0] in {"Best", "Most", "Men's", "Women's"} or _SYMBOL.search(said):
+    if number or small or parts[0] in {"Best", "Most", "Men's", "Women's"} or _SYMBOL.search(name):
         return True
     lowered = [part.lower().rstrip(".") for part in parts]
-    common = said not in {"US", "IT"} and all(
+    common = name not in {"US", "IT"} and all(
         part in _NO_NAMES or part[0].isdigit() or doc.vocab[part].is_stop for part in lowered)
     too_long = len(parts) > _LONGEST_NAME and span.kind not in {"work", "event"}
     return common or too_long or (len(parts) == 1 and _is_common_word(text, span))
 
 
 def _is_common_word(text: str, span: Span) -> bool:
-    """Return True for a single word that has its capital from where it stands, or that a recogniser guessed."""
-    said, before = text[span.start : span.end], text[: span.start].rstrip(" \t\"“'(*-•")
+    """Return True for a single word that is capitalised by its position only, or that a recogniser guessed."""
+    name, before = text[span.start : span.end], text[: span.start].rstrip(" \t\"“'(*-•")
     opens = not before or before[-1] in _OPENING
-    if opens and re.search(rf"(?<![\w.]){re.escape(said.lower())}s?\b", text):
+    if opens and re.search(rf"(?<![\w.]){re.escape(name.lower())}s?\b", text):
         return True
-    if any(c.isupper() for c in said[1:]) or span.kind not in _SINGLE:
+    if any(c.isupper() for c in name[1:]) or span.kind not in _SINGLE:
         return False
     last = before.rpartition(" ")[2].lower().rstrip(".")
-    once = len(re.findall(rf"(?<!\w){re.escape(said)}(?!\w)", text)) == 1
+    once = len(re.findall(rf"(?<!\w){re.escape(name)}(?!\w)", text)) == 1
     return last in {"the", "a", "an", "this"} or (once and last not in ROLES | _HONORIFICS)
 
 
 def _agree(text: str, spans: Sequence[Span]) -> list[Span]:
-    """Give the places of one name the kind that most of them have; a surname the kind of the person's full name."""
+    """Give all places of a name its most common kind, and a surname the kind of the person's full name."""
     counts: dict[str, Counter[str]] = {}
     for span in spans:
         counts.setdefault(name_of(text, span), Counter())[span.kind] += 1

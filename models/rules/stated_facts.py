@@ -1,4 +1,4 @@
-"""The facts that sentences of a sure form state; the forms are data in `patterns.py`."""
+"""The facts in sentences of reliable forms; the forms are data in `patterns.py`."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ _SUBJECT = re.compile(
 
 
 class Mention(NamedTuple):
-    """A name or value at characters `start` to `end`; `name` is the full name or the value's own words."""
+    """A name or value at characters `start` to `end`; `name` is the full name or the value's wording."""
 
     start: int
     end: int
@@ -31,7 +31,7 @@ class Mention(NamedTuple):
 
 
 class Stated(NamedTuple):
-    """A fact and the sentence that states it; `label` is the schema's."""
+    """A fact and its sentence; `label` is the schema's."""
 
     head: str
     label: str
@@ -41,10 +41,10 @@ class Stated(NamedTuple):
 
 
 class FactForms:
-    """The forms of the relations and attributes that a schema has."""
+    """The forms of a schema's relations and attributes."""
 
     def __init__(self, schema: GraphSchema, patterns: Sequence[Pattern] = (*ENGLISH, *CHINESE)) -> None:
-        """Compile the patterns whose relation or attribute the schema has; an open one has all."""
+        """Compile the patterns whose relation or attribute the schema has; an open schema uses all."""
         elements = (*schema.relation_types, *schema.attribute_types)
         known = {label_key(name): element.name for element in reversed(elements) for name in element.all_names()}
         self._forms: list[tuple[str, re.Pattern[str]]] = []
@@ -60,14 +60,14 @@ class FactForms:
 
         Args:
             text: the text.
-            mentions: its names and values, ascending.
-            sentences: (start, end) of its sentences.
-            subject: what the text is about; pronouns and "the company" at the beginning of a sentence stand for it.
+            mentions: the names and values of the text, ascending.
+            sentences: (start, end) of the sentences of the text.
+            subject: the subject of the text; pronouns and "the company" at the beginning of a sentence refer to it.
         """
         for start, end in sentences:
             if text[end - 1] in "?？":
                 continue
-            typed, names = _typed(text, start, end, mentions, subject)
+            typed, names = _mark_mentions(text, start, end, mentions, subject)
             for label, form in self._forms:
                 for match in form.finditer(typed):
                     yield Stated(names[match.start("head")], label, names[match.start("tail")], start, end)
@@ -83,18 +83,18 @@ def _character_class(match: re.Match[str]) -> str:
     return f"(?P<{match['end']}>{found})" if match["end"] else found
 
 
-def _typed(text: str, start: int, end: int, mentions: Sequence[Mention],
+def _mark_mentions(text: str, start: int, end: int, mentions: Sequence[Mention],
            subject: Mention | None) -> tuple[str, Mapping[int, str]]:
-    """A sentence with one character for each mention, and the name at each of these places."""
+    """Return a sentence with one character for each mention, and the name at each of these places."""
     parts: list[str] = []
     names: dict[int, str] = {}
     at = start
     opening = _SUBJECT.match(text, start, end) if subject is not None else None
-    if opening is not None and subject is not None and _stands_for(opening, subject):
+    if opening is not None and subject is not None and _refers_to(opening, subject):
         names[0] = subject.name
         parts += [_CHARACTERS[subject.kind], *("'s" if opening["owner"] else "")]
         at = opening.end()
-    # Quotation marks around a name are no part of the form.
+    # Quotation marks around a name are not part of the form.
     for mention in mentions:
         if at <= mention.start and mention.end <= end:
             before, after = text[mention.start - 1 : mention.start], text[mention.end : mention.end + 1]
@@ -105,7 +105,7 @@ def _typed(text: str, start: int, end: int, mentions: Sequence[Mention],
     return "".join([*parts, text[at:end].replace("\n", " ")]), names
 
 
-def _stands_for(opening: re.Match[str], subject: Mention) -> bool:
+def _refers_to(opening: re.Match[str], subject: Mention) -> bool:
     if opening["person"] or opening["owner"] in {"His", "Her"}:
         return subject.kind == "person"
     if opening["company"]:

@@ -16,10 +16,10 @@ _UNNAMED = "Unnamed community"
 
 
 def summarise(communities: Sequence[CommunityDigest]) -> list[CommunitySummary]:
-    """Each community named by its first keywords and described by its strongest facts.
+    """Name each community by its first keywords, and describe it by its strongest facts.
 
     Args:
-        communities: keywords and facts, strongest first.
+        communities: the communities' keywords and facts, strongest first.
 
     Returns:
         One summary for each, in order; the name is never empty.
@@ -41,12 +41,12 @@ def _summarise(digest: CommunityDigest) -> CommunitySummary:
 
 
 def _mostly_chinese(texts: Sequence[str]) -> bool:
-    """Whether more than half of the texts are Chinese: a single foreign name does not make the report so."""
+    """Return True if more than half of the texts are Chinese, so that a single foreign name does not decide."""
     return 2 * sum(language_of(text) == "zh" for text in texts) > len(texts)
 
 
 def _clean(texts: Sequence[str]) -> list[str]:
-    """The texts on one line each, without blanks and repeats."""
+    """Return the texts on one line each, without blanks and repeats."""
     return list(dict.fromkeys(folded for text in texts if (folded := " ".join(text.split()))))
 
 

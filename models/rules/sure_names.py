@@ -1,7 +1,7 @@
-"""Which names of a chunk are entities: those whose surroundings bear out what a recogniser takes them for.
+"""The names of a chunk that are entities: those whose context confirms the recogniser's kind.
 
 A finder may mark a doubtful name in a quote, where a reader sees it. In the graph it would be an entity of a wrong
-type, so a name that is said once, and that neither its own words nor its neighbours explain, is left out.
+type. Therefore a name that occurs once, and that neither its own words nor its neighbours confirm, is omitted.
 """
 
 import re
@@ -14,10 +14,10 @@ from .typed_span import Span
 
 _LEADS_TO_PLACE = PREPOSITIONS | words("between outside inside throughout north south east west")
 _OFTEN = frozenset({"organization", "location", "event", "work"})
-"""The kinds that two places bear out."""
+"""The kinds that are confirmed by two occurrences."""
 _LEADS_TO_BODY = words("by at for from joined of with under against")
 _NUMBERED = re.compile(r"[A-Z]{1,3}-?\d{1,4}")
-"""Roads, trains and the like."""
+"""Roads, trains and similar codes."""
 _LAST_WORD = re.compile(r"\w{1,20}$")
 _JOINED = re.compile(r"(?:,|,? and|,? or) $")
 _QUOTED = re.compile(r"[\"“«]$")
@@ -26,11 +26,11 @@ _AROUND = 40
 
 
 def sure_names(text: str, names: Mapping[str, Sequence[Span]]) -> set[str]:
-    """Return the names that their surroundings bear out.
+    """Return the names that their context confirms.
 
     Args:
         text: the chunk's text.
-        names: each name with its places; those without a place are not looked at.
+        names: each name with its places; names without places are ignored.
     """
     places = {span.end for spans in names.values() for span in spans if span.kind == "location"}
     return {name for name, spans in names.items() if any(
@@ -39,26 +39,26 @@ def sure_names(text: str, names: Mapping[str, Sequence[Span]]) -> set[str]:
 
 
 def _is_sure(text: str, span: Span, places: set[int]) -> bool:
-    said = text[span.start : span.end]
-    if is_han(said[0]) or is_han(said[-1]):
+    name = text[span.start : span.end]
+    if is_han(name[0]) or is_han(name[-1]):
         return span.kind != "name"
     before = text[max(0, span.start - _AROUND) : span.start]
     last = _LAST_WORD.search(before.rstrip(" ("))
     leading = last[0].lower() if last else ""
     match span.kind:
         case "person":
-            return " " in said or leading in ROLES
+            return " " in name or leading in ROLES
         case "location":
             joined = _JOINED.search(before)
             listed = joined is not None and span.start - len(joined[0]) in places
-            return leading in _LEADS_TO_PLACE or (leading == "the" and " " in said) or listed or (
+            return leading in _LEADS_TO_PLACE or (leading == "the" and " " in name) or listed or (
                 text.startswith(("'s", "’s"), span.end))
         case "organization":
-            body = " " in said and leading in _LEADS_TO_BODY
+            body = " " in name and leading in _LEADS_TO_BODY
             return leading == "the" or body
         case "work":
             quoted = _QUOTED.search(before) is not None
             listed = _LISTED.search(before) is not None or _LISTED.match(text, span.end) is not None
-            return quoted and (" " in said or listed)
+            return quoted and (" " in name or listed)
     return False
 

@@ -1,9 +1,9 @@
-"""Facts of table rows: what a table states needs no language model, whichever reasoner reads the rest of a text.
+"""Facts of table rows, which need no language model, regardless of the reasoner that reads the rest of a text.
 
-The first cell of a row is an entity; every other cell says something of it under its header. A header that the schema
-knows as a relation, by a name or a cue, or that calls a type of the schema, leads to another entity; all else is an
-attribute. Bounding maps labels to the schema's or keeps them as proposals. Nothing is guessed from other rows, so a
-chunk's facts depend on the chunk alone.
+The first cell of a row is an entity; every other cell describes it under its header. A header leads to another entity
+if the schema has it as a relation (by name or cue) or as a type. Any other header is an attribute. Bounding maps labels
+to the schema's, or turns them into proposals. Nothing is guessed from other rows, so a chunk's facts depend on the
+chunk alone.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,9 +16,9 @@ from ...text.table_rows import Row, find_rows
 from ...text.values import kind_of
 
 DOCUMENT = "Document"
-"""The header of a document's own row; what its title is about is another matter."""
+"""The header of a document's own row, which is not about the title's subject."""
 _LONGEST_VALUE = 200
-"""A longer cell is prose: it is left to the reasoner."""
+"""The longest cell that is a value; a longer one is prose for the reasoner."""
 _NOUNS = {
     "person": "employee staff customer contact member attendee participant speaker author owner 员工 姓名 人员 客户",
     "organization": "supplier vendor client partner manufacturer employer publisher 供应商 客户单位 制造商 厂家",
@@ -26,23 +26,23 @@ _NOUNS = {
     "work": "document",
     "location": "plant office warehouse branch store 城市 地址 工厂",
 }
-"""What columns and lists of things are called, by the type that schemas have for it."""
+"""The headers of columns and lists of things, by the type that schemas have for them."""
 _NAMING = (" name", " title", "名称", "姓名")
-"""What a header adds to the noun for what it names."""
+"""The endings that a header adds to the noun for its cells."""
 _SURE = {noun: kind for kind, nouns in _NOUNS.items() for noun in nouns.split()}
 
 
 def read_rows(text: str, title: str, heading: str, schema: GraphSchema) -> tuple[Extraction, str]:
-    """The facts of the rows of a chunk.
+    """Return the facts of the rows of a chunk.
 
     Args:
         text: the chunk's text.
-        title: the document's title; with `heading` it may tell what a column of names names.
+        title: the document's title; with `heading` it may give the type of a column of names.
         heading: the headings above the chunk, outermost first.
-        schema: whose types and relations headers are compared with.
+        schema: the schema whose types and relations are compared with headers.
 
     Returns:
-        The facts, each with its row as evidence; and the text without what was read.
+        The facts, each with its row as evidence, and the text without the rows that were read.
     """
     rows = list(find_rows(text))
     if not rows:
@@ -62,11 +62,11 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
 
     Args:
         rows: rows of the text.
-        text: see `read_rows`, as for the other arguments.
-        title: of the document.
-        heading: above the chunk.
-        schema: whose types and relations headers are compared with.
-        names: tells whether a cell's value can name an entity.
+        text: the text; for the other arguments see `read_rows`.
+        title: the document's title.
+        heading: the headings above the chunk.
+        schema: the schema whose types and relations are compared with headers.
+        names: returns True if a cell's value can name an entity.
     """
     words = _Words(schema)
     entities: dict[tuple[str, str], None] = {}
@@ -92,7 +92,7 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
 
 
 class _Column(NamedTuple):
-    """A column of entities: the relation to them, whether from them to the row's, and their type, "" if open."""
+    """A column of entities: the relation to them, whether it leads to the row, and their type ("" if open)."""
 
     label: str
     backward: bool
@@ -100,11 +100,11 @@ class _Column(NamedTuple):
 
 
 class _Words:
-    """What a schema's types and relations are called by the headers of tables."""
+    """The types and relations of a schema by the headers of tables."""
 
     def __init__(self, schema: GraphSchema) -> None:
         self._schema = schema
-        types = list(reversed(schema.entity_types))  # of equals the first in the schema
+        types = list(reversed(schema.entity_types))  # the first of equal ones in the schema counts
         self._types = {label_key(cue): t.name for t in types for cue in t.rules.all_cues()}
         self._types |= {noun: self._types[kind] for noun, kind in _SURE.items() if kind in self._types}
         self._types |= {label_key(name): t.name for t in types for name in t.all_names()}
@@ -116,23 +116,23 @@ class _Words:
                             for name in r.all_names()}
 
     def type_of_rows(self, header: str, above: Sequence[str]) -> str:
-        """The type of what a column names: by its header, else by what stands above it, else that of last resort."""
+        """Return the type of a column's entities: by its header, else by the headings above, else the last resort."""
         known = next(filter(None, map(self._type, (header, *(() if header == DOCUMENT else above)))), "")
         if known or self._schema.open:
             return known or header
         return next((t.name for t in self._schema.entity_types if t.last_resort or t.name == ROOT_TYPE), header)
 
     def relation(self, header: str) -> _Column | None:
-        """What leads from a row's entity to a cell that names another; None where a cell is a value."""
+        """Return the relation to a cell that names another entity; None if the cell is a value."""
         label, backward = self._relations.get(label_key(header), ("", False))
         if label:
             return _Column(label, backward=backward, type="")
-        # A column of articles within a row is a code or a kind of what the row is about.
+        # A column of articles within a row is a code or kind of the row's subject.
         type_name = "" if label_key(header) in _NOUNS["product"].split() else self._type(header)
         return _Column(header, backward=False, type=type_name) if type_name else None
 
     def _type(self, words: str) -> str:
-        """The type that some words call by a noun at their end."""
+        """Return the type that the noun at the end of a text refers to, or ""."""
         key = label_key(words)
         key = next((key.removesuffix(end).strip() for end in _NAMING if key.endswith(end) and key != end), key)
         forms = (form for noun in (key, key.rpartition(" ")[2])
@@ -141,10 +141,10 @@ class _Words:
 
 
 def _header_of(cue: str, relation: str) -> dict[str, tuple[str, bool]]:
-    """The header that a cue makes, read as "its ... is", with its relation and whether that leads to the row."""
+    """Return the header for a cue, read as "its ... is", with its relation and whether that leads to the row."""
     backward, cue = cue.startswith("<"), cue.removeprefix("<")
     for start, end in (("'s ", ""), ("的", ""), ("", " of")):
         if len(cue) > len(start + end) and start + end and cue.startswith(start) and cue.endswith(end):
-            # "the author of X is Y": the header leads from X, though the words lead from Y.
+            # "the author of X is Y": the relation leads from X, though the words lead from Y.
             return {cue.removeprefix(start).removesuffix(end): (relation, backward != bool(end))}
     return {cue: (relation, backward)} if cue.endswith((" by", " in", " at", "于")) else {}

@@ -1,4 +1,4 @@
-"""A typed part of a text, and lists of them."""
+"""A typed part of a text, and functions on lists of them."""
 
 import re
 from collections.abc import Sequence
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from ...text.scripts import CJK
 
 VALUES = frozenset({"date", "number"})
-"""The kinds that are values and no names."""
+"""The kinds that are values rather than names."""
 
 _HAN = re.compile(f"[{CJK}]")
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Characters `start` to `end` of a text and what they are.
+    """A part of a text from character `start` to `end`, with its kind.
 
     `kind` is "person", "organization", "location", "event", "work", "product", "award", "date", "number", or "name" for
     a name of unknown type.
@@ -32,11 +32,11 @@ def name_of(text: str, span: Span) -> str:
 
 
 def without_overlaps(*layers: Sequence[Span]) -> list[Span]:
-    """Return the spans of all layers, ascending; of two that overlap the one of the earlier layer."""
-    kept: list[Span] = []
+    """Return the spans of all layers, ascending; of overlapping spans the one in the earlier layer counts."""
+    spans: list[Span] = []
     taken = bytearray(max((span.end for layer in layers for span in layer), default=0))
     for span in (span for layer in layers for span in layer):
         if not any(taken[span.start : span.end]):
             taken[span.start : span.end] = b"\1" * (span.end - span.start)
-            kept.append(span)
-    return sorted(kept, key=lambda span: span.start)
+            spans.append(span)
+    return sorted(spans, key=lambda span: span.start)

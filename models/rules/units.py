@@ -1,4 +1,4 @@
-"""What can be quoted of a passage: its sentences and the rows of its tables, each with what stands around it."""
+"""The quotable units of a passage: its sentences and table rows, each with its surroundings."""
 
 import re
 from collections.abc import Sequence
@@ -11,14 +11,14 @@ from ...text.sentences import split_sentences
 from ...text.table_rows import Row, find_rows
 
 LONGEST_QUOTE = 400
-"""Columns to which a quote is extended by the sentences around the one that answers; a Chinese character has two."""
+"""The width in columns to which a quote is extended by adjacent sentences; a Chinese character has two columns."""
 _LONGEST_LIST = 600
-"""Columns of a list that is quoted whole."""
+"""The width in columns up to which a list is quoted whole."""
 _RULE = re.compile(r"\s*[|=*_~-]{3,}\s*$")
 _ITEM = re.compile(r"\s*(?:[-*•·–]|\d{1,3}[.)]|[（(]?[一二三四五六七八九十]{1,2}[）)、.])\s*\S")
 _LABEL = re.compile(r"(?:\d{1,3}[.)]\s{1,3})?(?:\*\*([^*\n]{1,80})\*\*|"
                     r"([A-Z][^\W\d_]*(?:[ ’'-][^\W\d_]{1,30}){0,3}[.:])(?=\s))")
-"""What a paragraph opens with, in bold type or of a few words: it says what all its sentences are about."""
+"""A label at the beginning of a paragraph, in bold or of a few words, which applies to all its sentences."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Unit:
     """A sentence or row of a passage: `text` is `passage.text[start:end]`.
 
     `passage` counts from 1. `heading` is the document's title with the headings and the label above the unit. `before`
-    and `after` are the sentences beside it in its paragraph.
+    and `after` are the adjacent sentences in its paragraph.
     """
 
     passage: int
@@ -42,7 +42,7 @@ class Unit:
 
     @property
     def quote(self) -> tuple[int, int]:
-        """The characters of the passage to show: a row, a list whole, or a sentence with those around it."""
+        """The characters of the passage to show: a row, a whole list, or a sentence with adjacent ones."""
         return (self.start, self.end) if self.row is not None else _quote(self._of, self._at)
 
 
@@ -60,9 +60,9 @@ class _Sentence:
     end: int
     heading: str
     section: int
-    """Number of the heading it stands under."""
+    """The number of the heading above it."""
     block: int
-    """Number of the paragraph or list."""
+    """The number of the paragraph or list."""
     is_item: bool
     row: Row | None
 
@@ -94,29 +94,29 @@ def _sentences(text: str) -> list[_Sentence]:
     heading = label = ""
     section, block, previous_end = 0, 0, 0
     for start, end in split_sentences(text):
-        said, gap = text[start:end], text[previous_end:start]
+        part, gap = text[start:end], text[previous_end:start]
         previous_end = end
-        if said.startswith("#"):
-            heading, label, block = said.lstrip("# ").strip(), "", block + 1
+        if part.startswith("#"):
+            heading, label, block = part.lstrip("# ").strip(), "", block + 1
             section += 1
             continue
-        if not said.strip() or _RULE.match(said):
+        if not part.strip() or _RULE.match(part):
             block += 1
             continue
-        row, is_item = rows.get(start), bool(_ITEM.match(said))
+        row, is_item = rows.get(start), bool(_ITEM.match(part))
         opens_line = "\n" in gap or start == 0
         continues_list = is_item and bool(found) and (
             found[-1].is_item or text[found[-1].start : found[-1].end].rstrip().endswith((":", "：")))
         if row or (found and found[-1].row) or (gap.count("\n") > 1 and not continues_list):
             block, label = block + 1, ""
-        match = _LABEL.match(said) if opens_line else None
+        match = _LABEL.match(part) if opens_line else None
         label = (match[1] or match[2]).strip(" .:") if match else "" if opens_line and not is_item else label
         found.append(_Sentence(start, end, f"{heading} {label}".strip(), section, block, is_item, row))
     return found
 
 
 def _quote(whole: _Sentences, at: int) -> tuple[int, int]:
-    """Return the characters to show for a sentence: a list whole, else the sentences around within `LONGEST_QUOTE`."""
+    """Return the characters to show for a sentence: a whole list, else adjacent sentences within `LONGEST_QUOTE`."""
     text, sentences = whole.text, whole.items
     own = [n for n, sentence in enumerate(sentences) if sentence.block == sentences[at].block]
     items = [n for n in own if sentences[n].is_item]
@@ -140,7 +140,7 @@ def _quote(whole: _Sentences, at: int) -> tuple[int, int]:
 
 
 def readable_row(row: Row) -> str:
-    """Return a row as a person reads it: "Model A – Weight: 21.4 kg; Price: 499 USD"."""
+    """Return a row in readable form: "Model A – Weight: 21.4 kg; Price: 499 USD"."""
     first, *others = row.cells
     cells = "; ".join(f"{cell.header}: {cell.value}" for cell in others)
     return f"{first.value} – {cells}" if cells else f"{first.header}: {first.value}"

@@ -50,19 +50,18 @@ class _Plain(_Foreign):
 
 
 def read_text2kgbench(data: Mapping[str, Any], name: str) -> GraphSchema:
-    """A Text2KGBench ontology: `{title, id, concepts: [{qid, label}], relations: [{label, domain, range}]}`.
+    """Read a Text2KGBench ontology: `{title, id, concepts: [{qid, label}], relations: [{label, domain, range}]}`.
 
-    Concepts become entity types under their labels. A qid that two concepts share stands for both;
-    one that is empty or not among the concepts, for any type. A relation that stands several times
-    becomes one with all its domains and ranges. Where an end may be of any type, the root type is
-    added, so that what none of the concepts describes can have a type.
+    Concepts become entity types with their labels. A qid that two concepts share refers to both. An empty qid, or one
+    that is not among the concepts, means any type. Relations with the same name become one with all their domains and
+    ranges. If an end may be of any type, the root type is added, so that other entities have a type too.
 
     Args:
         data: the decoded file.
-        name: of the schema, if the ontology has neither title nor id.
+        name: the name of the schema, if the ontology has neither title nor id.
 
     Raises:
-        ValidationError: a field is missing or of another kind.
+        ValidationError: a field is missing or has another type.
     """
     ontology = _Ontology.model_validate(data)
     labels = _distinct(concept.label for concept in ontology.concepts)
@@ -89,12 +88,12 @@ def _ends(types: set[str]) -> tuple[str, ...]:
 
 
 def read_plain(data: Mapping[str, Any], name: str) -> GraphSchema:
-    """The plain form, `{"Nodes": [...], "Relations": [...], "Attributes": [...]}`: names alone.
+    """Read the plain form, `{"Nodes": [...], "Relations": [...], "Attributes": [...]}`, which has names only.
 
-    Any relation may go from any type to any, any type may have any attribute, and values are text.
+    Relations may go from any type to any type, any type may have any attribute, and values are text.
 
     Raises:
-        ValidationError: a field is of another kind.
+        ValidationError: a field has another type.
     """
     plain = _Plain.model_validate(data)
     return GraphSchema(
@@ -105,7 +104,7 @@ def read_plain(data: Mapping[str, Any], name: str) -> GraphSchema:
 
 
 def _distinct(labels: Iterable[str]) -> dict[str, str]:
-    """The first spelling of each label, by its normalised form."""
+    """Return the first spelling of each label, by its normalised form."""
     spellings: dict[str, str] = {}
     for label in labels:
         spellings.setdefault(normalise(label), label)

@@ -1,4 +1,4 @@
-"""Schemas from files: our own form and two others, in JSON and in YAML."""
+"""Schemas from files: Banyan's own form and two others, in JSON and in YAML."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -35,28 +35,28 @@ _PARTS: dict[str, type[SchemaElement]] = {
     "entity_types": EntityType, "relation_types": RelationType, "attribute_types": AttributeType}
 _SHOWN = 60
 MAX_SCHEMA_BYTES = 10 * 1024 * 1024
-"""Largest schema file; the seeds have up to 20 KB, and prompts hold some hundred elements."""
+"""The largest schema file; the seeds have up to 20 KB, and prompts hold a few hundred elements."""
 
 
 @dataclass(frozen=True)
 class _Read:
-    """A decoded text; `places` is asked for only when something is wrong."""
+    """A decoded text; `places` is computed only for error messages."""
 
     data: Any
     places: Callable[[], Position]
 
 
 def seed_names() -> list[str]:
-    """The names of the bundled seed schemas, besides `open`."""
+    """Return the names of the bundled seed schemas, without `open`."""
     folder = resources.files("banyan.schemas") / "seeds"
     return sorted(item.name.removesuffix(".json") for item in folder.iterdir() if item.name.endswith(".json"))
 
 
 def load_schema(name_or_path: str) -> GraphSchema:
-    """A seed schema by name, `open`, or a schema from a file.
+    """Load a seed schema by name, `open`, or a schema from a file.
 
     Raises:
-        SchemaError: no such seed or file, or `parse_schema` cannot read it.
+        SchemaError: there is no such seed or file, or `parse_schema` cannot read it.
     """
     if name_or_path == OPEN_SCHEMA:
         return open_schema()
@@ -71,17 +71,17 @@ def load_schema(name_or_path: str) -> GraphSchema:
 
 
 def parse_schema(text: str, where: str) -> GraphSchema:
-    """A schema from text: YAML if `where` ends in .yaml or .yml, else JSON.
+    """Parse a schema: YAML if `where` ends in .yaml or .yml, else JSON.
 
-    The form is known by its fields: `concepts` (a Text2KGBench ontology), `Nodes`, `Relations` or
-    `Attributes` (the plain form), else our own, in which an unknown field is an error.
+    The fields determine the form: `concepts` (a Text2KGBench ontology), `Nodes`, `Relations` or `Attributes` (the plain
+    form), else Banyan's own form, in which an unknown field is an error.
 
     Args:
         text: the text.
-        where: its name, for messages, for the suffix, and as the name of a schema that states none.
+        where: the name of the text, for messages, for the suffix, and as the name of a schema without one.
 
     Raises:
-        SchemaError: the text cannot be decoded or is no consistent schema; names line and field.
+        SchemaError: the text cannot be decoded or is not a consistent schema; the message names line and field.
     """
     try:
         read = _yaml(text, where) if Path(where).suffix.lower() in YAML_SUFFIXES else _json(text, where)
@@ -93,7 +93,7 @@ def parse_schema(text: str, where: str) -> GraphSchema:
         raise SchemaError(f"{where}: {error}") from error
     if not isinstance(read.data, Mapping):
         raise SchemaError(f"{where}: line 1: a schema is a mapping with the fields "
-                          f"{', '.join(GraphSchema.model_fields)}, not {_shown(read.data)}")
+                          f"{', '.join(GraphSchema.model_fields)}, not {_shorten(read.data)}")
     try:
         if "concepts" in read.data:
             return read_text2kgbench(read.data, Path(where).stem)
@@ -101,7 +101,7 @@ def parse_schema(text: str, where: str) -> GraphSchema:
             return read_plain(read.data, Path(where).stem)
         return GraphSchema.model_validate(read.data)
     except ValidationError as error:
-        path, message = _explained(error.errors()[0])
+        path, message = _explain(error.errors()[0])
         field = ".".join(str(step) for step in path) or "schema"
         raise SchemaError(f"{where}: line {read.places().at(path).line}, {field}: {message}") from error
 
@@ -111,9 +111,9 @@ def _json(text: str, where: str) -> _Read:
 
     def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         nonlocal repeated
-        made = dict(pairs)
-        repeated = repeated or len(made) < len(pairs)
-        return made
+        mapping = dict(pairs)
+        repeated = repeated or len(mapping) < len(pairs)
+        return mapping
 
     try:
         data = json.loads(text, object_pairs_hook=members)
@@ -124,7 +124,7 @@ def _json(text: str, where: str) -> _Read:
     check_depth(data)
     if repeated:
         json_positions(text)
-        raise SchemaError(f"{where}: a key stands twice in one mapping: keep one of them")
+        raise SchemaError(f"{where}: a key occurs twice in one mapping: keep one of them")
     return _Read(data, lambda: json_positions(text))
 
 
@@ -148,8 +148,8 @@ def _yaml(text: str, where: str) -> _Read:
     return _Read(data, lambda: places)
 
 
-def _explained(error: ErrorDetails) -> tuple[FieldPath, str]:
-    """Where the first error is, and what is wrong, in words for people."""
+def _explain(error: ErrorDetails) -> tuple[FieldPath, str]:
+    """Return the path of the first error, and a message for people."""
     path, kind = error["loc"], error["type"]
     cause = error.get("ctx", {}).get("error")
     if isinstance(cause, InconsistencyError):
@@ -160,14 +160,14 @@ def _explained(error: ErrorDetails) -> tuple[FieldPath, str]:
         model = RulesHints if "rules" in path else _PARTS[str(path[0])] if len(path) > 1 else GraphSchema
         return path, f"there is no such field; the fields are {', '.join(model.model_fields)}"
     if kind == "string_type":
-        return path, f"text is needed, not {_shown(error['input'])}; if it is meant as text, put it in quotes"
+        return path, f"text is needed, not {_shorten(error['input'])}; if it is meant as text, put it in quotes"
     if kind == "tuple_type":
-        return path, f"a list is needed, not {_shown(error['input'])}; put it in square brackets"
+        return path, f"a list is needed, not {_shorten(error['input'])}; put it in square brackets"
     if kind in {"dict_type", "model_type"}:
-        return path, f"a mapping is needed, not {_shown(error['input'])}"
+        return path, f"a mapping is needed, not {_shorten(error['input'])}"
     return path, str(cause) if isinstance(cause, ValueError) else error["msg"]
 
 
-def _shown(value: Any) -> str:
+def _shorten(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

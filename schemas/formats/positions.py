@@ -1,4 +1,4 @@
-"""Where the parts of a JSON or YAML text stand, so that an error can name the line of a field."""
+"""The lines of the parts of a JSON or YAML text, so that an error can name the line of a field."""
 
 import re
 from collections.abc import Sequence
@@ -6,27 +6,27 @@ from dataclasses import dataclass, field
 
 import yaml
 
-# JSON is YAML, but for tabs between its tokens, and for characters that YAML keeps out.
+# JSON is YAML, except for tabs between its tokens and characters that YAML forbids.
 _NOT_YAML = re.compile(rf"\t|{yaml.reader.Reader.NON_PRINTABLE.pattern}")
 
 
 class RepeatedKeyError(ValueError):
-    """A mapping that has a key twice, of which a parser would silently keep one."""
+    """A mapping that has a key twice; a parser would silently drop one value."""
 
     def __init__(self, key: str, line: int) -> None:
-        super().__init__(f"{key!r} stands twice in one mapping: keep one of them")
+        super().__init__(f"{key!r} occurs twice in one mapping: keep one of them")
         self.key, self.line = key, line
 
 
 @dataclass(frozen=True)
 class Position:
-    """The line on which a value (with its key, if it has one) begins, from 1, and the places of its parts."""
+    """The first line of a value (including its key, if it has one) from 1, and the positions of its parts."""
 
     line: int
     parts: dict[str | int, "Position"] = field(default_factory=dict)
 
     def at(self, path: Sequence[str | int]) -> "Position":
-        """The place of the part at a path, or of the nearest part that contains it."""
+        """Return the position of the part at a path, or of the nearest part that contains it."""
         part = self
         for step in path:
             if step not in part.parts:
@@ -35,14 +35,14 @@ class Position:
         return part
 
     def add(self, key: str | int, line: int, value: "Position") -> None:
-        """Add a part that begins on a line; raises RepeatedKeyError if there is one of that key."""
+        """Add a part that begins on a line; raise RepeatedKeyError if the key exists."""
         if key in self.parts:
             raise RepeatedKeyError(str(key), line)
         self.parts[key] = Position(line, value.parts)
 
 
 def json_positions(text: str) -> Position:
-    """The places of a JSON text that `json.loads` accepts; of one that YAML cannot read, the first line alone.
+    """Return the positions of a valid JSON text; only the first line if YAML cannot read it.
 
     Raises:
         RepeatedKeyError: an object has a key twice.
@@ -55,7 +55,7 @@ def json_positions(text: str) -> Position:
 
 
 def yaml_positions(node: yaml.Node) -> Position:
-    """The places of a composed YAML document.
+    """Return the positions of a composed YAML document.
 
     Raises:
         RepeatedKeyError: a mapping has a key twice.
@@ -64,7 +64,7 @@ def yaml_positions(node: yaml.Node) -> Position:
 
 
 def _yaml_positions(node: yaml.Node, walked: dict[int, Position]) -> Position:
-    # An alias is the node that it names: walked once, however often it is used, and even within itself.
+    # An alias is the same node, so it is walked once, even if it contains itself.
     if id(node) in walked:
         return walked[id(node)]
     place = walked[id(node)] = Position(node.start_mark.line + 1)

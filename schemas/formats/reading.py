@@ -1,4 +1,4 @@
-"""Reading the small files that a user names: schemas, reviews, questions."""
+"""Small files that a user names: schemas, reviews, questions."""
 
 import json
 import re
@@ -15,27 +15,27 @@ _Model = TypeVar("_Model", bound=BaseModel)
 _Part = TypeVar("_Part")
 
 MAX_BYTES = 100 * 1024 * 1024
-"""Largest such file. Parsed, it takes some ten times its size in memory; a question file of the usual benchmarks
-has up to 60 MB, a schema less than 1 MB."""
+"""The largest file. Parsed, it takes about ten times its size in memory. A question file of the usual benchmarks has up
+to 60 MB, a schema less than 1 MB."""
 MAX_DEPTH = 64
-"""Deepest nesting of JSON: what is meant to be read has less than ten levels."""
+"""The deepest nesting of JSON; legitimate files have fewer than ten levels."""
 
 
 class SizeError(ValueError):
-    """Data that is nested too deeply, or stands for more than is read; says how to fix it."""
+    """Data that is nested too deeply or expands to too many values; the message names the fix."""
 
 
 def read_text(path: Path, error: type[BanyanError], most: int = MAX_BYTES) -> str:
-    """The text of a file in UTF-8, with or without a byte-order mark.
+    """Read a file in UTF-8, with or without a byte-order mark.
 
     Args:
-        path: the file; devices and pipes are none, since they may never end.
+        path: a regular file; devices and pipes are not accepted, because they may never end.
         error: the class of the errors raised.
-        most: its largest size in bytes.
+        most: the largest size in bytes.
 
     Raises:
-        error: there is no such file, or it is too large, or no UTF-8.
-        OSError: it cannot be read.
+        error: the file is missing, too large, or not UTF-8.
+        OSError: the file cannot be read.
     """
     if not path.is_file():
         raise error(f"there is no file {path}" if not path.exists() else
@@ -51,11 +51,11 @@ def read_text(path: Path, error: type[BanyanError], most: int = MAX_BYTES) -> st
 
 
 def parse_json(text: str, most: int = MAX_DEPTH) -> Any:
-    """The value of a JSON text that is not nested too deeply.
+    """Parse a JSON text that is not nested too deeply.
 
     Raises:
-        json.JSONDecodeError: it is no JSON.
-        ValueError: it is nested more deeply, or holds a number of thousands of digits.
+        json.JSONDecodeError: the text is not JSON.
+        ValueError: it is nested too deeply, or contains a number with thousands of digits.
     """
     try:
         value = json.loads(text)
@@ -66,7 +66,7 @@ def parse_json(text: str, most: int = MAX_DEPTH) -> Any:
 
 
 def json_lines(path: Path, error: type[BanyanError]) -> Iterator[tuple[str, Any]]:
-    """The values of a file with one JSON value a line, each with its position, as in "FILE: line 3".
+    """Yield the values of a file with one JSON value per line, each with its position, as in "FILE: line 3".
 
     Args:
         path: the file; blank lines are skipped.
@@ -86,7 +86,7 @@ def json_lines(path: Path, error: type[BanyanError]) -> Iterator[tuple[str, Any]
 
 
 def json_records(path: Path, error: type[BanyanError]) -> Iterator[tuple[str, Any]]:
-    """The values of a JSON array, or of a file with one a line, each with its position, as in "FILE: line 3, record 2".
+    """Yield the values of a JSON array or of JSON lines, each with its position, as in "FILE: line 3, record 2".
 
     Args:
         path: the file; records count from 0.
@@ -117,7 +117,7 @@ class _Lines:
         self._text, self._place, self._counted, self._line = text, text.index("[") + 1, 0, 1
 
     def next(self) -> int:
-        """The line of the next element."""
+        """Return the line of the next element."""
         found = self._BETWEEN.match(self._text, self._place)
         start = found.end() if found else self._place
         self._line += self._text.count("\n", self._counted, start)
@@ -127,10 +127,10 @@ class _Lines:
 
 
 def validated(where: str, value: Any, model: type[_Model], error: type[BanyanError]) -> _Model:
-    """A JSON object as a model.
+    """Validate a JSON object as a model.
 
     Raises:
-        error: it does not fit; names its position and the field.
+        error: the object does not fit; the message names its position and the field.
     """
     if not isinstance(value, dict):
         raise error(f"{where}: an object is needed, not {str(value)[:60]!r}")
@@ -147,23 +147,23 @@ def check_depth(value: Any, most: int = MAX_DEPTH) -> None:
 
 
 def check_size(whole: _Part, parts: Callable[[_Part], Iterable[_Part]], levels: int, size: int = 10**9) -> None:
-    """Check how deep something is nested and how much there is in it; what stands in it twice counts twice.
+    """Check the nesting depth and the number of parts of a value; a part that occurs twice counts twice.
 
     Args:
-        whole: what is looked at.
-        parts: what is directly in something.
-        levels: most levels.
-        size: most parts on all levels.
+        whole: the value to check.
+        parts: returns the direct parts of a value.
+        levels: the most levels.
+        size: the most parts on all levels.
 
     Raises:
-        SizeError: it goes beyond one of them, as what contains itself does.
+        SizeError: the value exceeds a limit, as one that contains itself does.
     """
     level, left = [whole], size
     for _ in range(levels):
         level = list(islice((part for outer in level for part in parts(outer)), left + 1))
         left -= len(level)
         if left < 0:
-            raise SizeError(f"with its aliases it stands for more than {size:,} values: write them out, or leave "
+            raise SizeError(f"with its aliases it has more than {size:,} values: write them out, or leave "
                             "aliases out")
         if not level:
             return
@@ -171,7 +171,7 @@ def check_size(whole: _Part, parts: Callable[[_Part], Iterable[_Part]], levels: 
 
 
 def _parts(value: Any) -> Iterator[Any]:
-    """The objects and arrays directly in a value."""
+    """Yield the objects and arrays directly in a value."""
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return (part for part in parts if isinstance(part, dict | list))
 

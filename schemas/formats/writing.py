@@ -1,4 +1,4 @@
-"""Schemas as text that people read and edit, and `parse_schema` reads back to the same schema."""
+"""Schemas as text for people to read and edit; `parse_schema` reads the same schema back."""
 
 import json
 import re
@@ -16,7 +16,7 @@ _SEPARATOR = re.compile("[\x85\u2028\u2029]")
 
 
 def dump_schema(schema: GraphSchema, form: SchemaFormat = "json") -> str:
-    """The schema as text, without the fields that have their default.
+    """Write a schema as text, without fields that have their default.
 
     Args:
         schema: the schema.
@@ -32,7 +32,7 @@ def dump_schema(schema: GraphSchema, form: SchemaFormat = "json") -> str:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes the line separators beyond ASCII as escapes: PyYAML takes them for foldable spaces when it reads."""
+    """A dumper that escapes line separators beyond ASCII, because PyYAML reads them as foldable spaces."""
 
     def represent_str(self, data: str) -> yaml.ScalarNode:
         return self.represent_scalar("tag:yaml.org,2002:str", data, style='"' if _SEPARATOR.search(data) else None)
@@ -42,7 +42,7 @@ _Dumper.add_representer(str, _Dumper.represent_str)
 
 
 def _json(value: Any, depth: int = 0) -> str:
-    """JSON with an element on a line, or on several where it is too long."""
+    """Write JSON with one element per line, or with several lines for a long element."""
     flat = json.dumps(value, ensure_ascii=False)
     if not value or not isinstance(value, dict | list) or (depth > _INDENT and depth + len(flat) < _WIDTH):
         return flat

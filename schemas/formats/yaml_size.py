@@ -1,4 +1,4 @@
-"""YAML, of which a kilobyte can stand for a thousand million values: aliases, each with all that it stands for."""
+"""YAML with a limit on its expanded size, because a kilobyte of aliases can expand to a thousand million values."""
 
 from typing import Any
 
@@ -7,14 +7,14 @@ import yaml
 from .reading import MAX_DEPTH, check_size
 
 MAX_VALUES = 1_000_000
-"""Most values that a YAML file may stand for."""
+"""The most values that a YAML file may expand to."""
 
 
 class Loader(yaml.SafeLoader):
-    """Reads a number with colons as the text it is: a sexagesimal of 300 KB would take minutes to add up."""
+    """A loader that reads numbers with colons as text, because adding up a sexagesimal of 300 KB would take minutes."""
 
     def construct_number(self, node: yaml.ScalarNode) -> object:
-        """The number that a scalar writes."""
+        """Return the number that a scalar contains."""
         if ":" in node.value:
             return node.value
         return (self.construct_yaml_int if node.tag.endswith(":int") else self.construct_yaml_float)(node)
@@ -25,11 +25,11 @@ for _kind in ("int", "float"):
 
 
 def load_yaml(text: str) -> tuple[Any, yaml.Node | None]:
-    """The value of a YAML text, and the node that it was made from; None of an empty text.
+    """Return the value of a YAML text and its node, or None for an empty text.
 
     Raises:
-        SizeError: it stands for more than `MAX_VALUES` values, is nested too deeply, or contains itself.
-        yaml.YAMLError, ValueError, RecursionError: it is no YAML.
+        SizeError: it expands to more than `MAX_VALUES` values, is nested too deeply, or contains itself.
+        yaml.YAMLError, ValueError, RecursionError: it is not YAML.
     """
     loader = Loader(text)
     try:

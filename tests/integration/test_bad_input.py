@@ -66,8 +66,8 @@ def test_an_empty_file_of_recorded_triples(shell):
 
 
 @pytest.mark.parametrize(("name", "data", "why"), [
-    ("empty.txt", b"", "no text in it: fill it or take it out"),
-    ("blank.md", b" \n\t\n", "no text in it: fill it or take it out"),
+    ("empty.txt", b"", "no text in it: add text or remove it"),
+    ("blank.md", b" \n\t\n", "no text in it: add text or remove it"),
     ("program.txt", bytes(range(256)) * 40, "convert"),
     ("table.xyz", b"some text", ".xyz is not a known format: convert it to one of"),
     ("broken.json", b'[{"text": "a', "JSON"),

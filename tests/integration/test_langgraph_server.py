@@ -231,7 +231,7 @@ class TestRefused:
     @pytest.mark.parametrize(("documents", "reason"), [
         ("text", "`documents` is a list"), ([{"id": "a"}], r"`documents[0]` is not"),
         ([{"id": "a", "text": " "}], "there is no text in `documents[0]`"),
-        ([{"id": "a", "text": "x"}, {"id": "a", "text": "y"}], "`documents[1]` has the id 'a' of one before it"),
+        ([{"id": "a", "text": "x"}, {"id": "a", "text": "y"}], "`documents[1]` repeats the id 'a'"),
         ([{"id": "", "text": "x"}], "`documents[0]`: the id '' cannot be used")])
     def test_documents_that_are_none(self, client, folder, documents, reason):
         assert reason in failed(client, "construction", {"knowledge_base": "broken", "documents": documents})

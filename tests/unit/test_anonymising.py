@@ -64,7 +64,7 @@ def test_whatever_the_text_it_comes_back_to_the_byte_and_names_nobody(text):
 def test_a_text_that_was_changed_or_another_key_is_refused():
     anonymiser = Anonymiser(NAMED)
     changed = anonymiser.replace("t", "Curie saw Warsaw.")
-    with pytest.raises(AnonymityError, match=r"character 15: \[LOCATION#2\] stands where the key has \[LOCATION#1\]"):
+    with pytest.raises(AnonymityError, match=r"character 15: \[LOCATION#2\] is where the key has \[LOCATION#1\]"):
         revert("t", changed.replace("LOCATION#1", "LOCATION#2"), anonymiser.key)
     with pytest.raises(AnonymityError, match=r"\[LOCATION#1\] is missing"):
         revert("t", "[PERSON#1]", anonymiser.key)

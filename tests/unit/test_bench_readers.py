@@ -116,7 +116,7 @@ def test_an_answer_of_anony_rag_that_is_neither_is_refused(tmp_path):
 @pytest.mark.parametrize(("name", "make", "said"), [
     ("musique", lambda folder: None, "has no file of musique's questions"),
     ("gbench", lambda folder: (folder / "towns.jsonl").write_text('{"Question": "Q", "Answer": "A"}', "utf-8"),
-     "tells no type"),
+     "has no type"),
     ("anonyrag", lambda folder: (folder / "qa.parquet").write_bytes(b"no parquet"), "not a parquet file"),
     ("hotpotqa", lambda folder: [files.save(folder / f"hotpot_{n}.json", []) for n in "ab"], "several files"),
     ("hotpotqa", lambda folder: files.save(folder / "hotpot.json", [{

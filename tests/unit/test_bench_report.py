@@ -4,9 +4,9 @@ import json
 import re
 
 import pytest
-from banyan.evaluation.bench.arms import ARMS, chosen_arms, fused
+from banyan.evaluation.bench.arms import ARMS, chosen_arms, fuse_rankings
 from banyan.evaluation.bench.page import to_page
-from banyan.evaluation.bench.published import published
+from banyan.evaluation.bench.published import published_figures
 from banyan.evaluation.bench.ranking import fact_scores, facts_in
 from banyan.evaluation.bench.records import BenchDocument, BenchQuestion, Dataset
 from banyan.evaluation.bench.report import make_report
@@ -49,14 +49,14 @@ def test_facts_are_found_whatever_the_white_space():
 
 
 def test_rankings_are_fused_by_reciprocal_rank():
-    assert fused([["a", "b", "c"], ["b", "d"]]) == ["b", "a", "d", "c"]
+    assert fuse_rankings([["a", "b", "c"], ["b", "d"]]) == ["b", "a", "d", "c"]
 
 
 def test_arms_are_chosen_by_name_and_by_what_they_need():
     assert [arm.name for arm in chosen_arms("naive-bm25, full", with_llm=False)] == ["full", "naive-bm25"]
     assert {arm.name for arm in ARMS} - {arm.name for arm in chosen_arms("all", with_llm=False)} == {"zero-shot"}
     assert [arm.name for arm in chosen_arms("full,no-schema", with_llm=False, recorded=True)] == ["full"]
-    with pytest.raises(DatasetError, match="no arm 'fulll'; there are: all, full"):
+    with pytest.raises(DatasetError, match="no arm 'fulll'; choose from: all, full"):
         chosen_arms("fulll", with_llm=True)
     with pytest.raises(DatasetError, match="no arm is left"):
         chosen_arms("zero-shot", with_llm=False)
@@ -176,8 +176,8 @@ def test_markdown_has_the_same_tables_and_no_cell_ends_one(report):
 
 
 def test_published_figures_belong_to_their_dataset_mode_and_number_of_passages():
-    assert published(RUN)[1]["Youtu-GraphRAG"] == "47.50"
-    assert published(RUN.model_copy(update={"mode": "open", "top_k": 10}))[1]["LightRAG"] == "39.40"
-    assert "Zero-shot LLM" not in published(RUN)[1]
-    assert published(RUN.model_copy(update={"dataset": "generic"})) == ("", {})
-    assert len(published(RUN.model_copy(update={"dataset": "multihop-rag"}))[1]) == 4
+    assert published_figures(RUN)[1]["Youtu-GraphRAG"] == "47.50"
+    assert published_figures(RUN.model_copy(update={"mode": "open", "top_k": 10}))[1]["LightRAG"] == "39.40"
+    assert "Zero-shot LLM" not in published_figures(RUN)[1]
+    assert published_figures(RUN.model_copy(update={"dataset": "generic"})) == ("", {})
+    assert len(published_figures(RUN.model_copy(update={"dataset": "multihop-rag"}))[1]) == 4

@@ -48,5 +48,5 @@ def test_ids_that_differ_only_in_how_letters_are_encoded_are_one(tmp_path):
     documents, failures = load(write(tmp_path / "a.jsonl", "\n".join(map(json.dumps, lines))))
     assert [d.id for d in documents] == ["a.jsonl/caf\u00e9"]
     assert "already given" in failures[0].reason
-    with pytest.raises(IngestError, match="one before it"):
+    with pytest.raises(IngestError, match="repeats the id"):
         given_documents(lines)

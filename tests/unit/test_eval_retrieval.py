@@ -7,7 +7,7 @@ from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.evaluation.comparison import DEFAULT, ablations, evaluate
 from banyan.evaluation.datasets import DatasetError, GoldPassage, GoldStep, Question
-from banyan.evaluation.report import QuestionRecord, compared, summarise
+from banyan.evaluation.report import QuestionRecord, compare, summarise
 from banyan.evaluation.retrieval import Setting
 from banyan.schemas.retrieval import ROUTES, Switches
 from banyan.tools.retriever import Retriever
@@ -49,7 +49,7 @@ def test_a_change_is_paired():
     """Every question gains the same: the change is sure, however much the questions differ."""
     worse = [record(1, 6, 6), record(1, 1, 6), record(1, 6, 1), record(1, 6, 6)]
     better = [record(1, 1, 6), record(1, 1, 1), record(1, 1, 1), record(1, 6, 1)]
-    row = compared("better", better, worse, [2])
+    row = compare("better", better, worse, [2])
     assert (row.recall, row.change, row.change_interval) == ({"2": 75.0}, {"2": 50.0}, {"2": (50.0, 50.0)})
     low, high = row.interval["2"]
     assert low < 75 < high
@@ -61,7 +61,7 @@ ranks = st.lists(st.lists(st.none() | st.integers(1, 30), min_size=1, max_size=4
 @given(ranks)
 def test_intervals_hold_recall_and_a_setting_changes_nothing_against_itself(found):
     records = [record(1, *one) for one in found]
-    row = compared("same", records, records, [2, 5])
+    row = compare("same", records, records, [2, 5])
     for cut in ("2", "5"):
         low, high = row.interval[cut]
         assert 0 <= low <= row.recall[cut] <= high <= 100
@@ -217,7 +217,7 @@ def test_a_decomposition_that_the_file_has_not_is_refused(resources):
 
 
 def test_a_cut_off_beyond_what_is_ranked_is_refused(resources):
-    with pytest.raises(DatasetError, match="recall at 101 cannot be told: 100 passages are ranked"):
+    with pytest.raises(DatasetError, match="recall at 101 cannot be measured: only 100 passages are ranked"):
         evaluate(resources, "kb", QUESTIONS, ks=[2, 101])
     assert evaluate(resources, "kb", QUESTIONS, ks=[101], setting=Setting(sub_queries="gold")).recall["101"] == 100
 
@@ -283,7 +283,7 @@ def test_the_switches_of_the_command(command, monkeypatch):
     (["--questions", "nowhere.jsonl"], "there is no question file nowhere.jsonl"),
     (["--questions", "empty.jsonl"], "empty.jsonl has no question"),
     (["--k", "0"], "--k takes positive numbers"), (["--k", "two"], "--k takes positive numbers"),
-    (["--k", ""], "--k takes positive numbers"), (["--k", "500"], "recall at 500 cannot be told"),
+    (["--k", ""], "--k takes positive numbers"), (["--k", "500"], "recall at 500 cannot be measured"),
     (["--routes", "entity,air"], "there is no route 'air'"), (["--kb", "nowhere"], "nowhere"),
     (["--records", "absent/records.jsonl"], "--records absent/records.jsonl cannot be written"),
     (["--records", "."], "--records . cannot be written"),

@@ -152,7 +152,7 @@ def test_gold_steps_are_filled_with_earlier_answers():
     steps = tuple(GoldStep(question=q, answer=a) for q, a in zip(
         ["Who?", "Where was {answer 1}?", *["-"] * 8, "{answer 1}, {answer 10} and {answer 2}, not #12"], answers,
         strict=True))
-    filled = list(retrieval._filled(Question(id="", question="Q?", gold=(), steps=steps)))
+    filled = list(retrieval._fill_steps(Question(id="", question="Q?", gold=(), steps=steps)))
     assert filled[1] == "Where was answer1?"
     assert filled[-1] == "answer1, answer10 and answer2, not #12"
 
@@ -160,9 +160,9 @@ def test_gold_steps_are_filled_with_earlier_answers():
 def test_an_answer_that_looks_like_a_place_is_left_alone():
     steps = (GoldStep(question="Which song?", answer="#1"), GoldStep(question="Which number?", answer="{answer 1}"),
              GoldStep(question="By whom are {answer 1} and {answer 2} sung?", answer="x"))
-    assert list(retrieval._filled(Question(id="", question="Q?", gold=(), steps=steps)))[2] == \
+    assert list(retrieval._fill_steps(Question(id="", question="Q?", gold=(), steps=steps)))[2] == \
         "By whom are #1 and (answer 1) sung?"
 
 
 def test_a_question_without_steps_is_asked_as_it_is():
-    assert list(retrieval._filled(Question(id="", question="Q?", gold=()))) == ["Q?"]
+    assert list(retrieval._fill_steps(Question(id="", question="Q?", gold=()))) == ["Q?"]

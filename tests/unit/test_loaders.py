@@ -168,7 +168,7 @@ def test_binary_data_is_no_text(tmp_path, data):
 @pytest.mark.parametrize("name", ["a.txt", "a.md", "a.html", "a.csv", "a.json", "a.jsonl"])
 @pytest.mark.parametrize("content", ["", "\n\n", "\ufeff"])
 def test_empty_file(tmp_path, name, content):
-    assert "fill it or take it out" in failure(write(tmp_path / name, content))
+    assert "or remove it" in failure(write(tmp_path / name, content))
 
 
 def test_line_ends_and_control_characters(tmp_path):
@@ -375,4 +375,4 @@ def test_json_single_record_and_failures(tmp_path):
     assert "line 2, column 9" in failure(write(tmp_path / "b.json", '[\n{"text" "one"}]'))
     assert "neither a list" in failure(write(tmp_path / "c.json", "3"))
     assert "no records" in failure(write(tmp_path / "d.json", "[]"))
-    assert "nested without end" in failure(write(tmp_path / "e.json", "[" * 200_000))
+    assert "nested too deeply" in failure(write(tmp_path / "e.json", "[" * 200_000))

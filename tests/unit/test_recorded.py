@@ -50,7 +50,7 @@ def test_a_file_of_another_format_and_a_missing_one_are_errors(tmp_path):
     path.write_text("[1, 2]")
     with pytest.raises(IngestError, match="HippoRAG"):
         read(path, "hipporag")
-    with pytest.raises(IngestError, match="there is no file"):
+    with pytest.raises(IngestError, match="does not exist"):
         read(tmp_path / "none.json", "triples")
 
 

@@ -78,7 +78,7 @@ def test_what_means_nothing_is_told(said, why):
 
 def test_a_name_of_two_candidates_is_asked_for_by_number():
     two = [BORN, BORN.model_copy(update={"kind": "attribute"})]
-    with pytest.raises(ReviewError, match="stands for several candidates: use a number"):
+    with pytest.raises(ReviewError, match="means several candidates: use a number"):
         read_answer("accept born in", two)
     assert [one.kind for one in read_answer("accept 2", two).decisions] == ["attribute"]
 

@@ -246,9 +246,9 @@ TYPES = '{"name": "x",\n "entity_types": [{"name": "P"}],\n'
     (TYPES + '"attribute_types": [{"name": "a",\n"kind": "numbr"}]}',
      "line 4, attribute_types.0.kind: Input should be 'text', 'number' or 'date'"),
     (TYPES + '"attribute_types": ["a",\n"b"]}', "line 3, attribute_types.0: a mapping is needed, not 'a'"),
-    (TYPES + '"description": "",\n"name": "y"}', "line 4, name: 'name' stands twice in one mapping: keep one of them"),
+    (TYPES + '"description": "",\n"name": "y"}', "line 4, name: 'name' occurs twice in one mapping: keep one of them"),
     ('{"name": "x", "entity_types": [{"name": "P"},\n{"name": "p"}]}',
-     "line 2, entity_types.1.name: entity type 'p' stands twice: keep one of them"),
+     "line 2, entity_types.1.name: entity type 'p' occurs twice: keep one of them"),
     ('{"name": "x", "entity_types": [{"name": "P",\n"parent": "p"}]}',
      "line 2, entity_types.0.parent: entity type 'P', parent: there is no entity type 'p'; add it or name one of *, P"),
     ('{"name": "x", "entity_types": [{"name": "A", "parent": "B"},\n{"name": "B",\n "parent": "A"}]}',
@@ -282,7 +282,7 @@ YAML_TYPES = "# mine\nname: x\nentity_types:\n- name: P\n"
      "line 8, relation_types.1.domain: relation 'r', domain: there is no entity type 'Perso'"),
     (YAML_TYPES + "- name: no\n", "line 5, entity_types.1.name: text is needed, not False; if it is meant"),
     (YAML_TYPES + "  parnt: Q\n", "line 5, entity_types.0.parnt: there is no such field"),
-    (YAML_TYPES + "name: y\n", "line 5, name: 'name' stands twice in one mapping"),
+    (YAML_TYPES + "name: y\n", "line 5, name: 'name' occurs twice in one mapping"),
     (YAML_TYPES + "relation_types: {q: {}}\n", "line 5, relation_types: a list is needed, not {'q': {}}"),
     (YAML_TYPES + "relation_types: &all\n- name: q\n  aliases: *all\n",
      "it is nested more than 64 levels deep"),
@@ -350,8 +350,8 @@ def test_an_inverse_may_be_named_on_one_side_or_on_both():
 @pytest.mark.parametrize(("first", "message"), [
     ({"inverse": "kid"}, "relation 'parent', inverse: there is no relation 'kid'; add it or name another one"),
     ({"inverse": "Child"}, "there is no relation 'Child'"),
-    ({"inverse": "parent"}, "a relation that is its own inverse is symmetric: say that alone"),
-    ({"inverse": "child", "symmetric": True}, "a relation that is its own inverse is symmetric: say that alone"),
+    ({"inverse": "parent"}, "a relation that is its own inverse is symmetric: use `symmetric`"),
+    ({"inverse": "child", "symmetric": True}, "a relation that is its own inverse is symmetric: use `symmetric`"),
 ])
 def test_an_inverse_that_cannot_be(first, message):
     with pytest.raises(ValueError, match=message):

@@ -1,6 +1,6 @@
 """AnonyRAG (Youtu-GraphRAG, appendix B): anonymised novels, ids to map back to names, and multiple choice.
 
-Files as published on Hugging Face (parquet, `question` and `answer`; a column of chunks), or saved as JSON.
+The files are as published on Hugging Face (parquet with `question` and `answer`; a column of chunks), or saved as JSON.
 """
 
 from pathlib import Path
@@ -11,7 +11,7 @@ from ...datasets import DatasetError
 from ..choices import letters, options
 from ..records import BenchDocument, BenchQuestion
 from ..reversion import pairs
-from .files import FORMATS, filled, models, the_file
+from .files import FORMATS, ensure_any, models, the_file
 
 _QUESTIONS = tuple(f"*{word}*{ending}" for word in ("qa", "question") for ending in FORMATS)
 _TEXTS = tuple(f"*{word}*{ending}" for word in ("text", "chunk", "corpus") for ending in FORMATS)
@@ -32,10 +32,10 @@ class _Chunk(BaseModel):
 
 
 def read_questions(folder: Path) -> list[BenchQuestion]:
-    """The questions: multiple choice where they have options, else Anonymity Reversion.
+    """Read the questions: multiple choice if they have options, else Anonymity Reversion.
 
     Raises:
-        DatasetError: there is no file of them, or an answer is neither; names line and field.
+        DatasetError: the file is missing, or an answer is neither; the message names line and field.
     """
     path = the_file(folder, _QUESTIONS, "AnonyRAG's questions")
     questions = []
@@ -45,11 +45,11 @@ def read_questions(folder: Path) -> list[BenchQuestion]:
             raise DatasetError(f"{where}, answer: neither pairs of an id and a name, as in PERSON#532——Ishmael, nor "
                                f"the letter of an option of the question: {row.answer[:60]!r}")
         questions.append(question)
-    return list(filled(questions, path, "question"))
+    return list(ensure_any(questions, path, "question"))
 
 
 def bench_question(number: str, question: str, answer: str) -> BenchQuestion | None:
-    """A question with the kind that its gold answer says; None where that is neither pairs nor an option."""
+    """Return a question with the kind of its gold answer; None if that is neither pairs nor an option."""
     if options(question) and letters(answer, question):
         kind, group = "choice", "multiple choice"
     elif pairs(answer):
@@ -61,11 +61,11 @@ def bench_question(number: str, question: str, answer: str) -> BenchQuestion | N
 
 
 def read_documents(folder: Path) -> tuple[BenchDocument, ...]:
-    """The chunks, each a document.
+    """Read the chunks, each as a document.
 
     Raises:
-        DatasetError: there is no file of them, or a row has no text; names line and field.
+        DatasetError: the file is missing, or a row has no text; the message names line and field.
     """
     path = the_file(folder, _TEXTS, "AnonyRAG's texts", _QUESTIONS)
-    return filled([BenchDocument(id=f"p{number}", title=chunk.title, text=chunk.text)
+    return ensure_any([BenchDocument(id=f"p{number}", title=chunk.title, text=chunk.text)
                    for number, (_, chunk) in enumerate(models(path, _Chunk))], path, "chunk")

@@ -1,4 +1,4 @@
-"""Finding a dataset's files in a folder, and reading their rows with their positions."""
+"""A dataset's files in a folder, and their rows with positions."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -16,10 +16,10 @@ FORMATS = (".json", ".jsonl", ".parquet")
 
 
 def the_file(folder: Path, patterns: Sequence[str], what: str, without: Sequence[str] = ()) -> Path:
-    """The one file of a folder whose name, in lower case, fits a pattern and none of others.
+    """Return the only file in a folder whose name in lower case fits a pattern and none of `without`.
 
     Raises:
-        DatasetError: there is none, or more than one; names the patterns, or the files.
+        DatasetError: there is none, or more than one; the message names the patterns, or the files.
     """
     found = any_files(folder, patterns, without)
     if not found:
@@ -31,7 +31,7 @@ def the_file(folder: Path, patterns: Sequence[str], what: str, without: Sequence
 
 
 def any_files(folder: Path, patterns: Sequence[str], without: Sequence[str] = ()) -> list[Path]:
-    """The files of a folder and those in it whose names fit a pattern and none of others, in the order of their names.
+    """Return the files in a folder, recursively, whose names fit a pattern and none of `without`, sorted.
 
     Raises:
         DatasetError: there is no such folder.
@@ -47,16 +47,16 @@ def any_files(folder: Path, patterns: Sequence[str], without: Sequence[str] = ()
 
 
 def rows(path: Path) -> Iterator[tuple[str, Any]]:
-    """The rows of a JSON array, of JSON lines or of a parquet file, each with its position.
+    """Yield the rows of a JSON array, of JSON lines or of a parquet file, each with its position.
 
     Raises:
-        DatasetError: it cannot be read; names the line.
+        DatasetError: the file cannot be read; the message names the line.
     """
     if path.suffix.lower() != ".parquet":
         yield from json_records(path, DatasetError)
         return
     try:
-        from pyarrow import ArrowException, parquet  # noqa: PLC0415  (large, and needed for this alone)
+        from pyarrow import ArrowException, parquet  # noqa: PLC0415  (large, and only needed here)
     except ModuleNotFoundError as error:
         raise DatasetError(f"{path} is a parquet file: run `pip install 'banyan-graphrag[bench]'`, or save it as JSON "
                            "lines") from error
@@ -69,17 +69,17 @@ def rows(path: Path) -> Iterator[tuple[str, Any]]:
 
 
 def models(path: Path, model: type[_Model]) -> Iterator[tuple[str, _Model]]:
-    """The rows as a model, each with its position.
+    """Yield the rows as a model, each with its position.
 
     Raises:
-        DatasetError: a row does not fit; names its line and the field.
+        DatasetError: a row does not fit; the message names its line and the field.
     """
     for where, value in rows(path):
         yield where, validated(where, value, model, DatasetError)
 
 
-def filled(items: Sequence[_T], where: Path, what: str) -> tuple[_T, ...]:
-    """The items.
+def ensure_any(items: Sequence[_T], where: Path, what: str) -> tuple[_T, ...]:
+    """Return the items, of which there must be at least one.
 
     Raises:
         DatasetError: there are none.
@@ -90,6 +90,6 @@ def filled(items: Sequence[_T], where: Path, what: str) -> tuple[_T, ...]:
 
 
 def markdown(folder: Path) -> dict[str, str]:
-    """The texts of the Markdown files of a folder and those in it, by their paths in it."""
+    """Read the Markdown files of a folder, recursively, by their relative paths."""
     return {path.relative_to(folder).as_posix(): read_text(path, DatasetError)
             for path in any_files(folder, ("*.md", "*.txt"), ("readme*", "license*", "source*"))}

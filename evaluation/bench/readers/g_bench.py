@@ -7,13 +7,13 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ...datasets import DatasetError
 from ..records import BenchDocument, BenchQuestion, Kind
-from .files import any_files, filled, markdown, models
+from .files import any_files, ensure_any, markdown, models
 
 _HEADING = re.compile(r"^#+ +(\S.*)$", re.MULTILINE)
 _KINDS: tuple[tuple[str, Kind], ...] = (
     (r"fb|fill", "fill_in"), (r"ms|select", "choices"), (r"mc|choice", "choice"), (r"tf|true", "true_false"),
     (r"oe|open", "open"))
-"""By what a file's name begins with or has in it: FB, MC, MS, TF and OE are the published ones."""
+"""The kinds by the beginning of a file's name or a part of it; the published names are FB, MC, MS, TF and OE."""
 
 
 class _Row(BaseModel):
@@ -25,10 +25,10 @@ class _Row(BaseModel):
 
 
 def read_questions(folder: Path) -> list[BenchQuestion]:
-    """The questions of all files, grouped by their type.
+    """Read the questions of all files, grouped by their type.
 
     Raises:
-        DatasetError: there are none, a file's name tells no type, or a line lacks a field; names line and field.
+        DatasetError: there are none, a file's name has no type, or a line lacks a field; the message names the line.
     """
     questions: list[BenchQuestion] = []
     for path in any_files(folder, ("*.jsonl",)):
@@ -39,16 +39,16 @@ def read_questions(folder: Path) -> list[BenchQuestion]:
             answers = ("".join(given),) if kind == "choices" else tuple(given)
             questions.append(BenchQuestion(id=f"{path.stem}-{number}", question=row.question, gold=(), kind=kind,
                                            type=kind.replace("_", " "), answers=answers))
-    return list(filled(questions, folder, "question (*.jsonl)"))
+    return list(ensure_any(questions, folder, "question (*.jsonl)"))
 
 
 def read_documents(folder: Path) -> tuple[BenchDocument, ...]:
-    """The textbooks, one document for each file.
+    """Read the textbooks, one document for each file.
 
     Raises:
         DatasetError: there are none.
     """
-    return filled([BenchDocument(id=name, title=_title(name, text), text=text)
+    return ensure_any([BenchDocument(id=name, title=_title(name, text), text=text)
                    for name, text in markdown(folder).items() if text.strip()], folder, "textbook (*.md)")
 
 
@@ -58,7 +58,7 @@ def _kind(path: Path) -> Kind:
         short, long = pattern.split("|")
         if re.match(rf"{short}(?![a-z])", name) or long in name:
             return kind
-    raise DatasetError(f"{path}: its name tells no type of question: name it FB, MC, MS, TF or OE")
+    raise DatasetError(f"{path}: its name has no type of question: name it FB, MC, MS, TF or OE")
 
 
 def _title(name: str, text: str) -> str:

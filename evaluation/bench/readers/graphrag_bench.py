@@ -8,13 +8,13 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from ..records import BenchDocument, BenchQuestion
-from .files import FORMATS, filled, models, the_file
+from .files import FORMATS, ensure_any, models, the_file
 
 _FILES = tuple(f"*{ending}" for ending in FORMATS)
 _QUESTIONS = tuple(f"*question*{ending}" for ending in FORMATS)
 
 
-class _Asked(BaseModel):
+class _Question(BaseModel):
     model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
 
     id: str = Field(min_length=1)
@@ -31,23 +31,23 @@ class _Text(BaseModel):
 
 
 def read_questions(folder: Path) -> list[BenchQuestion]:
-    """Read the questions, of all four kinds; a judge weighs their answers.
+    """Read the questions of all four kinds; a judge scores their answers.
 
     Raises:
-        DatasetError: there are none, or one lacks a field; names its position and the field.
+        DatasetError: there are none, or one lacks a field; the message names its position and the field.
     """
     path = the_file(folder, _QUESTIONS, "questions")
     questions = [BenchQuestion(id=row.id, question=row.question, gold=(), kind="open", type=row.question_type.lower(),
-                               answers=(row.answer,)) for _, row in models(path, _Asked)]
-    return list(filled(questions, folder, "question"))
+                               answers=(row.answer,)) for _, row in models(path, _Question)]
+    return list(ensure_any(questions, folder, "question"))
 
 
 def read_documents(folder: Path) -> tuple[BenchDocument, ...]:
-    """Read the texts, each of which is one document.
+    """Read the texts, one document each.
 
     Raises:
-        DatasetError: there are none, or one lacks a field; names its position and the field.
+        DatasetError: there are none, or one lacks a field; the message names its position and the field.
     """
     path = the_file(folder, _FILES, "the text", without=_QUESTIONS)
-    return filled([BenchDocument(id=row.corpus_name, title=row.corpus_name, text=row.context)
+    return ensure_any([BenchDocument(id=row.corpus_name, title=row.corpus_name, text=row.context)
                    for _, row in models(path, _Text) if row.context.strip()], folder, "text")

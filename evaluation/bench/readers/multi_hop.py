@@ -1,7 +1,7 @@
-"""HotpotQA, 2WikiMultiHopQA and MuSiQue: HippoRAG's form (questions and a corpus), or their own (contexts inside).
+"""HotpotQA, 2WikiMultiHopQA and MuSiQue, in HippoRAG's form (questions and a corpus) or their own (contexts inside).
 
-Also the generic form: `questions.jsonl` (`id`, `question`, `answers`, `gold`, optionally `type`, `unanswerable`,
-`kind`) and `corpus.jsonl` (`id`, `title`, `text`).
+It also reads the generic form: `questions.jsonl` (`id`, `question`, `answers`, `gold`, optionally `type`,
+`unanswerable`, `kind`) and `corpus.jsonl` (`id`, `title`, `text`).
 """
 
 from collections import Counter
@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict
 from ....schemas.formats.reading import parse_json, read_text, validated
 from ...datasets import AnsweredQuestion, DatasetError, QuestionFormat, load_answered_questions
 from ..records import BenchDocument, BenchQuestion, Kind
-from .files import any_files, filled, models, rows, the_file
+from .files import any_files, ensure_any, models, rows, the_file
 
 _NAMES: dict[QuestionFormat, tuple[str, ...]] = {
     "hotpotqa": ("hotpot*.json*",), "2wiki": ("2wiki*.json*", "dev.json*", "train.json*", "test.json*"),
@@ -36,10 +36,10 @@ class _Kind(BaseModel):
 
 
 def read_questions(folder: Path, form: QuestionFormat) -> list[BenchQuestion]:
-    """The questions of a folder.
+    """Read the questions of a folder.
 
     Raises:
-        DatasetError: there is no file of them, or it is not of that form; names line and field.
+        DatasetError: the file is missing, or has another form; the message names line and field.
     """
     path = the_file(folder, _NAMES[form], f"{form}'s questions", _OTHERS)
     questions = load_answered_questions(path, form)
@@ -48,20 +48,20 @@ def read_questions(folder: Path, form: QuestionFormat) -> list[BenchQuestion]:
         kinds = [validated(where, {key: row[key] for key in ("kind",) if key in row}, _Kind, DatasetError).kind
                  for where, row in rows(path)]
     counted = Counter[str]()
-    made = []
+    numbered = []
     for question, kind in zip(questions, kinds, strict=True):
         counted[question.id] += 1
-        again = counted[question.id] > 1 or not question.id  # results are kept by id
+        again = counted[question.id] > 1 or not question.id  # results need a unique id
         name = f"{question.id}#{counted[question.id]}" if again else question.id
-        made.append(BenchQuestion(**dict(question) | {"id": name}, kind=kind))
-    return made
+        numbered.append(BenchQuestion(**dict(question) | {"id": name}, kind=kind))
+    return numbered
 
 
 def read_documents(folder: Path, form: QuestionFormat, asked: Sequence[AnsweredQuestion]) -> tuple[BenchDocument, ...]:
-    """The corpus; where there is no file of it, the contexts of the questions that are asked, as HippoRAG made its own.
+    """Read the corpus, or without a corpus file the contexts of the asked questions, as HippoRAG built its corpora.
 
     Raises:
-        DatasetError: there is neither, or it is not of that form; names line and field.
+        DatasetError: there is neither, or it has another form; the message names line and field.
     """
     if any_files(folder, _CORPUS, ("openie*",)):
         path = the_file(folder, _CORPUS, "the corpus", ("openie*",))
@@ -72,12 +72,12 @@ def read_documents(folder: Path, form: QuestionFormat, asked: Sequence[AnsweredQ
         passages = [passage for where, row in rows(path) if row["question"] in texts
                     for passage in _contexts(where, row)]
     unlike = {(passage.id, passage.title, passage.text): passage for passage in passages if passage.text.strip()}
-    return filled([BenchDocument(id=passage.id or f"p{number}", title=passage.title, text=passage.text)
+    return ensure_any([BenchDocument(id=passage.id or f"p{number}", title=passage.title, text=passage.text)
                    for number, passage in enumerate(unlike.values())], path, "passage with text")
 
 
 def _corpus(path: Path) -> Iterator[_Passage]:
-    """A list of passages, or HotpotQA's titles with their sentences."""
+    """Yield the passages of a list, or of HotpotQA's titles with their sentences."""
     text = read_text(path, DatasetError)
     if path.suffix == ".json" and text.lstrip().startswith("{"):
         try:
@@ -91,13 +91,13 @@ def _corpus(path: Path) -> Iterator[_Passage]:
 
 
 def _contexts(where: str, row: dict[str, Any]) -> Iterator[_Passage]:
-    """The passages inside a question: MuSiQue's `paragraphs`, HotpotQA's and 2Wiki's `context`."""
+    """Yield the passages inside a question: MuSiQue's `paragraphs`, or HotpotQA's and 2Wiki's `context`."""
     if "paragraphs" in row:
         for paragraph in row["paragraphs"]:
             yield _passage(where, paragraph["title"], paragraph["paragraph_text"])
         return
     context = row.get("context")
-    if isinstance(context, dict):  # as Hugging Face has it: columns
+    if isinstance(context, dict):  # columns, as on Hugging Face
         context = list(zip(context.get("title", ()), context.get("sentences", ()), strict=False))
     if not isinstance(context, list) or not all(isinstance(one, list | tuple) and len(one) == 2 for one in context):  # noqa: PLR2004
         raise DatasetError(f"{where}, context: a list of [title, sentences] is needed where there is no corpus file")
@@ -106,6 +106,6 @@ def _contexts(where: str, row: dict[str, Any]) -> Iterator[_Passage]:
 
 
 def _passage(where: str, title: Any, text: Any) -> _Passage:
-    # Sentences bring their own spaces, in HotpotQA's files as in 2Wiki's all but the first.
+    # Sentences contain their own spaces, in HotpotQA's and (except the first) in 2Wiki's files.
     joined = "".join(text) if isinstance(text, list) and all(isinstance(one, str) for one in text) else text
     return validated(where, {"title": title, "text": joined}, _Passage, DatasetError)

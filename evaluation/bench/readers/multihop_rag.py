@@ -1,4 +1,4 @@
-"""MultiHop-RAG (Tang and Yang 2024, arXiv 2401.15391): news articles, and questions with the facts they rest on."""
+"""MultiHop-RAG (Tang and Yang 2024, arXiv 2401.15391): news articles, and questions with their supporting facts."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ...datasets import GoldPassage
 from ..records import BenchDocument, BenchQuestion
-from .files import filled, models, the_file
+from .files import ensure_any, models, the_file
 
 _NULL = "null"
 
@@ -40,10 +40,10 @@ class _Row(BaseModel):
 
 
 def read_questions(folder: Path) -> list[BenchQuestion]:
-    """The questions. Those of type `null_query` rest on no fact, and are right where they are declined.
+    """Read the questions. Those of type `null_query` have no facts, and the right answer is to decline.
 
     Raises:
-        DatasetError: there is no file of them, or a row lacks a field; names line and field.
+        DatasetError: the file is missing, or a row lacks a field; the message names line and field.
     """
     path = the_file(folder, ("multihop*.json*", "questions.json*"), "MultiHop-RAG's questions")
     questions = []
@@ -54,19 +54,19 @@ def read_questions(folder: Path) -> list[BenchQuestion]:
         questions.append(BenchQuestion(
             id=str(number), question=row.query, type=kind, gold=() if null else gold, unanswerable=null,
             answers=() if null else (row.answer,), facts=tuple(dict.fromkeys(one.fact for one in row.evidence_list))))
-    return list(filled(questions, path, "question"))
+    return list(ensure_any(questions, path, "question"))
 
 
 def read_documents(folder: Path) -> tuple[BenchDocument, ...]:
-    """The articles; source, date and author are their metadata, which questions ask for.
+    """Read the articles, with source, date and author as metadata, which questions ask about.
 
     Raises:
-        DatasetError: there is no file of them, or an article lacks a field; names line and field.
+        DatasetError: the file is missing, or an article lacks a field; the message names line and field.
     """
     path = the_file(folder, ("corpus.json*",), "MultiHop-RAG's articles")
     documents = []
     for number, (_, article) in enumerate(models(path, _Article)):
-        said = article.model_dump(include={"source", "published_at", "author", "category", "url"}, exclude_none=True)
+        fields = article.model_dump(include={"source", "published_at", "author", "category", "url"}, exclude_none=True)
         documents.append(BenchDocument(id=f"p{number}", title=article.title, text=article.body,
-                                       metadata={name: value for name, value in said.items() if value.strip()}))
-    return filled(documents, path, "article")
+                                       metadata={name: value for name, value in fields.items() if value.strip()}))
+    return ensure_any(documents, path, "article")
