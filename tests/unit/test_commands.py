@@ -106,7 +106,7 @@ def test_knowledge_bases_are_listed_renamed_and_dropped(two, monkeypatch):
     monkeypatch.setattr("typer.confirm", lambda text, *, abort: asked.append((text, abort)))
     asked = []
     assert two("drop", "new").code == 0
-    assert "Delete new with 1 document and all" in asked[0][0]
+    assert "Delete new with 1 document and everything" in asked[0][0]
     assert two.kbs() == ["other"]
     assert "there is no knowledge base 'new'" in two("drop", "new", "--yes").err
 
