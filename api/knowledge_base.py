@@ -224,7 +224,7 @@ class KnowledgeBase:
                 "context": replace(context or AskContext(mode=mode), trace=True)}
 
     def _answer(self, output: Any) -> Answer:
-        return answer_of(self._opened, cast("AskOutput", output))
+        return answer_of(self._store, cast("AskOutput", output))
 
     def search(self, query: str, k: int = 5, *, context: AskContext | None = None) -> list[RetrievedPassage]:
         """Return the most relevant passages for a query, best first, without calling a model.
@@ -245,12 +245,12 @@ class KnowledgeBase:
     # What it holds.
 
     @property
-    def _opened(self) -> stored.KnowledgeBase:
+    def _store(self) -> stored.KnowledgeBase:
         return self.resources.knowledge_base(self.name)
 
     def documents(self) -> list[DocumentEntry]:
         """Return the documents by id, without their texts."""
-        return self._opened.documents.entries()
+        return self._store.documents.entries()
 
     def entities(self, name: str = "", *, type: str = "") -> list[Entity]:  # noqa: A002  (as entities have it)
         """Return the entities, best connected first.
@@ -259,7 +259,7 @@ class KnowledgeBase:
             name: words that a name must contain; empty means all entities.
             type: an entity type; empty means all types.
         """
-        kb = self._opened
+        kb = self._store
         graph, of_chunks, wanted = kb.graph, kb.documents.of_chunks(), normalise(name)
         nodes = [node for node in graph.entity_ids()
                  if (not type or graph.network.nodes[node]["type"] == type)
@@ -274,7 +274,7 @@ class KnowledgeBase:
             entity: the id or name of an entity that is subject or object; empty means all.
             relation: a relation type; empty means all.
         """
-        kb = self._opened
+        kb = self._store
         graph, wanted = kb.graph, normalise(entity)
         about = {node for node in graph.entity_ids()
                  if node == entity or any(normalise(known) == wanted for known in graph.names(node))}
@@ -288,23 +288,23 @@ class KnowledgeBase:
         Args:
             level: 0 for the finest communities, higher for communities of those; None for all levels.
         """
-        kb = self._opened
+        kb = self._store
         return [community_of(kb.graph, community) for community in sorted(
             kb.communities.all(level=level), key=lambda item: (-len(item.members), item.id))]
 
     @property
     def schema(self) -> GraphSchema:
         """The schema in force: entity types, relations with domain and range, attributes."""
-        return self._opened.schemas.current()
+        return self._store.schemas.current()
 
     @property
     def graph(self) -> TreeGraph:
         """The graph with its tree as an independent `networkx.MultiDiGraph`, with the same content as `graph.json`."""
-        return self._opened.tree_graph()
+        return self._store.tree_graph()
 
     def status(self) -> Status:
         """Return counts of its contents, failures and spending."""
-        return status_of(self._opened, self.resources.spending.prices)
+        return status_of(self._store, self.resources.spending.prices)
 
     @property
     def edit(self) -> Editing:

@@ -52,7 +52,7 @@ def read_sources(sources: Iterable[Source], name: str = "", title: str = "") -> 
 
 
 def _is_path(text: str) -> bool:
-    """Return True if a text names a file or looks as if it should, so that a missing file is an error."""
+    """Return True if a text names a file or looks as if it should, so a missing file is an error."""
     if "\n" in text or "\0" in text or any(len(part.encode(errors="replace")) > _LONGEST_NAME
                                            for part in text.split("/")):
         return False

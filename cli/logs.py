@@ -13,7 +13,7 @@ _NAME = "banyan"
 
 
 class _OnStandardError(logging.Handler):
-    """A handler that writes to the current standard error, so that log lines appear above progress bars."""
+    """A handler that writes to the current standard error, so log lines appear above progress bars."""
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
@@ -37,7 +37,7 @@ class _AsJson(logging.Formatter):
                                 "message": record.getMessage(), **getattr(record, "fields", {})}
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
-        return json.dumps(line)  # ASCII only, so that it cannot affect a terminal
+        return json.dumps(line)  # ASCII only, so it cannot affect a terminal
 
 
 def _time(record: logging.LogRecord) -> str:

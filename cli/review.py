@@ -41,10 +41,10 @@ def ask_decisions(candidates: Sequence[Candidate]) -> Iterator[Decision | None]:
                         for c in candidates[position:] if rest != "wait")
             return
         if verdict != "wait":
-            yield _asked(candidate, cast("Verdict", verdict))
+            yield _complete_decision(candidate, cast("Verdict", verdict))
 
 
-def _asked(candidate: Candidate, verdict: Verdict) -> Decision:
+def _complete_decision(candidate: Candidate, verdict: Verdict) -> Decision:
     decision = Decision(kind=candidate.kind, name=candidate.name, verdict=verdict)
     if verdict == "rename":
         return decision.model_copy(update={"new_name": Prompt.ask("new name", console=err)})

@@ -35,7 +35,7 @@ def set_kb() -> str:
     """Return the configured knowledge base, for commands that create one and must not guess its name.
 
     Raises:
-        CommandError: none is configured.
+        CommandError: no knowledge base is configured.
     """
     if not (name := Settings().kb):
         raise CommandError("which knowledge base? Name it with --kb; it is created if it does not exist")

@@ -59,7 +59,7 @@ def acting(client: str) -> Iterator[None]:
 
 
 def client() -> str:
-    """Return the client that makes the current changes; empty if none is set."""
+    """Return the client that makes the current changes; empty if there is none."""
     return _client.get()
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 LONGEST_LINE = 800
-"""The most characters in a line, so that a chunk can hold it whole; a longer single cell is not cut."""
+"""The most characters in a line, so a chunk can hold it whole; a longer single cell is not cut."""
 DOCUMENT = "Document"
 """Header of the first cell in the row that describes the document itself."""
 _OPEN, _BETWEEN, _CLOSE, _COLON = "| ", " | ", " |", ": "

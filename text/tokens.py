@@ -17,7 +17,7 @@ TOKEN = ("[A-Za-z\u00c0-\u024f]{1,6}"  # Latin: English words average 1.3 tokens
          f"|[^\\W_{CJK}]{{1,2}}"  # other alphabets: between one and three characters a token
          r"|\S")
 """A regular expression that matches one estimated token. It covers every character except white space,
-so that a part of a text never costs more than the whole, nor the whole more than its parts."""
+so a part of a text never costs more than the whole, nor the whole more than its parts."""
 
 _TOKEN = re.compile(TOKEN)
 

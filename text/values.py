@@ -53,7 +53,7 @@ def parse_value(text: str, kind: ValueKind, unit: str = "") -> str:
 
 
 def kind_of(text: str) -> ValueKind:
-    """Return the kind of a value: a date before a number, so that "1867" is a year and "186" a number."""
+    """Return the kind of a value: a date before a number, so "1867" is a year and "186" a number."""
     if len(parse_date(text)) >= _YEAR_DIGITS:
         return "date"
     return "number" if parse_number(text) else "text"

@@ -79,7 +79,7 @@ def _read(paths: list[Path]) -> dict[str, str]:
             if name in texts:
                 raise CommandError(f"two texts are named {name}: rename one, or anonymise them separately")
             try:
-                texts[name] = file.read_bytes().decode()  # line ends stay as they are, so that reverting is exact
+                texts[name] = file.read_bytes().decode()  # line ends stay as they are, so reverting is exact
             except UnicodeDecodeError as error:
                 raise CommandError(f"{file} is not UTF-8 text ({error}): save it as UTF-8") from error
     if not texts:

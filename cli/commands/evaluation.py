@@ -134,7 +134,7 @@ def _table(title: str, report: RetrievalReport) -> Table:
 
 
 def _with_intervals(values: Percent, intervals: Interval, *, signed: bool = False) -> list[str]:
-    """Return each value with its interval; the interval has no space, so that a narrow terminal wraps it whole."""
+    """Return each value with its interval; the interval has no space, so a narrow terminal wraps it whole."""
     sign = "+" if signed else ""
     return [f"{value:{sign}.1f} \\[{intervals[cut][0]:{sign}.1f},{intervals[cut][1]:{sign}.1f}]"
             for cut, value in values.items()]

@@ -31,7 +31,7 @@ def key(
     """Create, list or revoke API keys of the server.
 
     A new key is shown once, and replaces the client's earlier key. A key with --kb and the scope write can also create,
-    rename and drop knowledge bases, but only those with the given names, whatever they contain.
+    rename and drop knowledge bases, but only those with the given names.
     """
     settings = Settings()
     keys = Keys.of(settings)
