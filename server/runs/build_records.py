@@ -35,7 +35,7 @@ class BuildRecord(BaseModel):
     client: str = ""
     """The client that started it, even if others resume it or decide; empty for a client without a name."""
     resume: dict[str, Any] | None = None
-    """The decisions to resume it with; None if nobody was asked yet."""
+    """The decisions to resume it with; None if it has not waited yet."""
     taken_up: int = 0
     """How often another process resumed it because its process had ended."""
 

@@ -1,4 +1,4 @@
-"""Following a blocking run from the event loop: it runs in a worker thread, and ends when nobody follows it."""
+"""Following a blocking run from the event loop: it runs in a worker thread, and ends when its follower leaves."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
