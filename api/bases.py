@@ -62,6 +62,6 @@ def _resources(settings: dict[str, Any]) -> Resources:
     for name in settings:
         if name not in Settings.model_fields:
             near = get_close_matches(name, Settings.model_fields, n=1)
-            raise SettingsError(f"there is no setting {name!r}" + (f": is {near[0]!r} meant?" if near else
+            raise SettingsError(f"there is no setting {name!r}" + (f"; did you mean {near[0]!r}?" if near else
                                                                     "; docs/settings.md lists all"))
     return resources_for(Settings(**settings)) if settings else default_resources()

@@ -31,7 +31,7 @@ def write_file(path: Path, pieces: Iterable[str]) -> int:
         return _write(path, "wb", pieces)
     target = path.resolve()
     if not target.parent.is_dir():
-        raise ExportError(f"{path} cannot be written: there is no folder {target.parent}; make it, or name another")
+        raise ExportError(f"{path} cannot be written: there is no folder {target.parent}; create it, or choose another")
     temporary = target.with_name(f".{uuid.uuid4().hex}.part")
     try:
         size = _write(temporary, "xb", pieces)

@@ -116,17 +116,17 @@ class Budget:
             costs = [self._prices.cost(model, self._prompt[model], self._completion[model], self._cached[model])
                      for model in sorted(self._prompt)]
         if self._max_tokens is not None and tokens >= self._max_tokens:
-            raise BudgetExceeded(f"the token budget is reached ({tokens} tokens spent of {self._max_tokens}); run the "
-                                 "command again to go on from here, with a --max-tokens for what is left")
+            raise BudgetExceeded(f"the token budget is reached ({tokens} tokens spent of {self._max_tokens}). Progress "
+                                 "is saved: to resume, run the command again with a --max-tokens for the rest")
         if self._max_cost is None:
             return
         known = [cost for cost in costs if cost is not None]
         if len(known) < len(costs):
-            raise BudgetExceeded("what was spent has no known price, so --max-cost cannot be kept: add the model to "
-                                 "the price file (BANYAN_PRICES), or run the command again without --max-cost")
+            raise BudgetExceeded("a model that was used has no known price, so --max-cost cannot be checked: add the "
+                                 "model to the price file (BANYAN_PRICES), or run the command again without --max-cost")
         if sum(known) >= self._max_cost:
-            raise BudgetExceeded(f"the cost budget is reached ({sum(known):.6g} spent of {self._max_cost:g}); run the "
-                                 "command again to go on from here, with a --max-cost for what is left")
+            raise BudgetExceeded(f"the cost budget is reached ({sum(known):.6g} spent of {self._max_cost:g}). Progress "
+                                 "is saved: to resume, run the command again with a --max-cost for the rest")
 
 
 class Usage:

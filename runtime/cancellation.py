@@ -20,7 +20,7 @@ class CallCancelled(BanyanError):
     """The run was cancelled, so the step was abandoned. The request itself did not fail."""
 
     def __init__(self) -> None:
-        super().__init__("the call was given up because its run was cancelled; run again to go on from there")
+        super().__init__("the call was cancelled with its run. Progress is saved: run again to resume")
 
 
 class Cancellation:

@@ -41,7 +41,7 @@ def test_uploaded_documents_are_listed_found_opened_and_deleted(web_browser, web
         page.keyboard.press("Escape")
         page.get_by_role("button", name=re.compile("^Delete ")).click()
         page.get_by_role("dialog").get_by_role("button", name="Delete").click()
-        expect(page.locator("#status")).to_contain_text("is deleted")
+        expect(page.locator("#status")).to_contain_text("has been deleted")
         page.get_by_label("Filter").fill("")
         expect(rows).to_have_count(3)
 

@@ -90,4 +90,4 @@ def test_a_model_is_set_tried_and_taken_back_from_the_page(web_browser, server):
         assert key not in server.said
         page.get_by_role("button", name="Change the model").click()
         page.get_by_role("button", name="Answer with rules").click()
-        expect(page.locator(".model")).to_contain_text("Rules answer")
+        expect(page.locator(".model")).to_contain_text("answers come from rules")

@@ -148,7 +148,7 @@ def test_the_legend_filters_the_limit_and_the_layout_change_what_is_shown(web_br
         assert page.evaluate(places) != laid_out
         browsing.shoot(page, "circle")
         page.get_by_label("Relation").select_option("capital_of")
-        expect(note).to_contain_text("The filters leave out the others")
+        expect(note).to_contain_text("The filters hide the others")
         assert set(page.evaluate(f"{CY}.edges().map((edge) => edge.data('relation'))")) == {"capital_of"}
         page.get_by_label("Relation").select_option("All relations")
         page.get_by_role("combobox", name="Document").fill("polonium")
@@ -209,7 +209,7 @@ def test_a_community_is_picked_out_an_entity_hidden_and_a_path_found(web_browser
         expect(page.locator(".path-note")).to_have_text(re.compile("^Firm0 Ltd → .* → Town1$"))
         browsing.shoot(page, "path")
         panel.get_by_role("button", name="Hide").click()
-        expect(page.locator("#status")).to_contain_text("off the screen")
+        expect(page.locator("#status")).to_contain_text("shows it again")
         assert "Firm0 Ltd" not in page.evaluate(f"{CY}.nodes().map((node) => node.data('name'))")
 
 

@@ -101,7 +101,7 @@ def test_a_knowledge_base_begins_with_a_schema_of_ones_own_and_its_settings_are_
         page.get_by_label("Schema growth", exact=True).select_option("none")
         browsing.shoot(page, "settings")
         page.get_by_role("button", name="Save settings").click()
-        expect(page.locator("form.settings")).to_contain_text("The settings are saved")
+        expect(page.locator("form.settings")).to_contain_text("Settings saved")
         page.reload()
         page.get_by_text("More options").click()
         expect(page.get_by_label("Let the schema grow with the documents")).not_to_be_checked()
