@@ -29,7 +29,7 @@ def at_rest() -> Iterator[None]:
         with _lock:
             _resting -= 1
             if not _resting and _collecting:
-                # Exempt the new objects from scans at once, not only after several collections.
+                # Move the new objects to the oldest generation at once, without scanning them on the way.
                 gc.freeze()
                 gc.unfreeze()
                 gc.enable()
