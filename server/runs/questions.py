@@ -50,7 +50,7 @@ class Question(BaseModel):
     routes: list[Route] = Field(default=list(ROUTES), max_length=len(ROUTES), description="retrieval routes to use")
     trace: bool = Field(default=False, description="include every step in the answer")
     thread: str | None = Field(default=None, pattern=THREAD_NAME, description="store the conversation under this name, "
-                                                                                "so that follow-ups refer to it")
+                                                                                "so follow-ups refer to it")
 
 
 class Event(NamedTuple):
