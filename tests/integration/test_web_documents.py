@@ -110,8 +110,8 @@ def test_several_documents_are_deleted_at_once(web_browser, web_server, tmp_path
     with browsing.opened(web_browser, web_server, "#/documents?kb=several") as page:
         web.upload(page, files)
         expect(page.locator("tbody tr")).to_have_count(3)
-        page.get_by_role("checkbox", name="Choose one").check()
-        page.get_by_role("checkbox", name="Choose two").check()
+        page.get_by_role("checkbox", name="Select one").check()
+        page.get_by_role("checkbox", name="Select two").check()
         page.get_by_role("button", name="Delete 2 documents").click()
         browsing.shoot(page, "delete-several")
         page.get_by_role("dialog").get_by_role("button", name="Delete").click()
